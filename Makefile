@@ -1,0 +1,54 @@
+# Everything runs in a private environment, .venv, that the first target to need it sets up.
+# Needed on the machine: Python 3.10 to 3.13 with venv, and (for lazy execution) a C++ compiler.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+JOBS   ?= 2
+# The back end of MLX on Linux (cpu, cuda12 or cuda13); on macOS every choice means Metal.
+MLX    ?= cpu
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check bench clean
+
+help:
+	@echo "make demo    what AnyMetal does, in under a minute"
+	@echo "make test    the test suite"
+	@echo "make check   ruff and mypy"
+	@echo "make bench   speed beside torch, NumPy and MLX's own operations"
+	@echo "make clean   remove the environment"
+
+demo: $(VENV)/.stamp-base
+	$(BIN)/anymetal demo
+
+test: $(VENV)/.stamp-test
+	$(BIN)/python -m pytest -n $(JOBS) $(PYTEST_ARGS)
+
+check: $(VENV)/.stamp-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.stamp-bench
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV)
+
+# A stamp is younger than pyproject.toml when its packages are installed.
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' || { \
+	  echo "AnyMetal needs Python 3.10 to 3.13, but $(PYTHON) is:" >&2; \
+	  $(PYTHON) --version >&2; echo "Choose another: make PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo "$(PYTHON) cannot make environments: its venv module is missing." >&2; \
+	  echo "On Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.stamp-base: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(MLX)]'
+	@touch $@
+
+$(VENV)/.stamp-%: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(MLX),$*]'
+	@touch $@ $(VENV)/.stamp-base
