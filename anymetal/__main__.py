@@ -1,0 +1,9 @@
+"""`python -m anymetal`: the same as the `anymetal` command."""
+
+from __future__ import annotations
+
+import sys
+
+from anymetal.cli import main
+
+sys.exit(main())

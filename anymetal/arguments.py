@@ -1,0 +1,260 @@
+"""Conversion of what callers pass into exact types, by the rules of MLX's Python binding.
+
+Values of a wrong type raise `TypeError` with a text that starts like the binding's own and goes
+on to say which value is wrong and what would be right.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import operator
+from collections.abc import Callable, Mapping, Sequence, Set
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar, cast
+
+import mlx.core as mx
+
+from anymetal.errors import KernelLaunchError
+from anymetal.signature import Template
+from anymetal.source import MathMode
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+_INT32_MIN, _INT32_MAX = -(2**31), 2**31 - 1
+_INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
+_LARGEST_OUTPUT = 2**47  # bytes; a process cannot address more
+
+# The classes as MLX defines them: `install` may put others in their place.
+_STREAM_TYPES = (mx.Stream, mx.ThreadLocalStream, mx.Device, mx.DeviceType)
+
+
+def incompatible(function: str, problem: str) -> TypeError:
+    """The error for an argument of a wrong type."""
+    return TypeError(f"{function}(): incompatible function arguments. {problem}")
+
+
+def reports_wrong_arguments(function: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    """Decorator: missing, surplus and unknown arguments raise `incompatible`, too."""
+
+    def decorate(implementation: Callable[_P, _R]) -> Callable[_P, _R]:
+        @wraps(implementation)
+        def checked(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+            try:
+                return implementation(*args, **kwargs)
+            except TypeError as error:
+                trace = error.__traceback__
+                if trace is None or trace.tb_next is not None:
+                    raise  # from inside: the arguments did fit
+                raise incompatible(function, f"{error}.") from None
+
+        return checked
+
+    return decorate
+
+
+def sequence(function: str, argument: str, value: Any) -> Sequence[Any]:
+    """Anything with a length and elements by number, except text, sets and dictionaries."""
+    if type(value) is list or type(value) is tuple:
+        return value
+    if not isinstance(value, (str, bytes, bytearray, Mapping, Set)):
+        try:
+            return [value[i] for i in range(len(value))]
+        except TypeError:
+            pass
+    raise incompatible(function, f"`{argument}` must be a list or tuple, got {_kind(value)}.")
+
+
+def string(function: str, argument: str, value: object) -> str:
+    """A `str` that can be written as UTF-8."""
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise incompatible(
+                function, f"`{argument}` holds characters that are no text."
+            ) from None
+        return str(value)
+    raise incompatible(function, f"`{argument}` must be a str, got {_kind(value)}.")
+
+
+def names(function: str, argument: str, value: object) -> tuple[str, ...]:
+    """A sequence of `str`."""
+    items = sequence(function, argument, value)
+    return tuple(string(function, f"{argument}[{i}]", item) for i, item in enumerate(items))
+
+
+def flag(function: str, argument: str, value: Any) -> bool:
+    """Exactly True or False."""
+    if value is True or value is False:
+        return value
+    raise incompatible(function, f"`{argument}` must be True or False, got {_kind(value)}.")
+
+
+def math_mode(compile_options: object) -> MathMode:
+    """The only compile option there is; absent means "safe"."""
+    if compile_options is None:
+        return "safe"
+    if not isinstance(compile_options, dict):
+        raise ValueError("[metal_kernel] Expected `compile_options` to be a dict.")
+    mode: MathMode = "safe"
+    for key, value in compile_options.items():
+        if not isinstance(key, str):
+            raise RuntimeError(
+                f"std::bad_cast: a key of `compile_options` is {_kind(key)}, not str"
+            )
+        if key != "math_mode":
+            raise ValueError(f"[metal_kernel] Unknown compile option `{key}`.")
+        if not isinstance(value, str):
+            raise RuntimeError(f"std::bad_cast: `math_mode` is {_kind(value)}, not str")
+        if value not in ("safe", "relaxed", "fast"):
+            raise ValueError(
+                "[metal_kernel] Expected math_mode to be 'safe', 'relaxed', or 'fast'."
+            )
+        mode = cast(MathMode, str(value))
+    return mode
+
+
+def extent(argument: str, value: object) -> tuple[int, int, int]:
+    """Three integers of 32 bits: `grid` or `threadgroup`."""
+    items = sequence("__call__", argument, value)
+    if len(items) != 3:
+        problem = f"`{argument}` must be three integers (x, y, z), got {len(items)}."
+        raise incompatible("__call__", problem)
+    x, y, z = items
+    if type(x) is not int or type(y) is not int or type(z) is not int:
+        x, y, z = (_index(argument, item) for item in items)
+    for number in (x, y, z):
+        if not _INT32_MIN <= number <= _INT32_MAX:
+            problem = f"`{argument}` holds {number}, which does not fit in 32 bits."
+            raise incompatible("__call__", problem)
+    return x, y, z
+
+
+def shapes(value: object) -> list[tuple[int, ...]]:
+    """`output_shapes`; dimensions are checked by `check_output`."""
+    result = []
+    for i, shape in enumerate(sequence("__call__", "output_shapes", value)):
+        dims = shape if type(shape) is tuple else _dims(i, shape)
+        for dim in dims:
+            if type(dim) is not int:
+                dims = _dims(i, shape)
+                break
+        result.append(dims)
+    return result
+
+
+def _dims(output: int, shape: object) -> tuple[int, ...]:
+    argument = f"output_shapes[{output}]"
+    return tuple(_index(argument, dim) for dim in sequence("__call__", argument, shape))
+
+
+def dtypes(value: object) -> Sequence[mx.Dtype]:
+    """`output_dtypes`: MLX's own dtypes only."""
+    items = sequence("__call__", "output_dtypes", value)
+    for i, item in enumerate(items):
+        if type(item) is not mx.Dtype:
+            problem = (
+                f"`output_dtypes[{i}]` must be an mx.Dtype such as mx.float32, got {_kind(item)}."
+            )
+            raise incompatible("__call__", problem)
+    return items
+
+
+def template_pairs(value: object) -> list[tuple[str, Any]]:
+    """`template` as pairs; the values are checked by `check_template`."""
+    pairs = []
+    for i, item in enumerate(sequence("__call__", "template", value)):
+        pair = item if type(item) is str else sequence("__call__", f"template[{i}]", item)
+        if len(pair) != 2:
+            problem = f"`template[{i}]` must be a (name, value) pair, got {len(pair)} items."
+            raise incompatible("__call__", problem)
+        name = pair[0]
+        if type(name) is not str:
+            name = string("__call__", f"template[{i}][0]", name)
+        pairs.append((name, pair[1]))
+    return pairs
+
+
+def check_template(pairs: list[tuple[str, Any]]) -> Template:
+    """The same pairs, once every value is a dtype, a bool or an int of 32 bits."""
+    for _, value in pairs:
+        kind = type(value)
+        if kind is mx.Dtype or kind is bool:
+            continue
+        if kind is int and _INT32_MIN <= value <= _INT32_MAX:
+            continue
+        raise ValueError(
+            "[metal_kernel] Invalid template argument. Must be `mlx.core.Dtype`, `int` or `bool`."
+        )
+    return pairs
+
+
+def float32(argument: str, value: object) -> float:
+    """A number rounded to float32, too large ones to infinity."""
+    try:
+        return ctypes.c_float(value).value  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        problem = f"`{argument}` must be a real number, got {_kind(value)}."
+        raise incompatible("__call__", problem) from None
+
+
+def check_stream(value: object) -> None:
+    """Any stream or device will do: the kernel runs on the target in use."""
+    if not isinstance(value, (*_STREAM_TYPES, int)):
+        problem = f"`stream` must be a stream, a device or None, got {_kind(value)}."
+        raise incompatible("__call__", problem)
+
+
+def check_output(kernel: str, output: str, shape: tuple[int, ...], itemsize: int) -> None:
+    """Refuse shapes that no array can have; MLX would crash on them."""
+    nbytes = itemsize
+    for dim in shape:
+        if not 0 <= dim <= _INT32_MAX:
+            raise KernelLaunchError(
+                f"[metal_kernel] Output `{output}` of kernel `{kernel}` has the shape {shape}: "
+                f"{dim} is not between 0 and {_INT32_MAX}."
+            )
+        nbytes *= dim
+    if nbytes > _LARGEST_OUTPUT:
+        raise KernelLaunchError(
+            f"[metal_kernel] Output `{output}` of kernel `{kernel}` has the shape {shape}: "
+            f"{nbytes} bytes are more than a process can address."
+        )
+
+
+def as_array(index: int, value: object) -> mx.array:
+    """One input as MLX converts it."""
+    if isinstance(value, mx.array):
+        return value
+    if isinstance(value, bool):
+        return mx.array(value)
+    if isinstance(value, int):
+        if not _INT64_MIN <= value <= _INT64_MAX:
+            raise RuntimeError(f"std::bad_cast: inputs[{index}] = {value} does not fit in 64 bits")
+        small = _INT32_MIN <= value <= _INT32_MAX
+        return mx.array(value, dtype=mx.int32 if small else mx.int64)
+    if isinstance(value, (float, complex)):
+        return mx.array(value)
+    # NumPy's kinds of dtype that MLX can hold; on some others, such as dates, it would crash.
+    kind = getattr(getattr(value, "dtype", None), "kind", "f")
+    if isinstance(value, (list, tuple, str)) or kind not in "biufcV":
+        raise ValueError(f"Invalid type {_kind(value)} received in array initialization.")
+    try:
+        return mx.array(value)  # type: ignore[arg-type]
+    except ValueError:
+        if not any(hasattr(value, name) for name in ("__complex__", "__float__", "__index__")):
+            raise
+    return mx.array(complex(value))  # type: ignore[call-overload]
+
+
+def _index(argument: str, value: object) -> int:
+    try:
+        return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        problem = f"`{argument}` must hold integers, got {value!r} ({_kind(value)})."
+        raise incompatible("__call__", problem) from None
+
+
+def _kind(value: object) -> str:
+    return type(value).__name__

@@ -1,0 +1,77 @@
+"""Every error and warning that AnyMetal raises on purpose, one class each.
+
+Each error is also the built-in type that MLX raises in the same place, so that code written for
+MLX catches it: a failed compilation is a `RuntimeError`, an impossible launch a `ValueError`.
+"""
+
+from __future__ import annotations
+
+
+class AnyMetalError(Exception):
+    """Base of all AnyMetal errors."""
+
+
+class AnyMetalWarning(UserWarning):
+    """The kernel runs here, but plain MLX would refuse it or treat it differently."""
+
+
+class MetalCompileError(AnyMetalError, RuntimeError):
+    """The kernel's Metal text does not compile; `diagnostics` names the user's lines."""
+
+    def __init__(self, kernel: str, diagnostics: str) -> None:
+        self.kernel = kernel
+        self.diagnostics = diagnostics
+        super().__init__(
+            f"[metal::Device] Unable to build metal library from source\n{diagnostics.rstrip()}\n"
+        )
+
+    def __reduce__(self) -> tuple[type[MetalCompileError], tuple[str, str]]:
+        return type(self), (self.kernel, self.diagnostics)
+
+
+class KernelLoadError(AnyMetalError, RuntimeError):
+    """The kernel compiles but no device can take it, e.g. too much threadgroup memory."""
+
+    def __init__(self, kernel: str, reason: str) -> None:
+        self.kernel = kernel
+        self.reason = reason
+        super().__init__(f"[metal::Device] Unable to load kernel {kernel}\n{reason.rstrip()}\n")
+
+    def __reduce__(self) -> tuple[type[KernelLoadError], tuple[str, str]]:
+        return type(self), (self.kernel, self.reason)
+
+
+class KernelLaunchError(AnyMetalError, ValueError):
+    """The shape of a launch is impossible: grid, threadgroup or an output's size."""
+
+
+class KernelMemoryError(AnyMetalError, RuntimeError):
+    """A running kernel touched memory that does not exist."""
+
+
+class KernelTimeoutError(AnyMetalError, TimeoutError):
+    """A kernel ran longer than the time limit and was stopped."""
+
+
+class UnsupportedFeatureError(AnyMetalError, RuntimeError):
+    """The kernel is valid Metal but needs something that the target in use lacks."""
+
+
+class ToolchainError(AnyMetalError, RuntimeError):
+    """A part that AnyMetal is built on (Clang, LLVM, MLX) is missing or does not fit."""
+
+
+class CompilerError(AnyMetalError, RuntimeError):
+    """A defect of AnyMetal's own compiler; the text asks for a report."""
+
+    def __init__(self, kernel: str, problem: str) -> None:
+        self.kernel = kernel
+        self.problem = problem
+        super().__init__(
+            f"AnyMetal's compiler failed on kernel `{kernel}`: {problem}\n"
+            "This is a defect of AnyMetal, not of the kernel. Please report it together with the "
+            "kernel's source (call it with verbose=True) and this message."
+        )
+
+    def __reduce__(self) -> tuple[type[CompilerError], tuple[str, str]]:
+        return type(self), (self.kernel, self.problem)

@@ -1,0 +1,222 @@
+"""`metal_kernel`: the kernel object, which checks a call and gives it to the target in use."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import mlx.core as mx
+
+from anymetal import arguments, targets
+from anymetal.errors import AnyMetalWarning, KernelLaunchError
+from anymetal.signature import (
+    KernelDefinition,
+    TemplateValue,
+    generator_of,
+    metal_text,
+)
+from anymetal.targets.base import Launch
+from anymetal.transforms import is_transformed, run_transformed
+
+#: Threads that one threadgroup may have, on every Apple GPU.
+MAX_THREADS_PER_THREADGROUP = 1024
+
+
+@arguments.reports_wrong_arguments("metal_kernel")
+def metal_kernel(
+    name: str,
+    input_names: Sequence[str],
+    output_names: Sequence[str],
+    source: str,
+    header: str = "",
+    ensure_row_contiguous: bool = True,
+    atomic_outputs: bool = False,
+    compile_options: object | None = None,
+) -> MetalKernel:
+    """A kernel from the body of a Metal function, as `mx.fast.metal_kernel` makes it.
+
+    Args:
+        name: Name of the kernel, which appears in its errors.
+        input_names: Names by which the body knows the inputs.
+        output_names: Names by which the body knows the outputs.
+        source: The body of the function, without signature and braces.
+        header: Text in front of the function: includes, helper functions, structs.
+        ensure_row_contiguous: Pass row-contiguous copies of inputs that are not.
+        atomic_outputs: Give the outputs the type `device atomic<T>*`.
+        compile_options: None, or `{"math_mode": "safe" | "relaxed" | "fast"}`.
+    """
+    function = "metal_kernel"
+    definition = KernelDefinition(
+        name=arguments.string(function, "name", name),
+        input_names=arguments.names(function, "input_names", input_names),
+        output_names=arguments.names(function, "output_names", output_names),
+        source=arguments.string(function, "source", source),
+        header=arguments.string(function, "header", header),
+        ensure_row_contiguous=arguments.flag(
+            function, "ensure_row_contiguous", ensure_row_contiguous
+        ),
+        atomic_outputs=arguments.flag(function, "atomic_outputs", atomic_outputs),
+        math_mode=arguments.math_mode(compile_options),
+    )
+    if not definition.output_names:
+        raise ValueError("[metal_kernel] Must specify at least one output.")
+    return MetalKernel(definition)
+
+
+class MetalKernel:
+    """A Metal kernel, ready to be called with keyword arguments. Made by `metal_kernel`."""
+
+    __slots__ = ("_counts", "_generator", "definition")
+
+    def __init__(self, definition: KernelDefinition) -> None:
+        self.definition = definition
+        self._generator = generator_of(definition)
+        outputs = len(definition.output_names)
+        self._counts = (len(definition.input_names), outputs, outputs)
+
+    def __repr__(self) -> str:
+        inputs = ", ".join(self.definition.input_names)
+        outputs = ", ".join(self.definition.output_names)
+        return f"<metal_kernel {self.definition.name}({inputs}) -> ({outputs})>"
+
+    @arguments.reports_wrong_arguments("__call__")
+    def __call__(
+        self,
+        *,
+        inputs: Sequence[Any],
+        output_shapes: Sequence[Sequence[int]],
+        output_dtypes: Sequence[mx.Dtype],
+        grid: Sequence[int],
+        threadgroup: Sequence[int],
+        template: Sequence[tuple[str, TemplateValue]] | None = None,
+        init_value: float | None = None,
+        verbose: bool = False,
+        stream: object = None,
+        ensure_row_contiguous: bool | None = None,
+    ) -> list[mx.array]:
+        """Run the kernel and return its outputs.
+
+        Args:
+            inputs: Arrays, or Python or NumPy values that become arrays.
+            output_shapes: One shape per output.
+            output_dtypes: One dtype per output.
+            grid: Number of threads in x, y and z (not of threadgroups).
+            threadgroup: Threads per threadgroup; clamped to the grid, smaller at its edges.
+            template: Template parameters as (name, value) pairs: dtype, int or bool.
+            init_value: What the outputs hold before the kernel runs; undefined by default.
+            verbose: Print the generated Metal source.
+            stream: Any stream or device; the kernel runs on the target in use.
+            ensure_row_contiguous: For code after an old edition of MLX's documentation, which
+                passes it here; belongs into `metal_kernel`.
+        """
+        definition = self.definition
+
+        # First all types, then values, then sizes: the order in which MLX looks at them.
+        given = arguments.sequence("__call__", "inputs", inputs)
+        for i, value in enumerate(given):
+            if value is None:
+                raise arguments.incompatible("__call__", f"`inputs[{i}]` is None.")
+        shapes = arguments.shapes(output_shapes)
+        dtypes = arguments.dtypes(output_dtypes)
+        grid = arguments.extent("grid", grid)
+        threadgroup = arguments.extent("threadgroup", threadgroup)
+        pairs = arguments.template_pairs(template) if template is not None else []
+        if init_value is not None:
+            init_value = arguments.float32("init_value", init_value)
+        if type(verbose) is not bool:
+            arguments.flag("__call__", "verbose", verbose)
+        if stream is not None:
+            arguments.check_stream(stream)
+        contiguous = definition.ensure_row_contiguous
+        if ensure_row_contiguous is not None:
+            contiguous = arguments.flag("__call__", "ensure_row_contiguous", ensure_row_contiguous)
+            _warn_about_old_edition(definition)
+
+        arrays = [
+            value if type(value) is mx.array else arguments.as_array(i, value)
+            for i, value in enumerate(given)
+        ]
+        values = arguments.check_template(pairs) if pairs else pairs
+        if (len(arrays), len(shapes), len(dtypes)) != self._counts:
+            raise _wrong_count(self._counts, (len(arrays), len(shapes), len(dtypes)))
+
+        plan = self._generator.plan(arrays, dtypes, values)
+        if plan.sizes:
+            self._warn_about_sizes(plan.sizes)
+        if verbose:
+            text = metal_text(plan.source)
+            print(f"Generated source code for `{definition.name}`:\n```\n{text}\n```", flush=True)
+        if plan.uses_float64:
+            raise ValueError("float64 is not supported on the GPU")
+        for output, shape, dtype in zip(definition.output_names, shapes, dtypes, strict=True):
+            arguments.check_output(definition.name, output, shape, dtype.size)
+
+        launch = Launch(
+            plan.source,
+            arrays,
+            shapes,
+            dtypes,
+            grid,
+            threadgroup,
+            init_value,
+            contiguous,
+            definition,
+            values,
+            stream,
+        )
+        target = targets.active()
+        if target.lazy:
+            return target.run(launch)
+        _check_extents(launch)
+        if arrays and is_transformed(arrays):
+            return run_transformed(target, launch)
+        return target.run(launch)
+
+    def _warn_about_sizes(self, sizes: tuple[str, ...]) -> None:
+        if self._generator.warned_about_sizes:
+            return
+        self._generator.warned_about_sizes = True
+        names = ", ".join(f"`{name}`" for name in sizes)
+        warnings.warn(
+            f"Kernel `{self.definition.name}` uses {names}: AnyMetal passes the element count "
+            "under this name, but plain MLX has no such thing. Pass it as an input or use a shape.",
+            AnyMetalWarning,
+            stacklevel=4,
+        )
+
+
+def _warn_about_old_edition(definition: KernelDefinition) -> None:
+    warnings.warn(
+        f"`ensure_row_contiguous` was given in the call of kernel `{definition.name}`. AnyMetal "
+        "accepts it there, but current MLX refuses it: give it to metal_kernel() instead.",
+        AnyMetalWarning,
+        stacklevel=4,
+    )
+
+
+def _wrong_count(expected: tuple[int, int, int], got: tuple[int, int, int]) -> ValueError:
+    argument, expected_size, size = next(
+        triple
+        for triple in zip(("inputs", "output_shapes", "output_dtypes"), expected, got, strict=True)
+        if triple[1] != triple[2]
+    )
+    return ValueError(
+        f"[metal_kernel] Expected `{argument}` to have size {expected_size} but got size {size}.\n"
+    )
+
+
+def _check_extents(launch: Launch) -> None:
+    """Refuse launches that a GPU refuses, too; MLX does so at evaluation."""
+    x, y, z = launch.threadgroup
+    threads = x * y * z
+    if not 0 <= threads <= MAX_THREADS_PER_THREADGROUP:
+        raise KernelLaunchError(
+            f"Thread group size ({threads}) is greater than  the maximum allowed threads per "
+            f"threadgroup ({MAX_THREADS_PER_THREADGROUP})."
+        )
+    if min(launch.grid) < 0 or min(launch.threadgroup) < 0:
+        raise KernelLaunchError(
+            f"[metal_kernel] Kernel `{launch.definition.name}` was launched with "
+            f"grid={launch.grid} and threadgroup={launch.threadgroup}: sizes cannot be negative."
+        )

@@ -1,0 +1,39 @@
+"""One kernel as every later stage sees it: the user's text plus the types of one call.
+
+`signature.py` makes a `KernelSource` from the arguments of a call; the Apple target prints it
+as Metal (`signature.metal_text`), the other targets print it as a Clang translation unit
+(`frontend/unit.py`). It is hashable: equal sources are the same kernel, and the caches rely on it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+ParameterKind = Literal["input", "shape", "strides", "ndim", "size", "output"]
+MathMode = Literal["safe", "relaxed", "fast"]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One buffer parameter of the generated function, in binding order."""
+
+    name: str  #: identifier in the user's body
+    kind: ParameterKind
+    argument: int  #: index into the call's inputs (or outputs, for kind "output")
+    declaration: str  #: Metal text without the binding, e.g. "const device float* inp"
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSource:
+    """Everything that decides the machine code of one kernel, apart from the launch shape."""
+
+    name: str  #: the user's name of the kernel
+    entry: str  #: MLX's name of the function, custom_kernel_…
+    header: str
+    body: str
+    parameters: tuple[Parameter, ...]
+    attributes: tuple[str, ...]  #: e.g. "thread_position_in_grid", alphabetical
+    template_parameters: str  #: "typename T, int N", empty without a template
+    template_arguments: str  #: "<float, 3>", empty without a template
+    math_mode: MathMode = "safe"

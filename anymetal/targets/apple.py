@@ -1,0 +1,91 @@
+"""Apple GPUs: the kernel is handed to MLX's own `mx.fast.metal_kernel`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import mlx.core as mx
+
+from anymetal.signature import metal_body, metal_header
+from anymetal.size_extension import size_buffer
+from anymetal.source import KernelSource
+from anymetal.targets.base import Launch
+
+# MLX's function itself; `install` imports this module before it puts ours in that place.
+mlx_metal_kernel: Callable[..., Any] = mx.fast.metal_kernel
+
+
+class AppleTarget:
+    """Runs kernels on the GPU of a Mac, through MLX.
+
+    Off a Mac it can still record a kernel while `mx.export_function` traces.
+    """
+
+    name = "apple"
+    lazy = True
+
+    def run(self, launch: Launch) -> list[mx.array]:
+        """Record the kernel in MLX's graph."""
+        definition = launch.definition
+        kernel = _mlx_kernel(
+            launch.source,
+            definition.input_names,
+            definition.output_names,
+            launch.ensure_row_contiguous,
+            definition.atomic_outputs,
+        )
+        sizes = [
+            mx.array([launch.inputs[parameter.argument].size], dtype=mx.uint32)
+            for parameter in launch.source.parameters
+            if parameter.kind == "size"
+        ]
+        outputs: list[mx.array] = kernel(
+            inputs=[*launch.inputs, *sizes],
+            output_shapes=launch.output_shapes,
+            output_dtypes=launch.output_dtypes,
+            grid=launch.grid,
+            threadgroup=launch.threadgroup,
+            template=launch.template,
+            init_value=launch.init_value,
+            stream=launch.stream,
+        )
+        return outputs
+
+
+@lru_cache(maxsize=1024)
+def _mlx_kernel(
+    source: KernelSource,
+    input_names: tuple[str, ...],
+    output_names: tuple[str, ...],
+    ensure_row_contiguous: bool,
+    atomic_outputs: bool,
+) -> Callable[..., Any]:
+    """MLX's kernel object, whose generated text is `metal_text(source)`."""
+    buffers = [size_buffer(p.name) for p in source.parameters if p.kind == "size"]
+    body = metal_body(source)
+    if _closes_too_early(source):
+        body += "\n// thread_index_in_threadgroup"
+    kernel: Callable[..., Any] = mlx_metal_kernel(
+        name=source.name,
+        input_names=[*input_names, *buffers],
+        output_names=list(output_names),
+        source=body,
+        header=metal_header(source),
+        ensure_row_contiguous=ensure_row_contiguous,
+        atomic_outputs=atomic_outputs,
+        compile_options={"math_mode": source.math_mode},
+    )
+    return kernel
+
+
+def _closes_too_early(source: KernelSource) -> bool:
+    """Whether MLX would end the signature after its first output.
+
+    It counts inputs and outputs, but not shape infos, to find the last parameter, unless the body
+    names an attribute. A comment with an attribute's name avoids it.
+    """
+    kinds = [parameter.kind for parameter in source.parameters]
+    infos = not {"shape", "strides", "ndim"}.isdisjoint(kinds)
+    return infos and kinds.count("output") > 1 and not source.attributes

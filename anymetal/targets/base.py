@@ -1,0 +1,48 @@
+"""What a target is given, and what it must do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import mlx.core as mx
+
+from anymetal.signature import KernelDefinition, Template
+from anymetal.source import KernelSource
+
+
+@dataclass(slots=True)
+class Launch:
+    """One call of a kernel, checked and converted."""
+
+    source: KernelSource
+    inputs: Sequence[mx.array]  #: in the order of the input names; perhaps not evaluated yet
+    output_shapes: Sequence[tuple[int, ...]]
+    output_dtypes: Sequence[mx.Dtype]
+    grid: tuple[int, int, int]  #: threads; a zero means that no thread runs
+    threadgroup: tuple[int, int, int]  #: as requested: to be clamped to the grid
+    init_value: float | None  #: rounded to float32; None leaves the outputs as they come
+    ensure_row_contiguous: bool  #: bind row-contiguous copies of inputs that are not
+    definition: KernelDefinition
+    template: Template
+    stream: object  #: as passed; only a target with GPU streams looks at it
+
+
+class Target(Protocol):
+    """Something that kernels run on."""
+
+    @property
+    def name(self) -> str:
+        """Short name, as `anymetal doctor` shows it."""
+
+    @property
+    def lazy(self) -> bool:
+        """Whether `run` only records the work.
+
+        Then arrays under transformation are welcome, and errors surface at evaluation. A target
+        that is not lazy never sees an array that cannot be evaluated.
+        """
+
+    def run(self, launch: Launch) -> list[mx.array]:
+        """Run the kernel, or record that it shall run, and return its outputs."""

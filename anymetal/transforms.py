@@ -1,0 +1,81 @@
+"""Kernels that run at once, called while MLX transforms the function around them.
+
+Under `mx.grad` arrays can be evaluated, so the kernel runs; but its results would be constants and
+their gradient silently zero. Under `mx.compile` and `mx.vmap` arrays have no values yet. This
+module tells the cases apart and answers each as MLX does for its own Metal kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import mlx.core as mx
+
+from anymetal.targets.apple import AppleTarget
+from anymetal.targets.base import Launch, Target
+
+_NO_VALUES = "[eval] Attempting to eval an array during function transformations"
+
+_probe_runs = 0
+
+
+def _probe_body(*_: mx.array) -> None:
+    global _probe_runs
+    _probe_runs += 1
+
+
+# MLX runs the Python body of a compiled function when it sees an argument's types for the first
+# time, and always when an argument takes part in a transformation. `shapeless` keeps one entry
+# per types, not per shapes.
+_probe: Callable[..., Any] = mx.compile(_probe_body, shapeless=True)
+
+
+def is_transformed(arrays: Sequence[mx.array]) -> bool:
+    """Whether any of the arrays takes part in a transformation. Costs about a microsecond."""
+    before = _probe_runs
+    _probe(*arrays)
+    if _probe_runs == before:
+        return False
+    before = _probe_runs
+    _probe(*arrays)
+    return _probe_runs != before
+
+
+def run_transformed(target: Target, launch: Launch) -> list[mx.array]:
+    """Run a launch whose inputs take part in a transformation."""
+    try:
+        mx.eval(launch.inputs)
+    except ValueError as error:
+        if not str(error).startswith(_NO_VALUES):
+            raise
+        return _record(launch, error)
+    return _without_derivatives(launch.inputs, target.run(launch))
+
+
+def _record(launch: Launch, error: ValueError) -> list[mx.array]:
+    """Inputs without values: only `mx.export_function` can take the kernel, as MLX's own."""
+    launch.stream = None
+    try:
+        return AppleTarget().run(launch)
+    except RuntimeError:
+        raise ValueError(
+            f"{error} Here kernel `{launch.definition.name}` runs at once and needs the values of "
+            "its inputs: call it outside of mx.compile and mx.vmap."
+        ) from None
+
+
+def _without_derivatives(inputs: Sequence[mx.array], outputs: list[mx.array]) -> list[mx.array]:
+    """The outputs, tied to the inputs such that differentiating through them is an error."""
+    kernel: Any = mx.custom_function(lambda *_: outputs)
+    kernel.vjp(_refuse("vjp"))
+    kernel.jvp(_refuse("jvp"))
+    tied: list[mx.array] = kernel(*inputs)
+    return tied
+
+
+def _refuse(transformation: str) -> Callable[..., NoReturn]:
+    def refuse(*_: object) -> NoReturn:
+        raise ValueError(f"[Primitive::{transformation}] Not implemented for CustomKernel.")
+
+    return refuse

@@ -1,0 +1,120 @@
+"""Shared fixtures: MLX's own answer to a call, ours, and a target that only takes notes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import mlx.core as mx
+import pytest
+
+import anymetal
+from anymetal import targets
+from anymetal.signature import metal_text
+from anymetal.targets import Launch
+
+# MLX's function, whatever a test installs in its place.
+_mlx_metal_kernel = mx.fast.metal_kernel
+
+Arguments = dict[str, Any]
+
+
+@dataclass
+class Answer:
+    """What came of a call: an error, or everything that MLX's exporter tells about a kernel."""
+
+    error: type | None = None
+    message: str = ""
+    entry: str = ""
+    text: str = ""
+    grid: tuple[int, ...] = ()
+    threadgroup: tuple[int, ...] = ()
+    inputs: list[Any] = field(default_factory=list)
+    outputs: list[Any] = field(default_factory=list)
+    row_contiguous: bool = True
+    math_mode: int = 0
+
+
+@dataclass
+class RecordingTarget:
+    """Runs nothing, keeps the last launch, and returns zeros."""
+
+    name: str = "recording"
+    lazy: bool = False
+    launch: Launch | None = None
+
+    def run(self, launch: Launch) -> list[mx.array]:
+        self.launch = launch
+        pairs = zip(launch.output_shapes, launch.output_dtypes, strict=True)
+        return [mx.zeros(shape, dtype) for shape, dtype in pairs]
+
+
+@pytest.fixture
+def target() -> Iterator[RecordingTarget]:
+    """A recording target in use for one test."""
+    recording = RecordingTarget()
+    targets.select(recording)
+    yield recording
+    targets.select(None)
+
+
+@pytest.fixture(scope="session")
+def ask_mlx() -> Callable[[Arguments, Arguments], Answer]:
+    """MLX's answer: it describes kernels on any machine while it traces for an export."""
+
+    def ask(construction: Arguments, call: Arguments) -> Answer:
+        answer, trace = Answer(), []
+        if isinstance(call.get("inputs"), list):  # what has a value shows up as a constant
+            mx.eval([value for value in call["inputs"] if isinstance(value, mx.array)])
+
+        def traced() -> Any:
+            try:
+                return _mlx_metal_kernel(**construction)(**call)
+            except Exception as error:
+                answer.error, answer.message = type(error), str(error)
+                return mx.array(0)
+
+        mx.export_function(trace.append, traced)
+        values = {}
+        for node in trace:
+            if node["type"] == "constants":
+                values = dict(node["constants"])
+            if node["type"] == "primitive" and node["name"] == "CustomKernel":
+                entry, text, *sizes = node["arguments"][:8]
+                answer.entry, answer.text = entry, text
+                answer.grid, answer.threadgroup = tuple(sizes[:3]), tuple(sizes[3:])
+                answer.inputs = [
+                    (shape, dtype, str(values[key])) for key, shape, dtype in node["inputs"]
+                ]
+                answer.outputs = [(shape, dtype) for _, shape, dtype in node["outputs"]]
+                answer.row_contiguous = node["arguments"][9]
+                answer.math_mode = node["arguments"][13]
+        return answer
+
+    return ask
+
+
+@pytest.fixture
+def ask_us(target: RecordingTarget) -> Callable[[Arguments, Arguments], Answer]:
+    """AnyMetal's answer to the same."""
+
+    def ask(construction: Arguments, call: Arguments) -> Answer:
+        try:
+            anymetal.metal_kernel(**construction)(**call)
+        except Exception as error:
+            return Answer(type(error), str(error))
+        launch = target.launch
+        assert launch is not None
+        return Answer(
+            entry=launch.source.entry,
+            text=metal_text(launch.source),
+            grid=launch.grid,
+            threadgroup=launch.threadgroup,
+            inputs=[(array.shape, array.dtype, str(array)) for array in launch.inputs],
+            outputs=list(zip(launch.output_shapes, launch.output_dtypes, strict=True)),
+            row_contiguous=launch.ensure_row_contiguous,
+            math_mode=["safe", "relaxed", "fast"].index(launch.source.math_mode),
+        )
+
+    return ask

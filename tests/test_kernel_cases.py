@@ -1,0 +1,26 @@
+"""Every `.metal` file under tests/kernels is a test; README.md there describes the format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from anymetal.testing.metal_case import MetalCase, parse, run
+
+_FOLDER = Path(__file__).parent / "kernels"
+_CASES = [parse(path) for path in sorted(_FOLDER.rglob("*.metal"))]
+
+
+@pytest.mark.parametrize(
+    ("case", "dtype"),
+    [
+        pytest.param(
+            case, dtype, id="-".join(filter(None, (str(case.path.relative_to(_FOLDER)), dtype)))
+        )
+        for case in _CASES
+        for dtype in case.dtypes
+    ],
+)
+def test_kernel(case: MetalCase, dtype: str) -> None:
+    run(case, dtype)
