@@ -1,0 +1,144 @@
+"""From a kernel to raw LLVM IR: one run of Clang's own driver (`zig clang -cc1`), no link, no file.
+
+Our headers are parsed once per version and kept as a precompiled header (PCH) in the cache. Clang
+refuses a PCH whose language options differ from those of the run, so each math mode has its own.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from anymetal.errors import ToolchainError
+from anymetal.frontend import toolchain
+from anymetal.frontend.unit import translation_unit
+from anymetal.runtime.cache import cache_directory, digest
+from anymetal.runtime.identity import tools
+from anymetal.runtime.zig import host_triple, zig_path
+from anymetal.source import KernelSource, MathMode
+
+INCLUDE = Path(__file__).parent / "include"
+UMBRELLA = INCLUDE / "anymetal" / "umbrella.h"
+
+_FLAGS = (
+    "-O2 -disable-llvm-passes "  # optimisable IR, but nothing optimised yet: optimise.py does that
+    "-x c++ -std=c++17 -fdeclspec -fno-rtti -nostdsysteminc "
+    # Metal: literals without a suffix are float, half and bfloat round after each operation.
+    "-cl-single-precision-constant "
+    "-ffloat16-excess-precision=none -fbfloat16-excess-precision=none "
+    # What C++ calls undefined and kernels do all the same: integer overflow, endless loops,
+    # buffers read under another type, a function that ends without `return`.
+    "-fwrapv -fno-finite-loops -relaxed-aliasing -fno-strict-return "
+    "-fno-threadsafe-statics "
+    # Every line of IR knows its line of source: errors, sanitizer and `explain` need it.
+    "-debug-info-kind=line-tables-only -dwarf-version=5 -fdebug-compilation-dir=. "
+    # A template error is reported at the user's frame, so no frame may be left out.
+    "-ferror-limit 20 -ftemplate-backtrace-limit=0 -fno-diagnostics-fixit-info "
+    "-Wno-everything -Werror=vla-extension"
+).split()
+
+_SIGNATURE = '!{!"clang version '
+_HEADER_FLAGS = "-x c++-header -fno-pch-timestamp -fpch-instantiate-templates".split()
+_REASSOCIATE = ["-mreassociate", "-freciprocal-math", "-fno-signed-zeros", "-ffp-contract=fast"]
+
+#: "fast" keeps infinities and NaNs although Metal allows to drop them: kernels start a maximum with
+#: -INFINITY, and under `ninf` LLVM replaces whatever is computed from that constant by poison.
+_MATH_FLAGS: dict[MathMode, list[str]] = {
+    "safe": ["-ffp-contract=on"],
+    "relaxed": _REASSOCIATE,
+    "fast": [*_REASSOCIATE, "-D__FAST_MATH__=1"],
+}
+
+
+def compile_to_ir(source: KernelSource) -> str:
+    """Unoptimised LLVM IR text of the kernel; its function is `__am_kernel`.
+
+    Raises MetalCompileError if Clang refuses the user's text, ToolchainError if Clang itself does
+    not work.
+    """
+    text = translation_unit(source)
+    for _ in range(2):
+        header = precompiled_header(source.math_mode)
+        status, ir, messages = _run(
+            [*flags(source.math_mode), "-include-pch", str(header), "-emit-llvm", "-o", "-", "-"],
+            text,
+        )
+        if status == 0:
+            toolchain.check_versions(_version_in(ir))
+            return ir
+        from anymetal.frontend.diagnostics import compile_error  # its tables take time to load
+
+        if error := compile_error(source, messages):
+            raise error
+        # Not a word about the user's text: the precompiled header is damaged, or Clang broke.
+        header.unlink(missing_ok=True)
+    raise ToolchainError(
+        f"Clang failed on kernel {source.name!r} with status {status}:\n{_beginning(messages)}"
+    )
+
+
+def flags(math_mode: MathMode) -> list[str]:
+    """Arguments of `clang -cc1` that decide the meaning of the text."""
+    return [
+        "-triple",
+        host_triple(),
+        *_FLAGS,
+        *_MATH_FLAGS[math_mode],
+        "-I",
+        str(INCLUDE),
+    ]
+
+
+def precompiled_header(math_mode: MathMode) -> Path:
+    """The PCH of our umbrella header for one math mode, made if the cache has none."""
+    key = digest(tools(), *flags(math_mode), *_HEADER_FLAGS, *_header_texts())
+    path = cache_directory() / "headers" / f"{key[:32]}-{math_mode}.pch"
+    if path.exists():
+        return path
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # Clang writes to a temporary file and renames it, so processes may do this at the same time.
+    status, _, messages = _run(
+        [*flags(math_mode), *_HEADER_FLAGS, "-emit-pch", "-o", str(path), str(UMBRELLA)], ""
+    )
+    if status != 0:
+        raise ToolchainError(
+            f"AnyMetal's headers in {INCLUDE} do not compile (status {status}):\n"
+            f"{_beginning(messages)}"
+        )
+    return path
+
+
+def _header_texts() -> Iterator[bytes]:
+    for file in sorted(INCLUDE.rglob("*")):
+        if file.is_file():
+            yield str(file).encode()
+            yield file.read_bytes()
+
+
+def _run(arguments: list[str], text: str) -> tuple[int, str, str]:
+    """Exit status, output and messages of `clang -cc1`, which reads `text` from its input."""
+    try:
+        process = subprocess.Popen(
+            [str(zig_path()), "clang", "-cc1", *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=INCLUDE,  # `#include "..."` finds our headers, never what lies about
+        )
+    except OSError as error:
+        raise ToolchainError(f"{zig_path()} does not start: {error}") from error
+    with process:
+        output, messages = process.communicate(text.encode())
+    return process.returncode, output.decode(), messages.decode(errors="replace")
+
+
+def _version_in(ir: str) -> str:
+    """Clang signs its output; reading that is cheaper than asking it for its version."""
+    start = ir.rindex(_SIGNATURE) + len(_SIGNATURE)
+    return ir[start : start + 16].split(" ")[0]
+
+
+def _beginning(messages: str) -> str:
+    """The first error, or the reason of a crash; a stack trace may follow."""
+    return "\n".join(messages.splitlines()[:20]) or "(no message)"

@@ -1,0 +1,102 @@
+"""Gives a meaning to operations that C++ leaves undefined and Metal defines or tolerates.
+
+Done on Clang's raw text, before any optimisation could make use of the undefined behaviour:
+
+* shift counts use their low bits (`1u << 33` is 2);
+* floating point to integer saturates, NaN becomes 0;
+* an integer divided by zero gives some value instead of a trap (the divisor becomes 1);
+* a 32-bit unsigned index counts as signed, unless arrays may be that `large`. An index of 2^31 or
+  more is no element of a smaller array, but may well be a negative offset that wrapped: MLX's
+  documentation indexes arrays with negative strides by `uint loc = elem_to_loc(...)`. Signed
+  indices are also what gathers and address arithmetic on a run of lanes want.
+"""
+
+from __future__ import annotations
+
+import re
+
+_LINE = re.compile(
+    r"^  (?P<name>%[\w.]+) = (?P<op>shl|lshr|ashr|udiv|sdiv|urem|srem)"
+    r"(?P<flags>(?: exact| nuw| nsw)*) (?P<type>i\d+|<\d+ x i\d+>) (?P<left>[^,]+), "
+    r"(?P<right>%[\w.]+|-?\d+|<.*?>|splat \(.*?\)|zeroinitializer)"
+    r"(?P<rest>, !dbg.*)?$",
+    re.M,
+)
+_CONVERT = re.compile(
+    r"^  (?P<name>%[\w.]+) = fpto(?P<sign>[su])i (?P<source>\w+|<\d+ x \w+>) (?P<value>\S+) "
+    r"to (?P<target>i\d+|<\d+ x i\d+>)(?P<rest>, !dbg.*)?$",
+    re.M,
+)
+#: Clang's own names for the conversion of an array index and of a pointer offset.
+_INDEX = re.compile(r"^(  %(?:idxprom|idx\.ext)[\w.]* = )zext(?= i32 )", re.M)
+_SUFFIX = {"half": "f16", "bfloat": "bf16", "float": "f32", "double": "f64"}
+
+
+def define_semantics(text: str, large: bool) -> str:
+    """The module text with every such operation replaced."""
+    declared: dict[str, str] = {}
+    if not large:
+        text = _INDEX.sub(r"\1sext", text)
+    text = _LINE.sub(_integer, text)
+    text = _CONVERT.sub(lambda m: _saturate(m, declared), text)
+    return text + "".join(f"{line}\n" for line in declared.values())
+
+
+def _integer(match: re.Match[str]) -> str:
+    if match["op"] in ("shl", "lshr", "ashr"):
+        return _shift(match)
+    return _divide(match)
+
+
+def _whole(match: re.Match[str], right: str) -> str:
+    head = f"  {match['name']} = {match['op']}{match['flags']} {match['type']}"
+    return f"{head} {match['left']}, {right}{match['rest'] or ''}"
+
+
+def _shift(match: re.Match[str]) -> str:
+    bits = int(re.findall(r"i(\d+)", match["type"])[0])
+    right = match["right"]
+    if re.fullmatch(r"-?\d+", right):
+        return _whole(match, str(int(right) % bits))
+    if not right.startswith("%"):
+        return match[0]
+    limit = _constant(match["type"], bits - 1)
+    return f"  {match['name']}.count = and {match['type']} {right}, {limit}\n" + _whole(
+        match, f"{match['name']}.count"
+    )
+
+
+def _divide(match: re.Match[str]) -> str:
+    type_, name, right = match["type"], match["name"], match["right"]
+    if re.fullmatch(r"-?\d+", right):
+        return _whole(match, "1" if int(right) == 0 else right)
+    if not right.startswith("%"):
+        return match[0]
+    flags = f"<{type_[1:].split(' ')[0]} x i1>" if type_.startswith("<") else "i1"
+    zero, one = _constant(type_, 0), _constant(type_, 1)
+    return (
+        f"  {name}.zero = icmp eq {type_} {right}, {zero}\n"
+        f"  {name}.safe = select {flags} {name}.zero, {type_} {one}, {type_} {right}\n"
+        + _whole(match, f"{name}.safe")
+    )
+
+
+def _constant(type_: str, number: int) -> str:
+    if not type_.startswith("<"):
+        return str(number)
+    return f"splat ({type_.split(' x ')[1][:-1]} {number})"
+
+
+def _saturate(match: re.Match[str], declared: dict[str, str]) -> str:
+    source, target = match["source"], match["target"]
+    callee = f"llvm.fpto{match['sign']}i.sat.{_suffix(target)}.{_suffix(source)}"
+    declared[callee] = f"declare {target} @{callee}({source})"
+    call = f"call {target} @{callee}({source} {match['value']})"
+    return f"  {match['name']} = {call}{match['rest'] or ''}"
+
+
+def _suffix(type_: str) -> str:
+    if type_.startswith("<"):
+        count, element = type_[1:-1].split(" x ")
+        return f"v{count}{_SUFFIX.get(element, element)}"
+    return _SUFFIX.get(type_, type_)

@@ -1,0 +1,116 @@
+// <metal_atomic>: atomic<T> and its functions. Every access is relaxed; the object has the size
+// and layout of T, because kernels cast plain buffers to atomics.
+#pragma once
+
+namespace __am {
+
+// The integer type whose bits an atomic exchanges: float compares by bits, as the language says.
+template <typename T>
+using atomic_word = conditional_t<sizeof(T) == 8, ulong, conditional_t<sizeof(T) == 4, uint, uchar>>;
+
+template <typename T>
+constexpr bool is_atomic_number =
+    is_same_v<T, int> || is_same_v<T, uint> || is_same_v<T, float> || is_same_v<T, long> ||
+    is_same_v<T, ulong>;
+template <typename T>
+constexpr bool is_atomic_integer = is_atomic_number<T> && is_integral_v<T>;
+
+template <typename T>
+atomic_word<T>* word_of(const volatile T* object) {
+  return reinterpret_cast<atomic_word<T>*>(const_cast<T*>(object));
+}
+
+}  // namespace __am
+
+namespace metal {
+
+template <typename T>
+struct atomic {
+  static_assert(__am::is_atomic_number<T> || is_same_v<T, bool>,
+                "Metal has atomic<T> for int, uint, bool, float and ulong only");
+  using value_type = T;
+
+  atomic() = default;
+  atomic(const atomic&) = delete;
+  atomic& operator=(const atomic&) = delete;
+
+  T __value;
+};
+
+using atomic_int = atomic<int>;
+using atomic_uint = atomic<uint>;
+using atomic_bool = atomic<bool>;
+using atomic_float = atomic<float>;
+using atomic_long = atomic<long>;
+using atomic_ulong = atomic<ulong>;
+
+// The value parameter must not take part in deduction: `atomic_fetch_add_explicit(&f, 1, …)`.
+#define AM_VALUE typename type_identity<T>::type
+
+template <typename T>
+inline void atomic_store_explicit(volatile atomic<T>* object, AM_VALUE value, memory_order) {
+  __atomic_store_n(__am::word_of(&object->__value),
+                   __builtin_bit_cast(__am::atomic_word<T>, static_cast<T>(value)),
+                   __ATOMIC_RELAXED);
+}
+
+template <typename T>
+inline T atomic_load_explicit(const volatile atomic<T>* object, memory_order) {
+  return __builtin_bit_cast(
+      T, __atomic_load_n(__am::word_of(&object->__value), __ATOMIC_RELAXED));
+}
+
+template <typename T>
+inline T atomic_exchange_explicit(volatile atomic<T>* object, AM_VALUE value, memory_order) {
+  return __builtin_bit_cast(
+      T, __atomic_exchange_n(__am::word_of(&object->__value),
+                             __builtin_bit_cast(__am::atomic_word<T>, static_cast<T>(value)),
+                             __ATOMIC_RELAXED));
+}
+
+template <typename T>
+inline bool atomic_compare_exchange_weak_explicit(volatile atomic<T>* object, T* expected,
+                                                  AM_VALUE desired, memory_order, memory_order) {
+  using word = __am::atomic_word<T>;
+  word seen = __builtin_bit_cast(word, *expected);
+  const bool exchanged = __atomic_compare_exchange_n(
+      __am::word_of(&object->__value), &seen, __builtin_bit_cast(word, static_cast<T>(desired)),
+      true, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  *expected = __builtin_bit_cast(T, seen);
+  return exchanged;
+}
+
+#define AM_FETCH(name, condition)                                                               \
+  template <typename T, __am::require<condition<T>> = 0>                                        \
+  inline T atomic_fetch_##name##_explicit(volatile atomic<T>* object, AM_VALUE value,           \
+                                          memory_order) {                                       \
+    return __atomic_fetch_##name(const_cast<T*>(&object->__value), static_cast<T>(value),       \
+                                 __ATOMIC_RELAXED);                                             \
+  }
+AM_FETCH(add, __am::is_atomic_number)
+AM_FETCH(sub, __am::is_atomic_number)
+AM_FETCH(and, __am::is_atomic_integer)
+AM_FETCH(or, __am::is_atomic_integer)
+AM_FETCH(xor, __am::is_atomic_integer)
+AM_FETCH(min, __am::is_atomic_integer)
+AM_FETCH(max, __am::is_atomic_integer)
+#undef AM_FETCH
+
+// The forms without a result, which Metal has for ulong.
+template <typename T, __am::require<__am::is_atomic_integer<T>> = 0>
+inline void atomic_min_explicit(volatile atomic<T>* object, AM_VALUE value, memory_order order) {
+  atomic_fetch_min_explicit(object, value, order);
+}
+template <typename T, __am::require<__am::is_atomic_integer<T>> = 0>
+inline void atomic_max_explicit(volatile atomic<T>* object, AM_VALUE value, memory_order order) {
+  atomic_fetch_max_explicit(object, value, order);
+}
+
+#undef AM_VALUE
+
+inline void atomic_thread_fence(mem_flags, memory_order order,
+                                thread_scope = thread_scope_device) {
+  if (order != memory_order_relaxed) __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+}  // namespace metal

@@ -1,0 +1,43 @@
+// <metal_compute>: barriers, and what they and the atomics say about memory.
+#pragma once
+
+namespace metal {
+
+enum class mem_flags : uint {
+  mem_none = 0,
+  mem_device = 1,
+  mem_threadgroup = 2,
+  mem_texture = 4,
+  mem_threadgroup_imageblock = 8,
+  mem_object_data = 16,
+};
+constexpr mem_flags operator|(mem_flags a, mem_flags b) {
+  return static_cast<mem_flags>(static_cast<uint>(a) | static_cast<uint>(b));
+}
+constexpr mem_flags operator&(mem_flags a, mem_flags b) {
+  return static_cast<mem_flags>(static_cast<uint>(a) & static_cast<uint>(b));
+}
+
+enum memory_order {
+  memory_order_relaxed,
+  memory_order_acquire,
+  memory_order_release,
+  memory_order_acq_rel,
+  memory_order_seq_cst,
+};
+
+enum thread_scope {
+  thread_scope_thread,
+  thread_scope_simdgroup,
+  thread_scope_threadgroup,
+  thread_scope_device,
+};
+
+inline void threadgroup_barrier(mem_flags flags, thread_scope = thread_scope_threadgroup) {
+  __am_threadgroup_barrier(static_cast<uint>(flags));
+}
+inline void simdgroup_barrier(mem_flags flags, thread_scope = thread_scope_simdgroup) {
+  __am_simdgroup_barrier(static_cast<uint>(flags));
+}
+
+}  // namespace metal

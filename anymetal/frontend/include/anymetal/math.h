@@ -1,0 +1,168 @@
+// <metal_math>: the elementary functions. Every function has a float form; half and bfloat compute
+// in float and round once, vectors go component by component, integers convert to float.
+//
+// The three namespaces of Metal hold the same functions: plain names promise the accuracy of
+// metal::precise, and metal::fast differs only where less accuracy buys a shorter sequence.
+#pragma once
+
+namespace __am {
+
+// sin(pi x) for |x| <= 1/2. The factor pi is split in two, the rest is a minimax polynomial.
+inline float sin_pi_core(float x) {
+  const float square = x * x;
+  float rest = 0x1.41b2dcp-4f;
+  rest = __builtin_fmaf(rest, square, -0x1.328972p-1f);
+  rest = __builtin_fmaf(rest, square, 0x1.466adcp+1f);
+  rest = __builtin_fmaf(rest, square, -0x1.4abbcep+2f);
+  rest = __builtin_fmaf(rest, square, -0x1.777a5cp-24f);
+  return __builtin_fmaf(x, 0x1.921fb6p+1f, x * rest);
+}
+
+// x minus the nearest even integer, exactly.
+inline float half_turns(float x) { return x - 2 * __builtin_rintf(0.5f * x); }
+
+// a * b + c in half, rounded once: float holds the product exactly, the error of the sum decides
+// between its two neighbours, and the odd one of them cannot be a tie for the final rounding.
+constexpr half fused(half a, half b, half c) {
+  const float product = float(a) * float(b);
+  const float addend = c;
+  const float sum = product + addend;
+  const float part = sum - product;
+  const float error = (product - (sum - part)) + (addend - part);
+  uint bits = to_bits(sum);
+  const bool inexact = error > 0 || error < 0;
+  if (inexact && (bits & 1) == 0) bits += (error > 0) == (sum > 0) ? 1 : -1;
+  return half(__builtin_bit_cast(float, bits));
+}
+
+}  // namespace __am
+
+namespace metal {
+
+// AM_FUNCTION<n>(name, expression in the float arguments)
+#define AM_FUNCTION1(name, ...)                                   \
+  inline float name(float x) { return __VA_ARGS__; }              \
+  inline half name(half x) { return half(name(float(x))); }       \
+  inline bfloat name(bfloat x) { return bfloat(name(float(x))); } \
+  AM_MAP1(name)                                                   \
+  AM_MIXED1(unify_floating, name)
+#define AM_FUNCTION2(name, ...)                                                          \
+  inline float name(float x, float y) { return __VA_ARGS__; }                            \
+  inline half name(half x, half y) { return half(name(float(x), float(y))); }            \
+  inline bfloat name(bfloat x, bfloat y) { return bfloat(name(float(x), float(y))); }    \
+  AM_MAP2(name)                                                                          \
+  AM_MIXED2(unify_floating, name)
+
+AM_FUNCTION1(ceil, __builtin_ceilf(x))
+AM_FUNCTION1(floor, __builtin_floorf(x))
+AM_FUNCTION1(trunc, __builtin_truncf(x))
+AM_FUNCTION1(round, __builtin_roundf(x))
+AM_FUNCTION1(rint, __builtin_rintf(x))
+
+AM_FUNCTION1(sqrt, __builtin_sqrtf(x))
+// Through double the result is the correctly rounded one for every float (checked exhaustively).
+AM_FUNCTION1(rsqrt, static_cast<float>(1 / __builtin_sqrt(static_cast<double>(x))))
+
+AM_FUNCTION1(exp, __builtin_expf(x))
+AM_FUNCTION1(exp2, __builtin_exp2f(x))
+AM_FUNCTION1(exp10, __builtin_exp10f(x))
+AM_FUNCTION1(log, __builtin_logf(x))
+AM_FUNCTION1(log2, __builtin_log2f(x))
+AM_FUNCTION1(log10, __builtin_log10f(x))
+AM_FUNCTION2(pow, __builtin_powf(x, y))
+AM_FUNCTION2(powr, __builtin_powf(x, y))
+
+AM_FUNCTION1(sin, __builtin_sinf(x))
+AM_FUNCTION1(cos, __builtin_cosf(x))
+AM_FUNCTION1(tan, __builtin_tanf(x))
+AM_FUNCTION1(asin, __builtin_asinf(x))
+AM_FUNCTION1(acos, __builtin_acosf(x))
+AM_FUNCTION1(atan, __builtin_atanf(x))
+AM_FUNCTION2(atan2, __builtin_atan2f(x, y))
+AM_FUNCTION1(sinh, __builtin_sinhf(x))
+AM_FUNCTION1(cosh, __builtin_coshf(x))
+AM_FUNCTION1(tanh, __builtin_tanhf(x))
+AM_FUNCTION1(asinh, __builtin_asinhf(x))
+AM_FUNCTION1(acosh, __builtin_acoshf(x))
+AM_FUNCTION1(atanh, __builtin_atanhf(x))
+
+inline float sinpi(float x) {
+  const float turn = __am::half_turns(x);
+  const float distance = __builtin_fabsf(turn);
+  const float folded = distance > 0.5f ? 1 - distance : distance;
+  return copysign(__am::sin_pi_core(folded), turn);
+}
+inline float cospi(float x) {
+  return __am::sin_pi_core(0.5f - __builtin_fabsf(__am::half_turns(x)));
+}
+inline float tanpi(float x) { return sinpi(x) / cospi(x); }
+inline float fract(float x) {
+  const float part = x - __builtin_floorf(x);
+  return part >= 1 ? 0x1.fffffep-1f : part;
+}
+#define AM_NARROW(T, largest_fraction)                                        \
+  inline T sinpi(T x) { return T(sinpi(float(x))); }                          \
+  inline T cospi(T x) { return T(cospi(float(x))); }                          \
+  inline T tanpi(T x) { return T(tanpi(float(x))); }                          \
+  inline T fract(T x) {                                                       \
+    const T part = T(fract(float(x)));                                        \
+    return float(part) >= 1 ? T(largest_fraction) : part;                     \
+  }
+AM_NARROW(half, 0x1.ffcp-1f)
+AM_NARROW(bfloat, 0x1.fep-1f)
+#undef AM_NARROW
+AM_MAP1(sinpi)
+AM_MIXED1(unify_floating, sinpi)
+AM_MAP1(cospi)
+AM_MIXED1(unify_floating, cospi)
+AM_MAP1(tanpi)
+AM_MIXED1(unify_floating, tanpi)
+AM_MAP1(fract)
+AM_MIXED1(unify_floating, fract)
+
+AM_FUNCTION2(divide, x / y)
+AM_FUNCTION2(fmod, __builtin_fmodf(x, y))
+AM_FUNCTION2(fdim, x <= y ? 0.0f : x - y)
+
+inline float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+inline half fma(half a, half b, half c) { return __am::fused(a, b, c); }
+// Rounds twice, as MLX's own bfloat functions do.
+inline bfloat fma(bfloat a, bfloat b, bfloat c) {
+  return bfloat(fma(float(a), float(b), float(c)));
+}
+AM_MAP3(fma)
+AM_MIXED3(unify_floating, fma)
+
+template <typename T>
+inline T sincos(T x, T& cosine) {
+  cosine = cos(x);
+  return sin(x);
+}
+
+#define AM_SAME_EVERYWHERE                                                                       \
+  using metal::abs, metal::acos, metal::acosh, metal::asin, metal::asinh, metal::atan;          \
+  using metal::atan2, metal::atanh, metal::ceil, metal::clamp, metal::copysign, metal::cos;     \
+  using metal::cosh, metal::cospi, metal::divide, metal::exp, metal::exp10, metal::exp2;        \
+  using metal::fabs, metal::fdim, metal::floor, metal::fma, metal::fmax, metal::fmax3;          \
+  using metal::fmedian3, metal::fmin, metal::fmin3, metal::fract, metal::frexp, metal::ilogb;   \
+  using metal::ldexp, metal::log, metal::log10, metal::log2, metal::max, metal::max3;           \
+  using metal::median3, metal::min, metal::min3, metal::modf, metal::nextafter, metal::pow;     \
+  using metal::powr, metal::rint, metal::round, metal::sin, metal::sincos, metal::sinh;         \
+  using metal::sinpi, metal::sqrt, metal::tan, metal::tanh, metal::tanpi, metal::trunc;
+
+namespace precise {
+AM_SAME_EVERYWHERE
+using metal::fmod, metal::rsqrt;
+}  // namespace precise
+
+namespace fast {
+AM_SAME_EVERYWHERE
+AM_FUNCTION1(rsqrt, 1 / __builtin_sqrtf(x))
+AM_FUNCTION2(fmod, x - y * __builtin_truncf(x / y))
+}  // namespace fast
+
+#undef AM_SAME_EVERYWHERE
+#undef AM_FUNCTION1
+#undef AM_FUNCTION2
+
+}  // namespace metal

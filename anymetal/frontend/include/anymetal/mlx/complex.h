@@ -1,0 +1,145 @@
+// complex_t<T>: MLX's complex number. Comparisons are lexicographic, there is no operator !=.
+#pragma once
+
+template <typename T>
+struct complex_t;
+
+template <typename T>
+constexpr constant bool is_complex_v = false;
+template <typename T>
+constexpr constant bool is_complex_v<complex_t<T>> = true;
+
+// A scalar that can become, or be made from, a component; bfloat counts as convertible either way.
+template <typename From, typename To>
+constexpr constant bool is_lane_convertible_v = is_convertible_v<From, To> ||
+    (is_same_v<From, bfloat> && is_constructible_v<To, From>) ||
+    (is_same_v<To, bfloat> && is_constructible_v<To, From>);
+
+namespace __am {
+template <typename U, typename T>
+using component_scalar = require<!is_complex_v<U> && !is_vector<U> && is_lane_convertible_v<U, T>>;
+}
+
+template <typename T>
+struct complex_t {
+  using value_type = T;
+
+  T real;
+  T imag;
+
+  // Left trivial, so that threadgroup arrays are not cleared by every thread that declares them;
+  // complex_t<T>() is zero all the same.
+  constexpr complex_t() = default;
+  constexpr complex_t(T re, T im) : real(re), imag(im) {}
+  template <typename U, __am::component_scalar<U, T> = 0>
+  constexpr complex_t(U re) : real(static_cast<T>(re)), imag(0) {}
+  template <typename U, __am::require<!is_same_v<T, U>> = 0>
+  constexpr complex_t(complex_t<U> other)
+      : real(static_cast<T>(other.real)), imag(static_cast<T>(other.imag)) {}
+  constexpr complex_t(vec<T, 2> parts) : real(parts.at(0)), imag(parts.at(1)) {}
+
+  constexpr operator vec<T, 2>() const { return vec<T, 2>(real, imag); }
+  template <typename U, __am::component_scalar<U, T> = 0>
+  constexpr operator U() const {
+    return static_cast<U>(real);
+  }
+};
+
+typedef complex_t<half> complex32_t;
+typedef complex_t<float> complex64_t;
+
+static_assert(sizeof(complex64_t) == 8 && sizeof(complex32_t) == 4, "two components, no padding");
+
+namespace __am {
+
+template <typename T>
+constexpr bool before(complex_t<T> a, complex_t<T> b) {
+  return a.real < b.real || (a.real == b.real && a.imag < b.imag);
+}
+
+template <typename T>
+constexpr complex_t<T> multiply(complex_t<T> a, complex_t<T> b) {
+  return {static_cast<T>(a.real * b.real - a.imag * b.imag),
+          static_cast<T>(a.real * b.imag + a.imag * b.real)};
+}
+
+// Smith's division: scaling by the larger part of the divisor avoids overflow.
+template <typename T>
+constexpr complex_t<T> divide(complex_t<T> a, complex_t<T> b) {
+  const float re = a.real;
+  const float im = a.imag;
+  const float c = b.real;
+  const float d = b.imag;
+  if (__builtin_fabsf(c) >= __builtin_fabsf(d)) {
+    const float ratio = d / c;
+    const float scale = c + d * ratio;
+    return {static_cast<T>((re + im * ratio) / scale), static_cast<T>((im - re * ratio) / scale)};
+  }
+  const float ratio = c / d;
+  const float scale = d + c * ratio;
+  return {static_cast<T>((re * ratio + im) / scale), static_cast<T>((im * ratio - re) / scale)};
+}
+
+template <typename T>
+inline T floored_remainder(T a, T b) {
+  return static_cast<T>(a - b * static_cast<T>(__builtin_floorf(static_cast<float>(a / b))));
+}
+
+}  // namespace __am
+
+#define AM_COMPLEX template <typename T>
+AM_COMPLEX constexpr complex_t<T> operator-(complex_t<T> a) { return {-a.real, -a.imag}; }
+AM_COMPLEX constexpr bool operator==(complex_t<T> a, complex_t<T> b) {
+  return a.real == b.real && a.imag == b.imag;
+}
+AM_COMPLEX constexpr bool operator<(complex_t<T> a, complex_t<T> b) { return __am::before(a, b); }
+AM_COMPLEX constexpr bool operator>(complex_t<T> a, complex_t<T> b) { return __am::before(b, a); }
+AM_COMPLEX constexpr bool operator<=(complex_t<T> a, complex_t<T> b) { return !(a > b); }
+AM_COMPLEX constexpr bool operator>=(complex_t<T> a, complex_t<T> b) { return !(a < b); }
+AM_COMPLEX constexpr complex_t<T> operator+(complex_t<T> a, complex_t<T> b) {
+  return {static_cast<T>(a.real + b.real), static_cast<T>(a.imag + b.imag)};
+}
+AM_COMPLEX constexpr complex_t<T> operator-(complex_t<T> a, complex_t<T> b) {
+  return {static_cast<T>(a.real - b.real), static_cast<T>(a.imag - b.imag)};
+}
+AM_COMPLEX constexpr complex_t<T> operator*(complex_t<T> a, complex_t<T> b) {
+  return __am::multiply(a, b);
+}
+AM_COMPLEX constexpr complex_t<T> operator/(complex_t<T> a, complex_t<T> b) {
+  return __am::divide(a, b);
+}
+AM_COMPLEX constexpr complex_t<T> operator%(complex_t<T> a, complex_t<T> b) {
+  return {__am::floored_remainder(a.real, b.real), __am::floored_remainder(a.imag, b.imag)};
+}
+AM_COMPLEX constexpr complex_t<T>& operator+=(complex_t<T>& a,
+                                              typename type_identity<complex_t<T>>::type b) {
+  return a = a + b;
+}
+#undef AM_COMPLEX
+
+// A scalar on either side stands for the number with imaginary part 0.
+#define AM_WITH_SCALAR(op)                                                  \
+  template <typename T, typename U, __am::component_scalar<U, T> = 0>       \
+  constexpr complex_t<T> operator op(complex_t<T> a, U b) {                 \
+    return a op complex_t<T>(b);                                            \
+  }                                                                         \
+  template <typename T, typename U, __am::component_scalar<U, T> = 0>       \
+  constexpr complex_t<T> operator op(U a, complex_t<T> b) {                 \
+    return complex_t<T>(a) op b;                                            \
+  }
+AM_WITH_SCALAR(+)
+AM_WITH_SCALAR(-)
+AM_WITH_SCALAR(*)
+AM_WITH_SCALAR(/)
+#undef AM_WITH_SCALAR
+
+template <>
+struct Limits<complex64_t> {
+  static constexpr complex64_t max = {Limits<float>::max, Limits<float>::max};
+  static constexpr complex64_t min = {Limits<float>::min, Limits<float>::min};
+};
+template <>
+struct Limits<complex32_t> {
+  static constexpr complex32_t max = {Limits<half>::max, Limits<half>::max};
+  static constexpr complex32_t min = {Limits<half>::min, Limits<half>::min};
+};
