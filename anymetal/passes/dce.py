@@ -1,0 +1,38 @@
+"""Dead code elimination: drops instructions whose result nobody uses and that change nothing."""
+
+from __future__ import annotations
+
+from anymetal.ir.model import Instr, Program, Value
+
+#: Intrinsics of ours whose only effect is their result. Clang's output declares the cross-lane ones
+#: as touching hidden memory, so LLVM keeps them all (see frontend/optimise.py).
+PURE_CALLS = ("llvm.", "__am_")
+SIDE_EFFECTS = (
+    "__am_threadgroup_barrier",
+    "__am_simdgroup_barrier",
+    "llvm.memcpy",
+    "llvm.memset",
+    "llvm.memmove",
+)
+
+
+def has_effect(instr: Instr) -> bool:
+    """Whether the instruction must stay even if its result is unused."""
+    if instr.op == "call":
+        return not instr.arg.startswith(PURE_CALLS) or instr.arg.startswith(SIDE_EFFECTS)
+    if instr.op == "load":
+        return bool(instr.arg.volatile)
+    return instr.op in ("store", "atomicrmw", "cmpxchg", "fence") or instr.is_terminator
+
+
+def run(program: Program) -> None:
+    live: set[Value] = set()
+    work = [i for i in program.instructions() if has_effect(i)]
+    live.update(work)
+    while work:
+        for operand in work.pop().operands:
+            if isinstance(operand, Instr) and operand not in live:
+                live.add(operand)
+                work.append(operand)
+    for block in program.blocks:
+        block.instrs = [i for i in block.instrs if i in live]

@@ -1,0 +1,77 @@
+"""Expands memcpy, memmove and memset of small constant size into loads and stores.
+
+LLVM makes them for copies of structs and for zeroed arrays. As ordinary accesses they take part in
+the memory lowering of `simd/`; large or variable ones stay calls.
+"""
+
+from __future__ import annotations
+
+from anymetal.ir import types as t
+from anymetal.ir.model import Access, Const, Instr, Program, Value
+
+LIMIT = 512  # bytes
+
+
+def run(program: Program) -> None:
+    for block in program.blocks:
+        result: list[Instr] = []
+        for instr in block.instrs:
+            result.extend(_expand(instr) or [instr])
+        block.instrs = result
+        for instr in result:
+            instr.block = block
+
+
+def _expand(instr: Instr) -> list[Instr] | None:
+    if instr.op != "call" or not instr.arg.startswith(
+        ("llvm.memcpy", "llvm.memmove", "llvm.memset")
+    ):
+        return None
+    length = instr.operands[2].int_value if isinstance(instr.operands[2], Const) else None
+    if length is None or length > LIMIT:
+        return None
+    if not instr.arg.startswith("llvm.memset"):
+        return _copy(instr, length)
+    byte = instr.operands[1].int_value if isinstance(instr.operands[1], Const) else None
+    return None if byte is None else _fill(instr, byte & 0xFF, length)
+
+
+def _pieces(length: int) -> list[tuple[int, t.Int]]:
+    """(offset, type) of accesses that cover `length` bytes: 4 bytes each, then what is left."""
+    pieces, at = [], 0
+    while at < length:
+        size = 4 if length - at >= 4 else 2 if length - at >= 2 else 1
+        pieces.append((at, t.Int(size * 8)))
+        at += size
+    return pieces
+
+
+def _address(out: list[Instr], instr: Instr, base: Value, offset: int) -> Value:
+    if offset == 0:
+        return base
+    out.append(Instr(t.PTR, "gep", [base], (offset,), "", instr.loc, f"{instr.name}.at{offset}"))
+    return out[-1]
+
+
+def _copy(instr: Instr, length: int) -> list[Instr]:
+    """All loads come first: memmove may overlap."""
+    out: list[Instr] = []
+    values: list[Instr] = []
+    for offset, type_ in _pieces(length):
+        source = _address(out, instr, instr.operands[1], offset)
+        values.append(Instr(type_, "load", [source], Access(1), "", instr.loc))
+        out.append(values[-1])
+    for value, (offset, _) in zip(values, _pieces(length), strict=True):
+        target = _address(out, instr, instr.operands[0], offset)
+        out.append(Instr(t.VOID, "store", [value, target], Access(1), "", instr.loc))
+    return out
+
+
+def _fill(instr: Instr, byte: int, length: int) -> list[Instr]:
+    out: list[Instr] = []
+    for offset, type_ in _pieces(length):
+        pattern = int.from_bytes(bytes([byte]) * type_.size, "little", signed=True)
+        target = _address(out, instr, instr.operands[0], offset)
+        value = Const(type_, str(pattern))
+        out.append(Instr(t.VOID, "store", [value, target], Access(1), "", instr.loc))
+    return out

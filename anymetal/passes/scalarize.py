@@ -1,0 +1,242 @@
+"""Splits short vectors (float4, half8 …) into scalars, so that the vectorizer sees scalars only.
+
+A vector load becomes scalar loads at neighbouring addresses; the memory lowering of `simd/` finds
+them again as one group, together with the members of a struct and neighbours in an array.
+"""
+
+from __future__ import annotations
+
+import re
+
+from anymetal.ir import types as t
+from anymetal.ir.cfg import reverse_postorder
+from anymetal.ir.model import Access, Block, Const, ConstVector, Instr, Program, Value
+from anymetal.ir.problem import Problem
+
+_SUFFIX = re.compile(r"\.v\d+([a-z]+\d+)")
+
+
+def run(program: Program) -> None:
+    _Scalarizer().run(program)
+
+
+class _Scalarizer:
+    def __init__(self) -> None:
+        self.parts: dict[Value, list[Value]] = {}
+        self.phis: list[tuple[Instr, list[Instr]]] = []
+        self.out: list[Instr] = []
+        self.current: Instr | None = None
+
+    def run(self, program: Program) -> None:
+        for block in reverse_postorder(program.blocks[0]):
+            self._block(block)
+        for old, new in self.phis:
+            for value in old.operands:
+                for part, phi in zip(self._split(value), new, strict=True):
+                    phi.operands.append(part)
+        self._resolve(program)
+
+    def _resolve(self, program: Program) -> None:
+        """Scalar results of rewritten vector instructions take the place of the old ones."""
+        for instr in program.instructions():
+            instr.operands = [self._single(v) for v in instr.operands]
+
+    def _single(self, value: Value) -> Value:
+        while value in self.parts and not value.type.is_vector:
+            value = self.parts[value][0]
+        return value
+
+    def _block(self, block: Block) -> None:
+        self.out = []
+        for instr in block.instrs:
+            self.current = instr
+            if not instr.type.is_vector and not any(v.type.is_vector for v in instr.operands):
+                self.out.append(instr)
+            else:
+                self.parts[instr] = self._rewrite(instr)
+        for instr in self.out:
+            instr.block = block
+        phis = [i for i in self.out if i.op == "phi"]
+        block.instrs = phis + [i for i in self.out if i.op != "phi"]
+
+    # -- building blocks ------------------------------------------------------------------
+
+    def _emit(
+        self, op: str, type_: t.Type, operands: list[Value], arg: object = None, flags: str = ""
+    ) -> Instr:  # fmt: skip
+        assert self.current is not None
+        name = f"{self.current.name}.s{len(self.out)}" if self.current.name else ""
+        instr = Instr(type_, op, operands, arg, flags, self.current.loc, name)
+        self.out.append(instr)
+        return instr
+
+    def _split(self, value: Value) -> list[Value]:
+        if not value.type.is_vector:
+            return [self._single(value)]
+        if isinstance(value, ConstVector):
+            return list(value.elements)
+        if isinstance(value, Const):
+            return [Const(value.type.scalar, value.text)] * value.type.lanes
+        return self.parts[value]
+
+    # -- one instruction ------------------------------------------------------------------
+
+    def _rewrite(self, instr: Instr) -> list[Value]:
+        handler = getattr(self, f"_op_{instr.op}", None)
+        if handler is not None:
+            return list(handler(instr))
+        return self._elementwise(instr, instr.arg)
+
+    def _elementwise(self, instr: Instr, arg: object) -> list[Value]:
+        lanes = max(v.type.lanes for v in (instr, *instr.operands))
+        columns = [self._split(v) if v.type.is_vector else [v] * lanes for v in instr.operands]
+        return [
+            self._emit(instr.op, instr.type.scalar, [c[i] for c in columns], arg, instr.flags)
+            for i in range(lanes)
+        ]
+
+    def _op_phi(self, instr: Instr) -> list[Value]:
+        new = [
+            self._emit("phi", instr.type.scalar, [], list(instr.arg), instr.flags)
+            for _ in range(instr.type.lanes)
+        ]
+        self.phis.append((instr, new))
+        return list(new)
+
+    def _op_call(self, instr: Instr) -> list[Value]:
+        if instr.arg.startswith("llvm.vector.reduce."):
+            return [self._reduction(instr)]
+        if instr.arg.startswith("llvm."):
+            return self._elementwise(instr, _SUFFIX.sub(r".\1", instr.arg))
+        raise Problem(f"thread program: vector operands in a call of {instr.arg}")
+
+    def _reduction(self, instr: Instr) -> Value:
+        kind = instr.arg.split(".")[3]
+        values = [v for operand in instr.operands for v in self._split(operand)]
+        result = values[0]
+        for value in values[1:]:
+            if kind in ("add", "mul", "and", "or", "xor", "fadd", "fmul"):
+                result = self._emit(kind, result.type, [result, value], flags=instr.flags)
+            else:
+                name = {"fmin": "minnum", "fmax": "maxnum"}.get(kind, kind)
+                suffix = instr.arg.rsplit(".", 1)[1].lstrip("v0123456789")
+                result = self._emit("call", result.type, [result, value], f"llvm.{name}.{suffix}")
+        return result
+
+    def _addresses(self, pointer: Value, element: t.Type, lanes: int) -> list[Value]:
+        return [pointer] + [
+            self._emit("gep", t.PTR, [pointer], (i * element.size,), "inbounds")
+            for i in range(1, lanes)
+        ]
+
+    def _element_access(self, access: Access, element: t.Type, index: int) -> Access:
+        offset = index * element.size
+        align = access.align if offset == 0 else min(access.align, offset & -offset)
+        return Access(align, access.volatile, access.atomic)
+
+    def _op_load(self, instr: Instr) -> list[Value]:
+        element, lanes = instr.type.scalar, instr.type.lanes
+        if element == t.I1:
+            raise Problem("thread program: load of a bit-packed vector of bool")
+        addresses = self._addresses(instr.operands[0], element, lanes)
+        return [
+            self._emit("load", element, [a], self._element_access(instr.arg, element, i))
+            for i, a in enumerate(addresses)
+        ]
+
+    def _op_store(self, instr: Instr) -> list[Value]:
+        values = self._split(instr.operands[0])
+        element = values[0].type
+        for i, address in enumerate(self._addresses(instr.operands[1], element, len(values))):
+            self._emit(
+                "store", t.VOID, [values[i], address], self._element_access(instr.arg, element, i)
+            )
+        return []
+
+    def _op_extractelement(self, instr: Instr) -> list[Value]:
+        vector, index = self._split(instr.operands[0]), instr.operands[1]
+        if isinstance(index, Const):
+            return [vector[index.int_value or 0]]
+        result = vector[0]
+        for i in range(1, len(vector)):
+            hit = self._emit("icmp", t.I1, [index, Const(index.type, str(i))], "eq")
+            result = self._emit("select", instr.type, [hit, vector[i], result])
+        return [result]
+
+    def _op_insertelement(self, instr: Instr) -> list[Value]:
+        vector, value, index = self._split(instr.operands[0]), instr.operands[1], instr.operands[2]
+        value = self._single(value)
+        if isinstance(index, Const):
+            position = index.int_value or 0
+            return [*vector[:position], value, *vector[position + 1 :]]
+        result: list[Value] = []
+        for i, old in enumerate(vector):
+            hit = self._emit("icmp", t.I1, [index, Const(index.type, str(i))], "eq")
+            result.append(self._emit("select", old.type, [hit, value, old]))
+        return result
+
+    def _op_shufflevector(self, instr: Instr) -> list[Value]:
+        pool = self._split(instr.operands[0]) + self._split(instr.operands[1])
+        poison = Const(instr.type.scalar, "poison")
+        return [poison if i < 0 else pool[i] for i in instr.arg]
+
+    def _op_bitcast(self, instr: Instr) -> list[Value]:
+        values = self._split(instr.operands[0])
+        source, target = values[0].type, instr.type.scalar
+        if source.size == target.size and t.I1 not in (source, target):
+            return [self._emit("bitcast", target, [v]) for v in values]
+        if target == t.I1 or source == t.I1:
+            return self._bool_bits(values, instr.type)
+        integers = [self._as_int(v) for v in values]
+        if source.size < target.size:
+            ratio = target.size // source.size
+            groups = [integers[i : i + ratio] for i in range(0, len(integers), ratio)]
+            return [self._from_int(self._join(group, target), target) for group in groups]
+        pieces = [p for value in integers for p in self._cut(value, target)]
+        return [self._from_int(piece, target) for piece in pieces]
+
+    def _bool_bits(self, values: list[Value], type_: t.Type) -> list[Value]:
+        """Between <n x i1> and an n-bit integer."""
+        if type_.is_vector:
+            (word,) = values
+            shifted = [
+                self._emit("lshr", word.type, [word, Const(word.type, str(i))])
+                for i in range(type_.lanes)
+            ]
+            return [self._emit("trunc", t.I1, [s]) for s in shifted]
+        wide = [self._emit("zext", type_, [v]) for v in values]
+        result: Value = wide[0]
+        for i in range(1, len(wide)):
+            bit = self._emit("shl", type_, [wide[i], Const(type_, str(i))])
+            result = self._emit("or", type_, [result, bit])
+        return [result]
+
+    def _as_int(self, value: Value) -> Value:
+        if value.type.is_int:
+            return value
+        return self._emit("bitcast", t.Int(value.type.size * 8), [value])
+
+    def _from_int(self, value: Value, target: t.Type) -> Value:
+        return value if target.is_int else self._emit("bitcast", target, [value])
+
+    def _join(self, group: list[Value], target: t.Type) -> Value:
+        wide = t.Int(target.size * 8)
+        step = target.size * 8 // len(group)
+        result: Value | None = None
+        for i, piece in enumerate(group):
+            part: Value = self._emit("zext", wide, [piece])
+            if i:
+                part = self._emit("shl", wide, [part, Const(wide, str(i * step))])
+            result = part if result is None else self._emit("or", wide, [result, part])
+        assert result is not None
+        return result
+
+    def _cut(self, value: Value, target: t.Type) -> list[Value]:
+        narrow = t.Int(target.size * 8)
+        count = value.type.size // target.size
+        pieces: list[Value] = []
+        for i in range(count):
+            shift = Const(value.type, str(i * target.size * 8))
+            part = value if i == 0 else self._emit("lshr", value.type, [value, shift])
+            pieces.append(self._emit("trunc", narrow, [part]))
+        return pieces
