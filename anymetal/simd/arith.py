@@ -1,0 +1,412 @@
+"""Instructions that compute: arithmetic, comparisons, casts, selections and elementwise calls.
+
+Each is emitted in the forms that its shape asks for (see values.py). What Metal defines and LLVM
+leaves undefined or cannot do in SIMD is settled here: division of integers, arithmetic of bfloat.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Protocol
+
+from anymetal.ir import types as t
+from anymetal.ir.model import Const, Instr, Value
+from anymetal.simd.values import Values
+from anymetal.simd.writer import Writer, suffix
+
+
+class VectorMath(Protocol):
+    """What a target offers for mathematical functions."""
+
+    def symbol(self, function: str) -> tuple[str, int] | None:
+        """Symbol and lanes of a vector version of a libm function on float, if there is one."""
+
+    @property
+    def native_bfloat(self) -> bool:
+        """Whether float vectors convert to bfloat in one instruction."""
+
+
+#: Integer operations without SIMD instruction.
+DIVISIONS = ("udiv", "sdiv", "urem", "srem")
+_TYPE_SUFFIX = re.compile(r"\.(?:f16|bf16|f32|f64|i\d+|p0)")
+#: Operands of LLVM intrinsics that stay scalar.
+_IMMEDIATES = {"ctlz": (1,), "cttz": (1,), "abs": (1,), "is.fpclass": (1,), "powi": (1,)}
+#: Intrinsics with SIMD instructions, or that LLVM expands well, for vectors.
+_NATIVE = frozenset(
+    "fabs sqrt floor ceil trunc rint nearbyint round roundeven copysign fma fmuladd minnum maxnum "
+    "minimum maximum minimumnum maximumnum smin smax umin umax abs ctpop ctlz cttz bitreverse "
+    "bswap fshl fshr uadd.sat sadd.sat usub.sat ssub.sat ushl.sat sshl.sat canonicalize "
+    "is.fpclass fptosi.sat fptoui.sat uadd.with.overflow sadd.with.overflow usub.with.overflow "
+    "ssub.with.overflow umul.with.overflow smul.with.overflow scmp ucmp".split()
+)
+
+
+class Arithmetic:
+    """Emits one computing instruction at a time."""
+
+    def __init__(self, writer: Writer, values: Values, math: VectorMath) -> None:
+        self.w = writer
+        self.v = values
+        self.math = math
+
+    def emit(self, instr: Instr) -> None:
+        shape = self.v.shape(instr)
+        scalar = vector = ""
+        if not shape.is_varying:
+            scalar = self._scalar(instr)
+        if shape.is_varying or not shape.exact:
+            vector = self._vector(instr)
+        self.v.define(instr, scalar, vector)
+
+    # -- scalar and vector forms ----------------------------------------------------------
+
+    def _scalar(self, instr: Instr) -> str:
+        names = [self.v.scalar(v) for v in instr.operands]
+        if instr.op == "zext" and not self.v.shape(instr).exact:
+            return self._extended_base(instr, names[0])
+        if instr.op == "gep":
+            return self._gep_scalar(instr, names)
+        return self._form(instr, names, [str(v.type) for v in instr.operands], str(instr.type), 0)
+
+    def _vector(self, instr: Instr) -> str:
+        if instr.op == "gep":
+            return self._gep_vector(instr)
+        operands = [self.v.vector(v) for v in instr.operands]
+        types = [self.w.vector(v.type) for v in instr.operands]
+        if instr.op == "select" and self.v.shape(instr.operands[0]).is_uniform:
+            operands[0], types[0] = self.v.scalar(instr.operands[0]), "i1"
+        return self._form(instr, operands, types, self.w.vector(instr.type), self.w.width)
+
+    def _form(
+        self, instr: Instr, names: list[str], types: list[str], result: str, width: int
+    ) -> str:
+        """One instruction over scalars (width 0) or over vectors of `width` lanes."""
+        op, flags = instr.op, instr.flags + " " if instr.flags else ""
+        if op == "call":
+            return self._call(instr, names, width)
+        if op in DIVISIONS:
+            return self._division(instr, names, width)
+        if t.BFLOAT in (instr.type, instr.operands[0].type) and op not in _MOVES:
+            return self._bfloat(instr, names, width)
+        if op in ("icmp", "fcmp"):
+            return self.w.value(f"{op} {flags}{instr.arg} {types[0]} {names[0]}, {names[1]}")
+        if op == "select":
+            pairs = ", ".join(f"{ty} {n}" for ty, n in zip(types, names, strict=True))
+            return self.w.value(f"select {flags}{pairs}")
+        if op in ("fneg", "freeze"):
+            return self.w.value(f"{op} {flags}{types[0]} {names[0]}")
+        if op == "extractvalue":
+            return self.w.value(f"extractvalue {types[0]} {names[0]}, {instr.arg}")
+        if op in ("fptosi", "fptoui"):
+            return self._saturate(op, instr, names[0], width)
+        if len(names) == 1:  # casts
+            return self.w.value(f"{op} {flags}{types[0]} {names[0]} to {result}")
+        return self.w.value(f"{op} {flags}{result} {names[0]}, {names[1]}")
+
+    def _saturate(self, op: str, instr: Instr, name: str, width: int) -> str:
+        source = instr.operands[0].type
+        callee = f"llvm.{op}.sat.{suffix(instr.type, width)}.{suffix(source, width)}"
+        return self.w.call(
+            self._type(instr.type, width), callee, [(self._type(source, width), name)]
+        )
+
+    def _type(self, type_: t.Type, width: int) -> str:
+        return self.w.vector(type_) if width else str(type_)
+
+    def _constant(self, type_: t.Type, text: str, width: int) -> str:
+        return self.w.splat_constant(type_, text) if width else text
+
+    # -- addresses and indices ------------------------------------------------------------
+
+    def _extended_base(self, instr: Instr, base: str) -> str:
+        """Base of a zero-extended index that may wrap inside the gang.
+
+        Where the run of lanes passes 2^bits, the lanes behind the wrap are the valid ones: an index
+        just below 2^bits is no element of any array. So the run starts below zero there.
+        """
+        narrow, wide = instr.operands[0].type, instr.type
+        assert isinstance(narrow, t.Int)
+        extended = self.w.value(f"zext {narrow} {base} to {wide}")
+        stride = self.v.shape(instr).stride
+        if stride < 0:
+            return extended
+        last = self.w.value(f"add {narrow} {base}, {(self.w.width - 1) * stride}")
+        wraps = self.w.value(f"icmp ult {narrow} {last}, {base}")
+        step = self.w.value(f"select i1 {wraps}, {wide} {-(1 << narrow.bits)}, {wide} 0")
+        return self.w.value(f"add {wide} {extended}, {step}")
+
+    def _gep_scalar(self, instr: Instr, names: list[str]) -> str:
+        result = names[0]
+        for name, value, scale in zip(names[1:], instr.operands[1:], instr.arg[:-1], strict=True):
+            result = self.w.value(
+                f"getelementptr {_unit(scale)}, ptr {result}, {value.type} {name}"
+            )
+        if instr.arg[-1]:
+            result = self.w.value(f"getelementptr i8, ptr {result}, i64 {instr.arg[-1]}")
+        return result
+
+    def _gep_vector(self, instr: Instr) -> str:
+        """Uniform parts are added first, so that a gather finds one scalar base and one index."""
+        base, indices = instr.operands[0], instr.operands[1:]
+        pairs = list(zip(indices, instr.arg[:-1], strict=True))
+        uniform = [(v, s) for v, s in pairs if self.v.shape(v).is_uniform]
+        varying = [(v, s) for v, s in pairs if not self.v.shape(v).is_uniform]
+        scalar = self.v.shape(base).is_uniform
+        type_, name = (
+            ("ptr", self.v.scalar(base)) if scalar else (self.w.vector(t.PTR), self.v.vector(base))
+        )
+        for value, scale in uniform:
+            index = self.v.scalar(value)
+            name = self.w.value(
+                f"getelementptr {_unit(scale)}, {type_} {name}, {value.type} {index}"
+            )
+        if instr.arg[-1]:
+            name = self.w.value(f"getelementptr i8, {type_} {name}, i64 {instr.arg[-1]}")
+        for value, scale in varying:
+            index = f"{self.w.vector(value.type)} {self.v.vector(value)}"
+            name = self.w.value(f"getelementptr {_unit(scale)}, {type_} {name}, {index}")
+            type_ = self.w.vector(t.PTR)
+        return name if type_ != "ptr" else self.w.splat(t.PTR, name)
+
+    # -- integer division -----------------------------------------------------------------
+
+    def _division(self, instr: Instr, names: list[str], width: int) -> str:
+        """Never traps: zero divisors were replaced in the front end, MIN / -1 is taken care of."""
+        op, type_ = instr.op, instr.type
+        assert isinstance(type_, t.Int)
+        if width and type_.bits <= 32 and not isinstance(instr.operands[1], Const):
+            return self._division_by_double(instr, names, width)
+        signed = op[0] == "s" and not isinstance(instr.operands[1], Const)
+        if not signed:
+            return self.w.value(f"{op} {self._type(type_, width)} {names[0]}, {names[1]}")
+        vector, boolean = self._type(type_, width), self._type(t.I1, width)
+        ones = self._constant(type_, "-1", width)
+        minus = self.w.value(f"icmp eq {vector} {names[1]}, {ones}")
+        one = self._constant(type_, "1", width)
+        safe = self.w.value(f"select {boolean} {minus}, {vector} {one}, {vector} {names[1]}")
+        result = self.w.value(f"{op} {vector} {names[0]}, {safe}")
+        zero = "zeroinitializer" if width else "0"
+        if op == "srem":
+            return result
+        negated = self.w.value(f"sub {vector} {zero}, {names[0]}")
+        return self.w.value(f"select {boolean} {minus}, {vector} {negated}, {vector} {result}")
+
+    def _division_by_double(self, instr: Instr, names: list[str], width: int) -> str:
+        """Quotients of integers up to 32 bits through double, exactly.
+
+        For |a|, b < 2^32 the quotient in double, truncated, is exact: a/b lies at least 1/b away
+        from the next integer, much more than the rounding error. With a divisor that is uniform,
+        one reciprocal rounded up serves all lanes: (a/b)(1 + 2^-51) still truncates to the
+        quotient, since (quotient + 1) * b * 2^-51 < 1.
+        """
+        op, type_ = instr.op, instr.type
+        signed = op[0] == "s"
+        vector, doubles = self.w.vector(type_), self.w.vector(t.DOUBLE)
+        convert = "sitofp" if signed else "uitofp"
+        a = self.w.value(f"{convert} {vector} {names[0]} to {doubles}")
+        divisor = instr.operands[1]
+        if self.v.shape(divisor).is_uniform:
+            scalar = self.w.value(f"{convert} {type_} {self.v.scalar(divisor)} to double")
+            one = self.w.value(f"fdiv double 1.0, {scalar}")
+            up = self.w.value(f"fmul double {one}, 0x3FF0000000000002")
+            ratio = self.w.value(f"fmul {doubles} {a}, {self.w.splat(t.DOUBLE, up)}")
+        else:
+            b = self.w.value(f"{convert} {vector} {names[1]} to {doubles}")
+            ratio = self.w.value(f"fdiv {doubles} {a}, {b}")
+        # MIN / -1 does not fit: Metal leaves the value open, freeze makes it some value.
+        truncated = self.w.value(
+            f"{'fptosi' if signed else 'fptoui'} {doubles} {ratio} to {vector}"
+        )
+        quotient = self.w.value(f"freeze {vector} {truncated}")
+        if op in ("udiv", "sdiv"):
+            return quotient
+        product = self.w.value(f"mul {vector} {quotient}, {names[1]}")
+        return self.w.value(f"sub {vector} {names[0]}, {product}")
+
+    # -- bfloat ---------------------------------------------------------------------------
+
+    def _bfloat(self, instr: Instr, names: list[str], width: int) -> str:
+        """Arithmetic through float, one rounding a operation."""
+        operands = [
+            self._to_float(n, width) if v.type == t.BFLOAT else n
+            for v, n in zip(instr.operands, names, strict=True)
+        ]
+        floats = self._type(t.FLOAT, width)
+        if instr.op == "fpext":
+            if instr.type == t.FLOAT:
+                return operands[0]
+            return self.w.value(f"fpext {floats} {operands[0]} to {self._type(instr.type, width)}")
+        if instr.op == "fptrunc":
+            if instr.operands[0].type != t.FLOAT:
+                source = self._type(instr.operands[0].type, width)
+                operands[0] = self.w.value(f"fptrunc {source} {operands[0]} to {floats}")
+            return self._to_bfloat(operands[0], width)
+        result_type = t.FLOAT if instr.type == t.BFLOAT else instr.type
+        callee = instr.arg.replace(".bf16", ".f32") if instr.op == "call" else instr.arg
+        sources: list[Value] = [Value(t.FLOAT) if v.type == t.BFLOAT else v for v in instr.operands]
+        twin = Instr(result_type, instr.op, sources, callee, instr.flags)
+        types = [self._type(v.type, width) for v in sources]
+        result = self._form(twin, operands, types, self._type(result_type, width), width)
+        return self._to_bfloat(result, width) if instr.type == t.BFLOAT else result
+
+    def _to_float(self, name: str, width: int) -> str:
+        short, word, floats = (self._type(x, width) for x in (t.I16, t.I32, t.FLOAT))
+        bits = self.w.value(f"bitcast {self._type(t.BFLOAT, width)} {name} to {short}")
+        wide = self.w.value(f"zext {short} {bits} to {word}")
+        high = self.w.value(f"shl {word} {wide}, {self._constant(t.I32, '16', width)}")
+        return self.w.value(f"bitcast {word} {high} to {floats}")
+
+    def _to_bfloat(self, name: str, width: int) -> str:
+        """Round to nearest even on the bits; NaN stays NaN."""
+        short, word, floats, target = (
+            self._type(x, width) for x in (t.I16, t.I32, t.FLOAT, t.BFLOAT)
+        )
+        if self.math.native_bfloat and width:
+            return self.w.value(f"fptrunc {floats} {name} to {target}")
+
+        def number(value: int) -> str:
+            return self._constant(t.I32, str(value), width)
+
+        bits = self.w.value(f"bitcast {floats} {name} to {word}")
+        high = self.w.value(f"lshr {word} {bits}, {number(16)}")
+        odd = self.w.value(f"and {word} {high}, {number(1)}")
+        bias = self.w.value(f"add {word} {odd}, {number(0x7FFF)}")
+        rounded = self.w.value(
+            f"lshr {word} {self.w.value(f'add {word} {bits}, {bias}')}, {number(16)}"
+        )
+        quiet = self.w.value(f"or {word} {high}, {number(0x40)}")
+        nan = self.w.value(f"fcmp uno {floats} {name}, {name}")
+        chosen = self.w.value(
+            f"select {self._type(t.I1, width)} {nan}, {word} {quiet}, {word} {rounded}"
+        )
+        narrow = self.w.value(f"trunc {word} {chosen} to {short}")
+        return self.w.value(f"bitcast {short} {narrow} to {target}")
+
+    # -- calls ----------------------------------------------------------------------------
+
+    def _call(self, instr: Instr, names: list[str], width: int) -> str:
+        callee: str = instr.arg
+        if callee.startswith("llvm."):
+            base = _TYPE_SUFFIX.sub("", callee[5:])
+            if t.BFLOAT in (instr.type, *(v.type for v in instr.operands)):
+                return self._bfloat(instr, names, width)
+            if not width or base in _NATIVE:
+                return self._intrinsic(instr, base, names, width)
+        if width:
+            return self._vector_math(instr, names)
+        types = [str(v.type) for v in instr.operands]
+        return self.w.call(
+            str(instr.type), callee, list(zip(types, names, strict=True)), instr.flags
+        )
+
+    def _intrinsic(self, instr: Instr, base: str, names: list[str], width: int) -> str:
+        immediates = _IMMEDIATES.get(base, ())
+        args = []
+        for i, (value, name) in enumerate(zip(instr.operands, names, strict=True)):
+            immediate = width and i in immediates
+            args.append(
+                (str(value.type), self.v.scalar(value))
+                if immediate
+                else (self._type(value.type, width), name)
+            )
+        callee = instr.arg
+        if width:
+            found = re.findall(r"\.(f16|bf16|f32|f64|i\d+|p0)", instr.arg)
+            callee = f"llvm.{base}" + "".join(f".v{width}{s}" for s in found)
+        return self.w.call(self._type(instr.type, width), callee, args, instr.flags)
+
+    def _vector_math(self, instr: Instr, names: list[str]) -> str:
+        """A libm function: in chunks of the vector library, else lane by lane."""
+        function = libm_name(instr.arg)
+        found = self.math.symbol(function) if function and instr.type == t.FLOAT else None
+        if found is None or found[1] > self.w.width:
+            return self._lane_by_lane(instr, names)
+        symbol, step = found
+        chunks = [
+            self.w.call(
+                f"<{step} x float>",
+                symbol,
+                [(f"<{step} x float>", self._part(n, at, step)) for n in names],
+                attributes="nounwind memory(none)",
+            )
+            for at in range(0, self.w.width, step)
+        ]
+        return self._concatenate(chunks, step)
+
+    def _part(self, name: str, start: int, count: int) -> str:
+        if count == self.w.width:
+            return name
+        picks = self.w.numbers(t.I32, list(range(start, start + count)))
+        vector = self.w.vector(t.FLOAT)
+        return self.w.value(
+            f"shufflevector {vector} {name}, {vector} poison, <{count} x i32> {picks}"
+        )
+
+    def _concatenate(self, parts: list[str], size: int) -> str:
+        while len(parts) > 1:
+            picks = self.w.numbers(t.I32, list(range(2 * size)))
+            vector = f"<{size} x float>"
+            parts = [
+                self.w.value(
+                    f"shufflevector {vector} {a}, {vector} {b}, <{2 * size} x i32> {picks}"
+                )
+                for a, b in zip(parts[::2], parts[1::2], strict=True)
+            ]
+            size *= 2
+        return parts[0]
+
+    def _lane_by_lane(self, instr: Instr, names: list[str]) -> str:
+        """A pure function without a vector version, called once a lane."""
+        result, vector = "poison", self.w.vector(instr.type)
+        if isinstance(instr.type, t.Struct):
+            return self._lane_by_lane_struct(instr, names)
+        for lane in range(self.w.width):
+            one = self._one_lane(instr, names, lane)
+            result = self.w.value(
+                f"insertelement {vector} {result}, {instr.type} {one}, i64 {lane}"
+            )
+        return result
+
+    def _lane_by_lane_struct(self, instr: Instr, names: list[str]) -> str:
+        assert isinstance(instr.type, t.Struct)
+        columns = ["poison"] * len(instr.type.fields)
+        for lane in range(self.w.width):
+            one = self._one_lane(instr, names, lane)
+            for i, field in enumerate(instr.type.fields):
+                part = self.w.value(f"extractvalue {instr.type} {one}, {i}")
+                columns[i] = self.w.value(
+                    f"insertelement {self.w.vector(field)} {columns[i]}, {field} {part}, i64 {lane}"
+                )
+        result, whole = "poison", self.w.vector(instr.type)
+        for i, field in enumerate(instr.type.fields):
+            result = self.w.value(
+                f"insertvalue {whole} {result}, {self.w.vector(field)} {columns[i]}, {i}"
+            )
+        return result
+
+    def _one_lane(self, instr: Instr, names: list[str], lane: int) -> str:
+        args = []
+        for value, name in zip(instr.operands, names, strict=True):
+            if self.v.shape(value).is_uniform:
+                args.append((str(value.type), self.v.scalar(value)))
+            else:
+                picked = self.w.value(
+                    f"extractelement {self.w.vector(value.type)} {name}, i64 {lane}"
+                )
+                args.append((str(value.type), picked))
+        return self.w.call(str(instr.type), instr.arg, args, instr.flags)
+
+
+_MOVES = frozenset(("bitcast", "select", "freeze", "extractvalue"))
+
+
+def _unit(scale: int) -> str:
+    """A type of `scale` bytes, for address arithmetic that gathers understand."""
+    return {1: "i8", 2: "i16", 4: "i32", 8: "i64"}.get(scale, f"[{scale} x i8]")
+
+
+def libm_name(callee: str) -> str:
+    """The libm function on float behind an LLVM intrinsic or a libm call: expf for llvm.exp.f32."""
+    if callee.startswith("llvm."):
+        return callee[5:].removesuffix(".f32") + "f" if callee.endswith(".f32") else ""
+    return callee

@@ -1,0 +1,55 @@
+"""A gang that can suspend at a barrier: LLVM's switched-resume coroutines.
+
+The caller keeps the handle and resumes it until `llvm.coro.done`. Frames live in memory that the
+worker keeps per gang (`am_worker.frame`), aligned here to what whole vectors need.
+"""
+
+from __future__ import annotations
+
+FRAME_ALIGN = 256
+DECLARATIONS = """\
+declare token @llvm.coro.id(i32, ptr, ptr, ptr)
+declare i64 @llvm.coro.size.i64()
+declare ptr @llvm.coro.begin(token, ptr)
+declare i8 @llvm.coro.suspend(token, i1)
+declare void @llvm.coro.end(ptr, i1, token)
+declare i1 @llvm.coro.done(ptr)
+declare void @llvm.coro.resume(ptr)
+"""
+
+
+def suspend(resumed: str, state: str, final: bool = False) -> list[str]:
+    """Lines that suspend and go on at label `resumed`."""
+    return [
+        f"  %{state} = call i8 @llvm.coro.suspend(token none, i1 {str(final).lower()})",
+        f"  switch i8 %{state}, label %suspended [i8 0, label %{resumed} i8 1, label %suspended]",
+        f"{resumed}:",
+    ]
+
+
+def coroutine(name: str, params: str, entry: str, body: str) -> str:
+    """The function around a gang's code; it returns the coroutine's handle."""
+    finish = "\n".join([*suspend("resumed.late", "state.final", final=True), "  unreachable"])
+    return f"""\
+define internal ptr @{name}({params}, ptr %worker) presplitcoroutine #0 {{
+start:
+{entry}
+  %coro.id = call token @llvm.coro.id(i32 {FRAME_ALIGN}, ptr null, ptr null, ptr null)
+  %coro.size = call i64 @llvm.coro.size.i64()
+  %coro.bytes = add i64 %coro.size, {FRAME_ALIGN}
+  %coro.where = getelementptr i8, ptr %worker, i64 8
+  %coro.frame = load ptr, ptr %coro.where
+  %coro.raw = call ptr %coro.frame(ptr %worker, i32 %gang, i64 %coro.bytes)
+  %coro.next = getelementptr i8, ptr %coro.raw, i64 {FRAME_ALIGN - 1}
+  %coro.memory = call ptr @llvm.ptrmask.p0.i64(ptr %coro.next, i64 {-FRAME_ALIGN})
+  %coro.handle = call noalias ptr @llvm.coro.begin(token %coro.id, ptr %coro.memory)
+  br label %begin
+begin:
+{body}
+function.end:
+{finish}
+suspended:
+  call void @llvm.coro.end(ptr %coro.handle, i1 false, token none)
+  ret ptr %coro.handle
+}}
+"""

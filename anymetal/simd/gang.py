@@ -1,0 +1,427 @@
+"""Generates the function that runs one gang: the blocks of the thread program over SIMD lanes.
+
+Order of business for a block: skip it if no lane is active, take over the phis, emit the body,
+then send lanes on their way: blend phis of the successors, hand on masks, jump where the plan says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from anymetal.ir import types as t
+from anymetal.ir.model import Block, Instr, Program, Value, threadgroup_layout
+from anymetal.ir.problem import Problem
+from anymetal.simd.arith import Arithmetic, VectorMath
+from anymetal.simd.coroutine import coroutine, suspend
+from anymetal.simd.lanes import CrossLane, is_cross_lane
+from anymetal.simd.linearize import Linearizer, RegionPlan, Target
+from anymetal.simd.masks import Mask, Masks
+from anymetal.simd.memory import Memory
+from anymetal.simd.positions import CONTEXT, Positions
+from anymetal.simd.private import element_size, interleaved_pointers
+from anymetal.simd.regions import Edge, Node, Region, RegionTree
+from anymetal.simd.shape import Launch, Shapes
+from anymetal.simd.values import SCALAR, VECTOR, Values, buffer_name
+from anymetal.simd.writer import Writer
+
+BARRIER = "__am_threadgroup_barrier"
+#: Lanes of one gang run in lockstep, so their memory accesses are in program order already.
+FENCES = ("__am_simdgroup_barrier",)
+
+
+@dataclass
+class Analysis:
+    """What the generator needs to know of a program; shared by its full and masked versions."""
+
+    program: Program
+    launch: Launch
+    width: int
+    tree: RegionTree = field(init=False)
+    private: dict[Value, Instr] = field(init=False)
+    shapes: Shapes = field(init=False)
+    plans: dict[Region, RegionPlan] = field(init=False)
+    used: set[Value] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.tree = RegionTree(self.program.blocks)
+        self.private = interleaved_pointers(self.program) if self.width > 1 else {}
+        self.shapes = Shapes(self.program, self.tree, self.launch, self.private, self.width)
+        self.plans = Linearizer(self.tree, self.shapes).plans
+        self.used = {v for i in self.program.instructions() for v in i.operands}
+
+
+class GangFunction:
+    """One generated function; `text` is its LLVM IR."""
+
+    def __init__(
+        self, analysis: Analysis, name: str, math: VectorMath, *, masked: bool, suspends: bool
+    ) -> None:  # fmt: skip
+        self.a = analysis
+        self.program = analysis.program
+        self.name = name
+        self.suspends = suspends
+        self.w = Writer(analysis.width)
+        self.masks = Masks(self.w)
+        layout = threadgroup_layout(self.program)[0]
+        self.globals = {g.name: g.name for g in self.program.globals.values() if not g.threadgroup}
+        for variable, offset in layout.items():
+            address = f"%{self.w.fresh('shared')}"
+            self.w.entry_lines.append(
+                f"  {address} = getelementptr i8, ptr %threadgroup, i64 {offset}"
+            )
+            self.globals[variable] = address
+        self.v = Values(self.program, analysis.shapes, self.w, self.globals)
+        self.arithmetic = Arithmetic(self.w, self.v, math)
+        self.memory = Memory(
+            self.w, self.v, self.masks, analysis.private, self._private_arrays(), analysis.used
+        )
+        self.lanes = CrossLane(self.w, self.v, self.masks)
+        self.positions = Positions(self.w, self.v, analysis.launch)
+        self.slots: dict[object, str] = {}  #: mask slots
+        self.roots: dict[Node, Node | Region | None] = {}
+        self.entry_mask: Mask = None
+        if masked:
+            self.entry_mask = self._entry_mask()
+        self._region(analysis.tree.root)
+        self.text = self._assemble()
+
+    # -- frame of the function ------------------------------------------------------------
+
+    def _private_arrays(self) -> dict[Instr, tuple[str, int]]:
+        arrays = {}
+        for instr in self.program.instructions():
+            if instr.op == "alloca" and instr in self.a.private:
+                size = element_size(instr, self.a.private, self.program)
+                type_ = f"[{instr.arg[0].size * self.w.width} x i8]"
+                arrays[instr] = self.w.alloca(type_, "private", 64), size
+        return arrays
+
+    def _entry_mask(self) -> str:
+        vector = self.w.vector(t.I32)
+        count = self.w.splat(t.I32, "%active")
+        return self.w.value(f"icmp ult {vector} {self.w.lanes(t.I32)}, {count}")
+
+    def _assemble(self) -> str:
+        params = ", ".join([f"ptr {buffer_name(a)}" for a in self.program.args] + CONTEXT)
+        body = "\n".join(self.w.lines)
+        entry = "\n".join(self.w.entry_lines)
+        if self.suspends:
+            return coroutine(self.name, params, entry, body)
+        return (
+            f"define internal void @{self.name}({params}) alwaysinline #0 {{\nstart:\n{entry}\n"
+            f"  br label %begin\nbegin:\n{body}\nfunction.end:\n  ret void\n}}\n"
+        )
+
+    # -- regions and labels ---------------------------------------------------------------
+
+    @staticmethod
+    def _label(node: Node) -> str:
+        return f"b.{node.name}"
+
+    def _target_label(self, region: Region, target: Target) -> str:
+        if isinstance(target, Node):
+            return self._label(target)
+        return f"{self._label(region.node)}.end" if region.node else "function.end"
+
+    def _region(self, region: Region) -> None:
+        plan = self.a.plans[region]
+        self._reset(plan)
+        for node in region.nodes:
+            if node is not region.entry or region.loop is None:
+                if node is region.entry:
+                    self.w.do(f"br label %{self._label(node)}")
+                self.w.label(self._label(node))
+            self._skip(plan, node)
+            if node.inner is not None:
+                self._loop(node)
+            else:
+                self._block(plan, node)
+
+    def _reset(self, plan: RegionPlan) -> None:
+        """Masks that are collected from several edges start empty."""
+        for node in plan.collect:
+            self.w.do(f"store {self.masks.type} zeroinitializer, ptr {self._slot(node)}")
+
+    def _slot(self, key: object) -> str:
+        if key not in self.slots:
+            self.slots[key] = self.w.alloca(self.masks.type, "mask")
+        return self.slots[key]
+
+    # -- masks ----------------------------------------------------------------------------
+
+    def _mask_root(self, node: Node) -> Node | Region | None:
+        """Whose mask slot a node's mask is in; None if all lanes of the gang are active."""
+        if node not in self.roots:
+            self.roots[node] = self._find_mask_root(node)
+        return self.roots[node]
+
+    def _find_mask_root(self, node: Node) -> Node | Region | None:
+        while True:
+            region = node.region
+            plan = self.a.plans[region]
+            if node in plan.alias:
+                node = plan.alias[node]
+            elif node in plan.collect:
+                return node
+            elif node is region.entry:
+                if plan.divergent:
+                    return region
+                if region.node is None:
+                    return self.a.tree.root if self.entry_mask else None
+                node = region.node
+            else:
+                sources = self._direct_sources(plan, node)
+                roots = {self._mask_root(s) for s in sources}
+                return roots.pop() if len(roots) == 1 else node
+
+    def _direct_sources(self, plan: RegionPlan, node: Node) -> list[Node]:
+        return [s for s in plan.region.nodes if node in s.successors]
+
+    def _mask(self, node: Node) -> Mask:
+        root = self._mask_root(node)
+        if root is None or root is self.a.tree.root:
+            return self.entry_mask if root is not None else None
+        return self.w.value(f"load {self.masks.type}, ptr {self._slot(root)}")
+
+    def _hand_mask(self, plan: RegionPlan, node: Node, mask: Mask) -> None:
+        """Lanes of `mask` go to `node`."""
+        if node in plan.collect:
+            old = self.w.value(f"load {self.masks.type}, ptr {self._slot(node)}")
+            self._store_mask(node, self.masks.either(old, mask))
+        elif self._mask_root(node) is node:
+            self._store_mask(node, mask)
+
+    def _store_mask(self, key: object, mask: Mask) -> None:
+        self.w.do(f"store {self.masks.type} {self.masks.text(mask)}, ptr {self._slot(key)}")
+
+    def _skip(self, plan: RegionPlan, node: Node) -> None:
+        if node in plan.skip:
+            some = self.masks.any(self._mask(node))
+            body = self.w.fresh(f"{self._label(node)}.active")
+            away = self._target_label(plan.region, plan.skip[node])
+            self.w.do(f"br i1 {some}, label %{body}, label %{away}")
+            self.w.label(body)
+
+    # -- loops ----------------------------------------------------------------------------
+
+    def _loop(self, node: Node) -> None:
+        assert node.inner is not None
+        plan = self.a.plans[node.inner]
+        header = self._label(node.inner.entry)
+        if not plan.divergent:
+            self.w.do(f"br label %{header}")
+            self.w.label(header)
+            self._region(node.inner)
+            return
+        mask = self._mask(node)
+        self._store_mask(node.inner, mask)
+        for edge in node.edges:
+            self._store_empty(edge_key(node.inner, edge))
+        self.w.do(f"br label %{header}")
+        self.w.label(header)
+        self._store_empty((node.inner, "back"))
+        self._region(node.inner)
+        self._loop_end(node)
+
+    def _store_empty(self, key: object) -> None:
+        self.w.do(f"store {self.masks.type} zeroinitializer, ptr {self._slot(key)}")
+
+    def _loop_end(self, node: Node) -> None:
+        """One iteration is over: go on while any lane is live, then sort out those that left."""
+        assert node.inner is not None
+        end = f"{self._label(node)}.end"
+        self.w.label(end)
+        live = self.w.value(f"load {self.masks.type}, ptr {self._slot((node.inner, 'back'))}")
+        self._store_mask(node.inner, live)
+        some = self.masks.any(live)
+        again, done = self.w.fresh("again"), self.w.fresh("left")
+        self.w.do(f"br i1 {some}, label %{again}, label %{done}")
+        self.w.label(again)
+        self._poll(self._label(node.inner.entry))
+        self.w.label(done)
+        plan = self.a.plans[node.region]
+        for edge in node.edges:
+            mask = self.w.value(
+                f"load {self.masks.type}, ptr {self._slot(edge_key(node.inner, edge))}"
+            )
+            self._arrive(plan, edge, mask)
+        self.w.do(f"br label %{self._target_label(node.region, plan.fall[node])}")
+
+    def _poll(self, target: str) -> None:
+        """Back edges look at the cancel flag, so that a kernel can be stopped."""
+        flag = self.w.value("load volatile i32, ptr %cancel")
+        stop = self.w.value(f"icmp ne i32 {flag}, 0")
+        self.w.do(f"br i1 {stop}, label %function.end, label %{target}")
+
+    # -- edges ----------------------------------------------------------------------------
+
+    def _arrive(self, plan: RegionPlan, edge: Edge, mask: Mask) -> None:
+        """Lanes of `mask` take `edge`: hand them to its target, or to the end of the loop."""
+        if edge.node is not None:
+            self._hand_mask(plan, edge.node, mask)
+        elif plan.divergent:
+            key = (plan.region, "back") if edge.is_back else edge_key(plan.region, edge)
+            old = self.w.value(f"load {self.masks.type}, ptr {self._slot(key)}")
+            self._store_mask(key, self.masks.either(old, mask))
+        elif not edge.is_back:
+            assert plan.region.node is not None
+            outer = self.a.plans[plan.region.node.region]
+            self._arrive(outer, self._outer_edge(plan.region.node, edge), mask)
+
+    @staticmethod
+    def _outer_edge(node: Node, edge: Edge) -> Edge:
+        return next(e for e in node.edges if e.source is edge.source and e.target is edge.target)
+
+    def _jump_target(self, plan: RegionPlan, edge: Edge) -> str:
+        """Where control really goes when all lanes take `edge`."""
+        if edge in plan.route:
+            return self._target_label(plan.region, plan.route[edge])
+        if edge.is_back:
+            return self._label(plan.region.entry)
+        assert plan.region.node is not None
+        outer = self.a.plans[plan.region.node.region]
+        return self._jump_target(outer, self._outer_edge(plan.region.node, edge))
+
+    def _is_real_back_edge(self, plan: RegionPlan, edge: Edge) -> bool:
+        return edge.is_back and edge not in plan.route
+
+    # -- blocks ---------------------------------------------------------------------------
+
+    def _block(self, plan: RegionPlan, node: Node) -> None:
+        block = node.block
+        self.v.enter(block)
+        mask = self._mask(node)
+        for phi in block.phis:
+            for form in self.v.forms(phi):
+                type_ = self.v.form_type(phi, form)
+                name = self.w.value(f"load {type_}, ptr {self._phi_slot(phi, form)}")
+                self.v.define(phi, **{form: name})
+        for instr in block.body:
+            self._instruction(instr, mask)
+        self._leave(plan, node, mask)
+
+    def _phi_slot(self, phi: Instr, form: str) -> str:
+        key = (phi, form)
+        if key not in self.slots:
+            self.slots[key] = self.w.alloca(self.v.form_type(phi, form), "phi")
+        return self.slots[key]
+
+    def _instruction(self, instr: Instr, mask: Mask) -> None:
+        op = instr.op
+        if op == "load":
+            self.memory.load(instr, mask)
+        elif op == "guarded_load":
+            self.memory.guarded_load(instr, mask)
+        elif op == "store":
+            self.memory.store(instr, mask)
+        elif op in ("atomicrmw", "cmpxchg"):
+            self.memory.atomic(instr, mask)
+        elif op == "alloca":
+            self._alloca(instr)
+        elif op == "gep" and instr in self.a.private:
+            self.memory.private_offset(instr)
+        elif op == "call" and instr.arg.startswith("__am_"):
+            self._intrinsic(instr, mask)
+        elif op == "fence":
+            self.w.do("fence seq_cst")
+        elif op == "call" and instr.arg.startswith(("llvm.memcpy", "llvm.memset", "llvm.memmove")):
+            self.memory.block_operation(instr, mask)
+        else:
+            self.arithmetic.emit(instr)
+
+    def _intrinsic(self, instr: Instr, mask: Mask) -> None:
+        if instr.arg == BARRIER:
+            self._barrier()
+        elif instr.arg in FENCES:
+            pass
+        elif is_cross_lane(instr.arg):
+            self.lanes.emit(instr, mask)
+        elif not self.positions.emit(instr):
+            raise Problem(f"unknown intrinsic {instr.arg}")
+
+    def _barrier(self) -> None:
+        """A gang that has company suspends; a threadgroup of one gang runs in lockstep anyway."""
+        if self.suspends:
+            resumed = self.w.fresh("resumed")
+            self.w.lines.extend(suspend(resumed, self.w.fresh("state")))
+
+    def _alloca(self, instr: Instr) -> None:
+        type_, align = instr.arg
+        if instr in self.a.private:
+            self.v.define(instr, "0")
+            return
+        stride = -(-type_.size // align) * align
+        self.v.define(instr, self.w.alloca(f"[{stride * self.w.width} x i8]", "private", align))
+
+    # -- the end of a block ---------------------------------------------------------------
+
+    def _leave(self, plan: RegionPlan, node: Node, mask: Mask) -> None:
+        block = node.block
+        if not node.edges:
+            self.w.do(f"br label %{self._target_label(plan.region, plan.fall[node])}")
+        elif node in plan.fall:
+            self._leave_divergent(plan, node, mask)
+        elif len(node.edges) == 1:
+            self._take(plan, node.edges[0], mask)
+        else:
+            self._leave_uniform(plan, node, mask)
+        assert block is self.v.block
+
+    def _leave_uniform(self, plan: RegionPlan, node: Node, mask: Mask) -> None:
+        end = node.block.terminator
+        condition = self.v.scalar(end.operands[0])
+        labels = [self.w.fresh(f"{self._label(node)}.to") for _ in end.arg]
+        self.w.do(f"br i1 {condition}, label %{labels[0]}, label %{labels[1]}")
+        saved = dict(self.v.local)
+        for label, target in zip(labels, end.arg, strict=True):
+            self.w.label(label)
+            self.v.local = dict(saved)  # what one side computes is not there on the other
+            self._take(plan, _edge(node, target), mask)
+
+    def _take(self, plan: RegionPlan, edge: Edge, mask: Mask) -> None:
+        """All lanes of the block take this edge, and so does control."""
+        self._move_phis(edge, mask)
+        self._arrive(plan, edge, mask)
+        target = self._jump_target(plan, edge)
+        if self._is_real_back_edge(plan, edge):
+            self._poll(target)
+        else:
+            self.w.do(f"br label %{target}")
+
+    def _leave_divergent(self, plan: RegionPlan, node: Node, mask: Mask) -> None:
+        end = node.block.terminator
+        condition = self.v.vector(end.operands[0])
+        taken = [self.masks.both(mask, condition), self.masks.both(mask, condition, negate=True)]
+        for target, lanes in zip(end.arg, taken, strict=True):
+            edge = _edge(node, target)
+            self._move_phis(edge, lanes)
+            self._arrive(plan, edge, lanes)
+        self.w.do(f"br label %{self._target_label(plan.region, plan.fall[node])}")
+
+    def _move_phis(self, edge: Edge, mask: Mask) -> None:
+        """Give the phis of the target their values for lanes of `mask`."""
+        phis = edge.target.phis
+        blends = edge.target in self.a.shapes.joins and mask is not None
+        moves = []
+        for phi in phis:
+            value = phi.operands[phi.arg.index(edge.source)]
+            for form in self.v.forms(phi):
+                name = self.v.scalar(value) if form == SCALAR else self.v.vector(value)
+                moves.append((phi, form, name))
+        for phi, form, name in moves:  # all are read before any is written
+            slot, type_ = self._phi_slot(phi, form), self.v.form_type(phi, form)
+            if blends and form == VECTOR:
+                old = self.w.value(f"load {type_}, ptr {slot}")
+                name = self.w.value(
+                    f"select {self.masks.type} {mask}, {type_} {name}, {type_} {old}"
+                )
+            self.w.do(f"store {type_} {name}, ptr {slot}")
+
+
+def edge_key(region: Region, edge: Edge) -> tuple[Region, Block, Block]:
+    """An edge that leaves a loop is one Edge object per region; this names it in all of them."""
+    return region, edge.source, edge.target
+
+
+def _edge(node: Node, target: Block) -> Edge:
+    return next(e for e in node.edges if e.target is target)

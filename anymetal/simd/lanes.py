@@ -1,0 +1,169 @@
+"""Cross-lane functions: shuffles, ballots, reductions and scans under the current mask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from anymetal.ir import types as t
+from anymetal.ir.model import Const, Instr, Value
+from anymetal.simd.masks import Mask, Masks
+from anymetal.simd.memory import reduce_lanes
+from anymetal.simd.values import Values
+from anymetal.simd.writer import Writer
+
+#: (operation, element type) -> (vector.reduce kind, identity). Floats start from -0.0 and NaN
+#: because -0.0 + x is x for all x, and minnum(NaN, x) is x.
+_REDUCTIONS = {
+    ("add", "f32"): ("fadd", "-0.0"), ("mul", "f32"): ("fmul", "1.0"),
+    ("min", "f32"): ("fmin", "0x7FF8000000000000"), ("max", "f32"): ("fmax", "0x7FF8000000000000"),
+    ("add", "i32"): ("add", "0"), ("mul", "i32"): ("mul", "1"),
+    ("min", "i32"): ("smin", "2147483647"), ("max", "i32"): ("smax", "-2147483648"),
+    ("add", "u32"): ("add", "0"), ("mul", "u32"): ("mul", "1"),
+    ("min", "u32"): ("umin", "-1"), ("max", "u32"): ("umax", "0"),
+    ("and", "u32"): ("and", "-1"), ("or", "u32"): ("or", "0"), ("xor", "u32"): ("xor", "0"),
+}  # fmt: skip
+
+
+def is_cross_lane(callee: str) -> bool:
+    return callee in ("__am_shuffle", "__am_ballot") or callee.startswith(
+        ("__am_reduce_", "__am_scan_", "__am_xscan_")
+    )
+
+
+class CrossLane:
+    """Emits cross-lane calls. An inactive lane gives 0 to shuffles and nothing to the rest."""
+
+    def __init__(self, writer: Writer, values: Values, masks: Masks) -> None:
+        self.w = writer
+        self.v = values
+        self.masks = masks
+        self.buffer = ""
+
+    def emit(self, instr: Instr, mask: Mask) -> None:
+        kind = instr.arg.removeprefix("__am_").split("_")
+        if kind[0] == "shuffle":
+            self._shuffle(instr, mask)
+        elif kind[0] == "ballot":
+            self._ballot(instr, mask)
+        elif kind[0] == "reduce":
+            reduction, identity = _REDUCTIONS[kind[1], kind[2]]
+            vector = self.masks.blend(instr.type, self.v.vector(instr.operands[0]), identity, mask)
+            self.v.define(instr, reduce_lanes(self.w, reduction, instr.type, vector))
+        else:
+            self._scan(instr, kind[1], exclusive=kind[0] == "xscan", mask=mask)
+
+    def _ballot(self, instr: Instr, mask: Mask) -> None:
+        active = self.masks.both(mask, self.v.vector(instr.operands[0]))
+        bits = self.masks.bits(active)
+        self.v.define(
+            instr,
+            bits if self.w.width == 32 else self.w.value(f"zext i{self.w.width} {bits} to i32"),
+        )
+
+    # -- shuffles -------------------------------------------------------------------------
+
+    def _shuffle(self, instr: Instr, mask: Mask) -> None:
+        value, lane = instr.operands
+        source = self.masks.blend(value.type, self.v.vector(value), "0", mask)
+        known = lane_numbers(lane, self.w.width)
+        if self.v.shape(lane).is_uniform:
+            self.v.define(instr, self._pick(source, lane))
+        elif known is not None:
+            self.v.define(instr, vector=self._permute(source, known))
+        else:
+            self.v.define(instr, vector=self._lookup(source, self.v.vector(lane)))
+
+    def _pick(self, source: str, lane: Value) -> str:
+        vector, width = self.w.vector(t.I32), self.w.width
+        index = self.v.scalar(lane)
+        inside = self.w.value(f"icmp ult i32 {index}, {width}")
+        safe = self.w.value(f"and i32 {index}, {width - 1}")
+        picked = self.w.value(f"extractelement {vector} {source}, i32 {safe}")
+        return self.w.value(f"select i1 {inside}, i32 {picked}, i32 0")
+
+    def _permute(self, source: str, lanes: tuple[int, ...]) -> str:
+        vector, width = self.w.vector(t.I32), self.w.width
+        picks = self.w.numbers(t.I32, [n if n < width else width for n in lanes])
+        return self.w.value(
+            f"shufflevector {vector} {source}, {vector} zeroinitializer, <{width} x i32> {picks}"
+        )
+
+    def _lookup(self, source: str, lanes: str) -> str:
+        """Through memory: the one way that is fast enough on every instruction set."""
+        w, vector, width = self.w, self.w.vector(t.I32), self.w.width
+        if not self.buffer:
+            self.buffer = w.alloca(vector, "shuffle", 128)
+        w.do(f"store {vector} {source}, ptr {self.buffer}, align 128")
+        inside = w.value(f"icmp ult {vector} {lanes}, {w.splat_constant(t.I32, str(width))}")
+        safe = w.value(f"and {vector} {lanes}, {w.splat_constant(t.I32, str(width - 1))}")
+        pointers = w.value(f"getelementptr i32, ptr {self.buffer}, {vector} {safe}")
+        args = [
+            (f"{w.vector(t.PTR)} align 4", pointers),
+            (w.vector(t.I1), inside),
+            (vector, "zeroinitializer"),
+        ]
+        return w.call(vector, f"llvm.masked.gather.v{width}i32.v{width}p0", args)
+
+    # -- scans ----------------------------------------------------------------------------
+
+    def _scan(self, instr: Instr, operation: str, exclusive: bool, mask: Mask) -> None:
+        """Logarithmic steps of shifted vectors (Hillis and Steele, 1986)."""
+        w, type_ = self.w, instr.type
+        vector = w.vector(type_)
+        identity = (
+            {"add": "0", "mul": "1"}[operation]
+            if type_.is_int
+            else {"add": "0.0", "mul": "1.0"}[operation]
+        )
+        op = f"{'f' if type_.is_float else ''}{operation}"
+        fill = w.splat_constant(type_, identity)
+        result = self.masks.blend(type_, self.v.vector(instr.operands[0]), identity, mask)
+        if exclusive:
+            result = self._shift(vector, result, fill, 1)
+        step = 1
+        while step < w.width:
+            result = w.value(f"{op} {vector} {result}, {self._shift(vector, result, fill, step)}")
+            step *= 2
+        self.v.define(instr, vector=result)
+
+    def _shift(self, vector: str, name: str, fill: str, step: int) -> str:
+        width = self.w.width
+        picks = self.w.numbers(t.I32, [i - step if i >= step else width for i in range(width)])
+        return self.w.value(
+            f"shufflevector {vector} {name}, {vector} {fill}, <{width} x i32> {picks}"
+        )
+
+
+def lane_numbers(value: Value, width: int) -> tuple[int, ...] | None:
+    """The value in every lane, where it depends on the lane number and constants only."""
+    if isinstance(value, Const):
+        number = value.int_value
+        return None if number is None else (number % (1 << 32),) * width
+    if not isinstance(value, Instr) or not value.type.is_int:
+        return None
+    if value.op == "call" and value.arg == "__am_lane":
+        return tuple(range(width))
+    if value.op not in _FOLDS and value.op not in ("select", "icmp"):
+        return None
+    operands = [lane_numbers(v, width) for v in value.operands]
+    if any(o is None for o in operands):
+        return None
+    columns = list(zip(*(o for o in operands if o is not None), strict=True))
+    if value.op == "select":
+        return tuple(yes if c else no for c, yes, no in columns)
+    if value.op == "icmp":
+        compare = _COMPARES.get(value.arg)
+        return None if compare is None else tuple(int(compare(a, b)) for a, b in columns)
+    fold = _FOLDS[value.op]
+    return tuple(fold(*column) % (1 << 32) for column in columns)
+
+
+_FOLDS: dict[str, Callable[[int, int], int]] = {
+    "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "xor": lambda a, b: a ^ b,
+    "and": lambda a, b: a & b, "or": lambda a, b: a | b, "mul": lambda a, b: a * b,
+    "shl": lambda a, b: a << b % 32, "lshr": lambda a, b: a >> b % 32,
+}  # fmt: skip
+_COMPARES: dict[str, Callable[[int, int], bool]] = {
+    "eq": lambda a, b: a == b, "ne": lambda a, b: a != b, "ult": lambda a, b: a < b,
+    "ule": lambda a, b: a <= b, "ugt": lambda a, b: a > b, "uge": lambda a, b: a >= b,
+}  # fmt: skip

@@ -1,0 +1,205 @@
+"""Linearization: which block runs after which when a whole gang executes the program.
+
+Partial control-flow linearization after Moll and Hack (PLDI 2018): uniform branches stay branches,
+the targets of a divergent branch run one after the other, and what one path has still to visit is
+carried along as "deferred". Each region is planned by itself, with its inner loops as single nodes.
+A divergent loop ends each iteration in one place, END, where the lanes that leave are sorted out.
+
+The plan also says how each node gets its mask: inherited from a dominating node (`alias`), assigned
+by whoever jumps there (`assign`), or collected from several edges (`collect`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from anymetal.ir.cfg import dominates, dominators
+from anymetal.simd.regions import Edge, Node, Region, RegionTree
+from anymetal.simd.shape import Shapes
+
+
+class End:
+    """The end of one iteration of a divergent loop, or of the function."""
+
+    index = 1 << 30
+    name = "end"
+
+
+END = End()
+Target = Node | End
+
+#: A skipped block saves work only if it holds more than this many plain instructions.
+WORTH_SKIPPING = 12
+
+
+@dataclass(eq=False)
+class RegionPlan:
+    """Where control goes, and how masks flow, inside one region."""
+
+    region: Region
+    divergent: bool  #: a loop that lanes leave in different iterations
+    route: dict[Edge, Target] = field(default_factory=dict)  #: out of nodes that branch for real
+    fall: dict[Node, Target] = field(default_factory=dict)  #: out of nodes that are linearized
+    skip: dict[Node, Target] = field(default_factory=dict)  #: where to go if no lane is active
+    alias: dict[Node, Node] = field(default_factory=dict)  #: node -> dominating node with its mask
+    collect: set[Node] = field(default_factory=set)
+    direct: set[Node] = field(default_factory=set)  #: reached by original edges only
+
+
+class Linearizer:
+    """Plans all regions; asks the shapes for more divergence until every plan is consistent."""
+
+    def __init__(self, tree: RegionTree, shapes: Shapes) -> None:
+        self.tree = tree
+        self.shapes = shapes
+        self.plans: dict[Region, RegionPlan] = {}
+        while not self._plan_all():
+            pass
+
+    def _plan_all(self) -> bool:
+        self.plans = {}
+        for region in self.tree.regions:
+            plan = self._plan(region)
+            if plan is None:
+                return False
+            self.plans[region] = plan
+        return True
+
+    def _plan(self, region: Region) -> RegionPlan | None:
+        """None if something had to be made divergent, so that all must be planned again."""
+        divergent = region.loop in self.shapes.divergent_loops
+        plan = RegionPlan(region, divergent)
+        deferred: dict[Node, set[Target]] = {node: set() for node in region.nodes}
+        for node in region.nodes:
+            if not self._route(plan, node, deferred):
+                return None
+        self._find_direct(plan)
+        if not self._check_joins(plan):
+            return None
+        self._plan_masks(plan)
+        while self._plan_skips(plan, deferred):
+            # A skip goes where the skipped node's path would have gone: routes stay as they are.
+            self._find_direct(plan)
+            self._plan_masks(plan)
+        return plan
+
+    # -- routes ---------------------------------------------------------------------------
+
+    def _route(self, plan: RegionPlan, node: Node, deferred: dict[Node, set[Target]]) -> bool:
+        waiting = deferred[node]
+        if self.shapes.diverges(node) or not node.edges:
+            targets = {self._target(plan, e) for e in node.edges} | waiting
+            plan.fall[node] = _go(targets or {END}, deferred)
+            return True
+        for edge in node.edges:
+            if edge.node is None and not plan.divergent:
+                if waiting:  # lanes wait for their turn, but this edge leaves the loop
+                    assert plan.region.loop is not None
+                    self.shapes.force(loop=plan.region.loop)
+                    return False
+                continue
+            target = self._target(plan, edge)
+            chosen = _go({target} | waiting, deferred)
+            plan.route[edge] = chosen
+            if chosen is not target and len(node.edges) > 1:
+                if node.inner is not None:
+                    assert node.inner.loop is not None
+                    self.shapes.force(loop=node.inner.loop)
+                else:
+                    self.shapes.force(block=node.block)
+                return False
+        return True
+
+    @staticmethod
+    def _target(plan: RegionPlan, edge: Edge) -> Target:
+        return END if edge.node is None else edge.node
+
+    # -- direct nodes ---------------------------------------------------------------------
+
+    def _find_direct(self, plan: RegionPlan) -> None:
+        indirect: set[Target] = set(plan.fall.values()) | set(plan.skip.values())
+        for node in plan.fall:
+            indirect.update(node.successors)
+        for edge, target in plan.route.items():
+            if target is not edge.node and edge.node is not None:
+                indirect |= {target, edge.node}
+        plan.direct = {node for node in plan.region.nodes if node not in indirect}
+
+    def _check_joins(self, plan: RegionPlan) -> bool:
+        """Phis of a block that may run without all its predecessors' choices need blending."""
+        for node in plan.region.nodes:
+            block = node.block
+            if node.inner is None and node not in plan.direct and block not in self.shapes.joins:
+                if any(len(phi.operands) > 1 for phi in block.phis):
+                    self.shapes.force(join=block)
+                    return False
+        return True
+
+    # -- masks ----------------------------------------------------------------------------
+
+    def _plan_masks(self, plan: RegionPlan) -> None:
+        region = plan.region
+        plan.alias.clear()
+        plan.collect.clear()
+        end = object()
+
+        def original(node: object) -> list[object]:
+            if node is end or not isinstance(node, Node):
+                return []
+            leaves = any(e.node is None for e in node.edges) or not node.edges
+            return [*node.successors, *([end] if leaves else [])]
+
+        incoming: dict[object, list[object]] = {}
+        for node in region.nodes:
+            for successor in original(node):
+                incoming.setdefault(successor, []).append(node)
+        idom = dominators(region.entry, lambda n: n.successors)
+        post = dominators(end, lambda n: incoming.get(n, []))
+        linear = dominators(region.entry, lambda n: self._linear_successors(plan, n))
+        for node in region.nodes[1:]:
+            above = idom[node]
+            if dominates(post, node, above) and dominates(linear, above, node):
+                plan.alias[node] = above
+            elif node not in plan.direct:
+                plan.collect.add(node)
+
+    def _linear_successors(self, plan: RegionPlan, node: Node) -> list[Node]:
+        targets: list[Target] = [plan.route[e] for e in node.edges if e in plan.route]
+        targets += [table[node] for table in (plan.fall, plan.skip) if node in table]
+        return [target for target in dict.fromkeys(targets) if isinstance(target, Node)]
+
+    # -- skips ----------------------------------------------------------------------------
+
+    def _plan_skips(self, plan: RegionPlan, deferred: dict[Node, set[Target]]) -> bool:
+        found = False
+        for node in plan.region.nodes:
+            if node in plan.collect and node not in plan.skip and deferred[node]:
+                if self._worth_skipping(plan, node):
+                    plan.skip[node] = _go(set(deferred[node]), deferred)
+                    found = True
+        return found
+
+    def _worth_skipping(self, plan: RegionPlan, node: Node) -> bool:
+        """Memory must not be touched without an active lane; a little arithmetic may run idle."""
+        if node.inner is not None or any(i.touches_memory for i in node.block.instrs):
+            return True
+        if len(node.block.instrs) > WORTH_SKIPPING:
+            return True
+        # Nodes behind this one that take over its mask rely on it to have an active lane.
+        return any(e.node is None or self._takes_mask(plan, e.node, node) for e in node.edges)
+
+    @staticmethod
+    def _takes_mask(plan: RegionPlan, node: Node, source: Node) -> bool:
+        while node in plan.alias:
+            node = plan.alias[node]
+            if node is source:
+                return True
+        return node not in plan.collect
+
+
+def _go(targets: set[Target], deferred: dict[Node, set[Target]]) -> Target:
+    """The first target in order; the others wait for it to pass control on."""
+    first = min(targets, key=lambda target: target.index)
+    if isinstance(first, Node):
+        deferred[first] |= targets - {first}
+    return first

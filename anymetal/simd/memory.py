@@ -1,0 +1,319 @@
+"""Loads, stores and atomics, by the shape of their address.
+
+Uniform address: one scalar access. Consecutive lanes: one vector access. Anything else: gather and
+scatter. Private arrays that are stored lane-interleaved turn a uniform index into a vector access.
+No access touches the address of an inactive lane.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from anymetal.ir import types as t
+from anymetal.ir.model import Access, Instr, Value
+from anymetal.simd.masks import Mask, Masks
+from anymetal.simd.values import Values
+from anymetal.simd.writer import Writer, suffix
+
+#: Read-modify-write operations that combine lanes first: operation -> (reduction, identity).
+_REDUCIBLE = {
+    "add": ("add", "0"), "sub": ("add", "0"), "and": ("and", "-1"), "or": ("or", "0"),
+    "xor": ("xor", "0"), "umax": ("umax", "0"), "umin": ("umin", "-1"),
+    "smax": ("smax", "MIN"), "smin": ("smin", "MAX"), "fadd": ("fadd", "-0.0"),
+    "fsub": ("fadd", "-0.0"),
+}  # fmt: skip
+
+
+class Memory:
+    """Emits memory instructions under the mask of the current block."""
+
+    def __init__(
+        self, writer: Writer, values: Values, masks: Masks, private: dict[Value, Instr],
+        arrays: dict[Instr, tuple[str, int]], used: set[Value],
+    ) -> None:  # fmt: skip
+        self.w = writer
+        self.v = values
+        self.masks = masks
+        self.private = private  #: pointers into interleaved arrays -> alloca
+        self.arrays = arrays  #: alloca -> (address of the interleaved array, element bytes)
+        self.used = used  #: instructions with uses
+
+    # -- loads ----------------------------------------------------------------------------
+
+    def load(self, instr: Instr, mask: Mask) -> None:
+        pointer, access = instr.operands[0], instr.arg
+        if pointer in self.private:
+            address, consecutive = self._private_address(pointer)
+        else:
+            shape = self.v.shape(pointer)
+            if shape.is_uniform:
+                words = ("atomic " if access.atomic else "") + (
+                    "volatile " if access.volatile else ""
+                )
+                order = "monotonic, " if access.atomic else ""
+                text = f"load {words}{instr.type}, ptr {self.v.scalar(pointer)} {order}"
+                self.v.define(
+                    instr, self.w.value(text.rstrip().rstrip(",") + f", align {access.align}")
+                )
+                return
+            if access.atomic:
+                self._each_lane(instr, mask, [pointer], self._atomic_load)
+                return
+            consecutive = shape.is_strided and shape.stride == instr.type.size
+            address = self.v.scalar(pointer) if consecutive else self.v.vector(pointer)
+        self.v.define(instr, vector=self._load(instr.type, address, consecutive, access, mask))
+
+    def guarded_load(self, instr: Instr, mask: Mask) -> None:
+        """A load for the lanes whose condition holds: the others may have a stray address."""
+        pointer, condition = instr.operands
+        inverted = "inverted" in instr.flags
+        if self.v.shape(pointer).is_uniform and pointer not in self.private:
+            self.v.define(instr, self._guarded_scalar(instr, mask, inverted))
+            return
+        self.load(instr, self.masks.both(mask, self.v.vector(condition), inverted))
+
+    def _guarded_scalar(self, instr: Instr, mask: Mask, inverted: bool) -> str:
+        """If no lane needs the value, something harmless is loaded instead."""
+        pointer, condition = instr.operands
+        if not self.v.shape(condition).is_uniform:
+            wanted = self.masks.any(self.masks.both(mask, self.v.vector(condition), inverted))
+        elif inverted:
+            wanted = self.w.value(f"xor i1 {self.v.scalar(condition)}, true")
+        else:
+            wanted = self.v.scalar(condition)
+        harmless = self.w.alloca(instr.type, "unused", instr.arg.align)
+        address = self.w.value(f"select i1 {wanted}, ptr {self.v.scalar(pointer)}, ptr {harmless}")
+        return self.w.value(f"load {instr.type}, ptr {address}, align {instr.arg.align}")
+
+    def _load(
+        self, type_: t.Type, address: str, consecutive: bool, access: Access, mask: Mask
+    ) -> str:
+        vector, align = self.w.vector(type_), access.align
+        lanes = self.w.vector(t.I1)
+        if consecutive and mask is None:
+            return self.w.value(f"load {vector}, ptr {address}, align {align}")
+        if consecutive:
+            args = [(f"ptr align {align}", address), (lanes, mask or ""), (vector, "poison")]
+            return self.w.call(vector, f"llvm.masked.load.{suffix(type_, self.w.width)}.p0", args)
+        pointers = self.w.vector(t.PTR)
+        args = [
+            (f"{pointers} align {align}", address),
+            (lanes, self.masks.text(mask)),
+            (vector, "poison"),
+        ]
+        width = self.w.width
+        return self.w.call(vector, f"llvm.masked.gather.{suffix(type_, width)}.v{width}p0", args)
+
+    # -- stores ---------------------------------------------------------------------------
+
+    def store(self, instr: Instr, mask: Mask) -> None:
+        value, pointer = instr.operands
+        access = instr.arg
+        if pointer in self.private:
+            address, consecutive = self._private_address(pointer)
+            self._store(value.type, self.v.vector(value), address, consecutive, access, mask)
+            return
+        shape = self.v.shape(pointer)
+        if shape.is_uniform:
+            words = ("atomic " if access.atomic else "") + ("volatile " if access.volatile else "")
+            order = " monotonic" if access.atomic else ""
+            name = self._last_lane(value, mask)
+            target = self.v.scalar(pointer)
+            self.w.do(
+                f"store {words}{value.type} {name}, ptr {target}{order}, align {access.align}"
+            )
+            return
+        consecutive = shape.is_strided and shape.stride == value.type.size
+        address = self.v.scalar(pointer) if consecutive else self.v.vector(pointer)
+        self._store(value.type, self.v.vector(value), address, consecutive, access, mask)
+
+    def _store(
+        self, type_: t.Type, name: str, address: str, consecutive: bool, access: Access, mask: Mask
+    ) -> None:  # fmt: skip
+        vector, align, width = self.w.vector(type_), access.align, self.w.width
+        lanes = self.w.vector(t.I1)
+        if consecutive and mask is None:
+            self.w.do(f"store {vector} {name}, ptr {address}, align {align}")
+        elif consecutive:
+            args = [(vector, name), (f"ptr align {align}", address), (lanes, mask or "")]
+            self.w.call("void", f"llvm.masked.store.{suffix(type_, width)}.p0", args)
+        else:
+            pointers = f"{self.w.vector(t.PTR)} align {align}"
+            args = [(vector, name), (pointers, address), (lanes, mask or self.masks.all_true)]
+            self.w.call("void", f"llvm.masked.scatter.{suffix(type_, width)}.v{width}p0", args)
+
+    def _last_lane(self, value: Value, mask: Mask) -> str:
+        """All active lanes write one address: in any order, so let the last one win."""
+        if self.v.shape(value).is_uniform:
+            return self.v.scalar(value)
+        index = str(self.w.width - 1) if mask is None else self.masks.last_lane(mask)
+        vector = self.w.vector(value.type)
+        return self.w.value(f"extractelement {vector} {self.v.vector(value)}, i32 {index}")
+
+    # -- private arrays -------------------------------------------------------------------
+
+    def _private_address(self, pointer: Value) -> tuple[str, bool]:
+        """Address of the lanes' elements, and whether they lie side by side."""
+        base, size = self.arrays[self.private[pointer]]
+        shape = self.v.shape(pointer)
+        if shape.is_uniform:
+            offset = self.w.value(f"mul i64 {self.v.scalar(pointer)}, {self.w.width}")
+            return self.w.value(f"getelementptr i8, ptr {base}, i64 {offset}"), True
+        wide = self.w.vector(t.I64)
+        scaled = self.w.value(f"mul {wide} {self.v.vector(pointer)}, splat (i64 {self.w.width})")
+        offsets = self.w.value(f"add {wide} {scaled}, {self.w.lanes(t.I64, size)}")
+        return self.w.value(f"getelementptr i8, ptr {base}, {wide} {offsets}"), False
+
+    def private_offset(self, instr: Instr) -> None:
+        """A gep into an interleaved array computes a byte offset in the lane's own space."""
+        shape = self.v.shape(instr)
+        pairs = list(zip(instr.operands[1:], instr.arg[:-1], strict=True))
+        if shape.is_uniform:
+            self.v.define(instr, self._sum(self.v.scalar, str, instr, pairs))
+        else:
+            self.v.define(instr, vector=self._sum(self.v.vector, self.w.vector, instr, pairs))
+
+    def _sum(
+        self,
+        form: Callable[[Value], str],
+        spell: Callable[[t.Type], str],
+        instr: Instr,
+        pairs: list[tuple[Value, int]],
+    ) -> str:
+        """base + constant + sum of index * scale, over scalars or vectors of i64."""
+        wide = spell(t.I64)
+
+        def constant(number: int) -> str:
+            return str(number) if spell is str else self.w.splat_constant(t.I64, str(number))
+
+        total = self.w.value(f"add {wide} {form(instr.operands[0])}, {constant(instr.arg[-1])}")
+        for value, scale in pairs:
+            index = form(value)
+            if value.type != t.I64:
+                index = self.w.value(f"sext {spell(value.type)} {index} to {wide}")
+            term = self.w.value(f"mul {wide} {index}, {constant(scale)}")
+            total = self.w.value(f"add {wide} {total}, {term}")
+        return total
+
+    # -- atomics --------------------------------------------------------------------------
+
+    def atomic(self, instr: Instr, mask: Mask) -> None:
+        if self.w.width == 1:
+            names = [self.v.scalar(v) for v in instr.operands]
+            text = (
+                self._rmw(instr, names) if instr.op == "atomicrmw" else self._cmpxchg(instr, names)
+            )
+            self.v.define(instr, self.w.value(text))
+            return
+        uniform = self.v.shape(instr.operands[0]).is_uniform
+        if (
+            instr.op == "atomicrmw"
+            and uniform
+            and instr not in self.used
+            and instr.arg[0] in _REDUCIBLE
+        ):
+            self._reduced(instr, mask)
+            return
+        form = self._rmw if instr.op == "atomicrmw" else self._cmpxchg
+        self._each_lane(instr, mask, instr.operands, form)
+
+    @staticmethod
+    def _rmw(instr: Instr, names: list[str]) -> str:
+        operation, access = instr.arg
+        volatile = "volatile " if access.volatile else ""
+        target = f"ptr {names[0]}, {instr.type} {names[1]}"
+        return f"atomicrmw {volatile}{operation} {target} monotonic, align {access.align}"
+
+    @staticmethod
+    def _cmpxchg(instr: Instr, names: list[str]) -> str:
+        type_ = instr.operands[1].type
+        values = f"ptr {names[0]}, {type_} {names[1]}, {type_} {names[2]}"
+        return f"cmpxchg {values} monotonic monotonic, align {instr.arg.align}"
+
+    @staticmethod
+    def _atomic_load(instr: Instr, names: list[str]) -> str:
+        return f"load atomic {instr.type}, ptr {names[0]} monotonic, align {instr.arg.align}"
+
+    def _reduced(self, instr: Instr, mask: Mask) -> None:
+        """All lanes update one address and nobody looks at the old value: combine them first."""
+        operation = instr.arg[0]
+        kind, identity = _REDUCIBLE[operation]
+        type_ = instr.type
+        if isinstance(type_, t.Int):
+            limit = 1 << (type_.bits - 1)
+            identity = {"MIN": str(-limit), "MAX": str(limit - 1)}.get(identity, identity)
+        vector = self.masks.blend(type_, self.v.vector(instr.operands[1]), identity, mask)
+        total = reduce_lanes(self.w, kind, type_, vector)
+        self.w.do(self._rmw(instr, [self.v.scalar(instr.operands[0]), total]))
+
+    def _each_lane(
+        self, instr: Instr, mask: Mask, operands: list[Value], text: Callable[[Any, list[str]], str]
+    ) -> None:  # fmt: skip
+        """A loop over the active lanes, in order; collects the results in a vector."""
+        w = self.w
+        vectors = [(w.vector(v.type), self.v.vector(v)) for v in operands]
+        bits = self.masks.bits(mask)
+        before, head, done = w.fresh("lanes"), w.fresh("lane"), w.fresh("done")
+        word = f"i{w.width}"
+        w.do(f"br label %{before}")
+        w.label(before)
+        w.do(f"br label %{head}")
+        w.label(head)
+        left, result = f"%{w.fresh()}", f"%{w.fresh()}"
+        result_type = w.vector(instr.type)
+        rest, next_result = f"%{w.fresh()}", f"%{w.fresh()}"
+        w.do(f"{left} = phi {word} [ {bits}, %{before} ], [ {rest}, %{head} ]")
+        if instr.has_result:
+            w.do(f"{result} = phi {result_type} [ poison, %{before} ], [ {next_result}, %{head} ]")
+        lane = w.call(word, f"llvm.cttz.{word}", [(word, left), ("i1", "true")])
+        names = [w.value(f"extractelement {ty} {name}, {word} {lane}") for ty, name in vectors]
+        operation = text(instr, names)
+        if instr.has_result:
+            self._insert_result(instr, next_result, result, w.value(operation), f"{word} {lane}")
+        below = w.value(f"sub {word} {left}, 1")
+        w.do(f"{rest} = and {word} {left}, {below}")
+        more = w.value(f"icmp ne {word} {rest}, 0")
+        w.do(f"br i1 {more}, label %{head}, label %{done}")
+        w.label(done)
+        if instr.has_result:
+            self.v.define(instr, vector=next_result)
+
+    # -- memcpy and memset ------------------------------------------------------------------
+
+    def block_operation(self, instr: Instr, mask: Mask) -> None:
+        """What passes/memory.py did not expand: one call a lane."""
+
+        def text(_: Instr, names: list[str]) -> str:
+            args = [(str(v.type), n) for v, n in zip(instr.operands, names, strict=True)]
+            self.w.call("void", instr.arg, [*args[:-1], ("i1", "false")])
+            return ""
+
+        if self.w.width == 1 or all(self.v.shape(v).is_uniform for v in instr.operands):
+            text(instr, [self.v.scalar(v) for v in instr.operands])
+        else:
+            self._each_lane(instr, mask, instr.operands, text)
+
+    def _insert_result(self, instr: Instr, name: str, old: str, one: str, lane: str) -> None:
+        w, type_ = self.w, instr.type
+        if not isinstance(type_, t.Struct):
+            w.do(f"{name} = insertelement {w.vector(type_)} {old}, {type_} {one}, {lane}")
+            return
+        whole, current = w.vector(type_), old
+        for i, field in enumerate(type_.fields):
+            part = w.value(f"extractvalue {type_} {one}, {i}")
+            column = w.value(f"extractvalue {whole} {old}, {i}")
+            filled = w.value(f"insertelement {w.vector(field)} {column}, {field} {part}, {lane}")
+            target = name if i == len(type_.fields) - 1 else f"%{w.fresh()}"
+            w.do(f"{target} = insertvalue {whole} {current}, {w.vector(field)} {filled}, {i}")
+            current = target
+
+
+def reduce_lanes(w: Writer, kind: str, type_: t.Type, vector: str) -> str:
+    """Horizontal reduction of all lanes with LLVM's vector.reduce intrinsics."""
+    name = f"llvm.vector.reduce.{kind}.{suffix(type_, w.width)}"
+    args = [(w.vector(type_), vector)]
+    if kind in ("fadd", "fmul"):
+        start = "-0.0" if kind == "fadd" else "1.0"
+        return w.call(str(type_), name, [(str(type_), start), *args], "reassoc")
+    return w.call(str(type_), name, args)

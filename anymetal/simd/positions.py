@@ -1,0 +1,93 @@
+"""Positions of threads: the context of a gang, and the intrinsics that read it."""
+
+from __future__ import annotations
+
+from anymetal.ir import types as t
+from anymetal.ir.model import Instr
+from anymetal.simd.shape import Launch
+from anymetal.simd.values import Values
+from anymetal.simd.writer import Writer
+
+_UNIFORM = [f"{what}_{axis}" for what in ("group", "size", "full_size", "grid") for axis in "xyz"]
+#: Parameters of a gang function behind the buffers.
+CONTEXT_NAMES = [*_UNIFORM, "gang", "active"]
+CONTEXT = [f"i32 %{name}" for name in CONTEXT_NAMES] + ["ptr %threadgroup", "ptr %cancel"]
+
+
+class Positions:
+    """Emits the position intrinsics."""
+
+    def __init__(self, writer: Writer, values: Values, launch: Launch) -> None:
+        self.w = writer
+        self.v = values
+        self.launch = launch
+        self.general: dict[str, str] = {}
+
+    def emit(self, instr: Instr) -> bool:
+        """False if the callee is no position intrinsic."""
+        name = instr.arg.removeprefix("__am_")
+        if name in _UNIFORM:
+            self.v.define(instr, f"%{name}")
+        elif name == "gang":
+            self.v.define(instr, self._simdgroup())
+        elif name == "lane":
+            self.v.define(instr, self._first_lane())
+        elif name in ("thread_x", "thread_y", "thread_z"):
+            self._thread(instr, name[-1])
+        else:
+            return False
+        return True
+
+    def _simdgroup(self) -> str:
+        """Number of the SIMD-group: gangs of other widths than 32 share one."""
+        shift = 5 - (self.w.width.bit_length() - 1)
+        return "%gang" if shift == 0 else self.w.value(f"lshr i32 %gang, {shift}")
+
+    def _first_lane(self) -> str:
+        if self.w.width == 32:
+            return "0"
+        first = self.w.value(f"mul i32 %gang, {self.w.width}")
+        return self.w.value(f"and i32 {first}, 31")
+
+    def _thread(self, instr: Instr, axis: str) -> None:
+        """Position in the threadgroup: the linear index of lane 0, taken apart."""
+        first = self.w.value(f"mul i32 %gang, {self.w.width}")
+        if self.launch.linear or self.w.width == 1:
+            self.v.define(instr, self._component(first, axis, "i32", ["%size_x", "%size_y"]))
+            return
+        vector = self.w.vector(t.I32)
+        index = self.w.value(f"add {vector} {self.w.splat(t.I32, first)}, {self.w.lanes(t.I32)}")
+        sizes = [self.w.splat(t.I32, s) for s in ("%size_x", "%size_y")]
+        scale = [self._reciprocal(s) for s in ("%size_x", "%size_y")]
+        self.v.define(instr, vector=self._vector_component(index, axis, vector, sizes, scale))
+
+    def _component(self, index: str, axis: str, type_: str, sizes: list[str]) -> str:
+        if self.launch.flat:
+            return index if axis == "x" else "0"
+        if axis == "x":
+            return self.w.value(f"urem {type_} {index}, {sizes[0]}")
+        row = self.w.value(f"udiv {type_} {index}, {sizes[0]}")
+        return self.w.value(f"{'urem' if axis == 'y' else 'udiv'} {type_} {row}, {sizes[1]}")
+
+    def _reciprocal(self, size: str) -> str:
+        """floor(2^20 / size) + 1: index * this >> 20 is exact for index, size <= 1024, because
+        the error index / 2^20 stays below 1 / size."""
+        quotient = self.w.value(f"udiv i32 {1 << 20}, {size}")
+        return self.w.splat(t.I32, self.w.value(f"add i32 {quotient}, 1"))
+
+    def _divide(self, vector: str, index: str, scale: str) -> str:
+        product = self.w.value(f"mul {vector} {index}, {scale}")
+        return self.w.value(f"lshr {vector} {product}, {self.w.splat_constant(t.I32, '20')}")
+
+    def _vector_component(
+        self, index: str, axis: str, vector: str, sizes: list[str], scale: list[str]
+    ) -> str:  # fmt: skip
+        row = self._divide(vector, index, scale[0])
+        if axis == "x":
+            return self._rest(vector, index, row, sizes[0])
+        plane = self._divide(vector, row, scale[1])
+        return plane if axis == "z" else self._rest(vector, row, plane, sizes[1])
+
+    def _rest(self, vector: str, index: str, quotient: str, size: str) -> str:
+        whole = self.w.value(f"mul {vector} {quotient}, {size}")
+        return self.w.value(f"sub {vector} {index}, {whole}")

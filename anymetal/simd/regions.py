@@ -1,0 +1,118 @@
+"""The loop tree of a program as nested acyclic regions.
+
+A region is the function or one loop. Its nodes are blocks and inner loops (each collapsed to one
+node), in topological order; so shape analysis and linearization each work on one acyclic graph at
+a time. Edges that leave a loop region are terminal: "back" to its header or "exit" out of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from anymetal.ir.cfg import Loop, find_loops, postorder
+from anymetal.ir.model import Block
+
+
+@dataclass(eq=False)
+class Edge:
+    """One control-flow edge, as a region sees it."""
+
+    source: Block
+    target: Block
+    node: Node | None  #: target node in the same region; None if terminal
+    is_back: bool = False
+
+
+@dataclass(eq=False)
+class Node:
+    """A block, or a loop seen from outside."""
+
+    region: Region
+    block: Block  #: the block itself, or the header of the loop
+    inner: Region | None = None
+    edges: list[Edge] = field(default_factory=list)
+    index: int = 0
+
+    @property
+    def name(self) -> str:
+        return self.block.name.strip("%").replace('"', "") + (".loop" if self.inner else "")
+
+    @property
+    def successors(self) -> list[Node]:
+        return list(dict.fromkeys(e.node for e in self.edges if e.node is not None))
+
+
+@dataclass(eq=False)
+class Region:
+    """The function (loop is None) or one loop."""
+
+    loop: Loop | None
+    parent: Region | None
+    node: Node | None = None  #: this loop as a node of the parent
+    nodes: list[Node] = field(default_factory=list)
+
+    @property
+    def entry(self) -> Node:
+        return self.nodes[0]
+
+    def ancestors(self) -> list[Region]:
+        """This region and all around it, innermost first."""
+        result: list[Region] = []
+        region: Region | None = self
+        while region is not None:
+            result.append(region)
+            region = region.parent
+        return result
+
+
+class RegionTree:
+    """All regions of a program, and where each block is."""
+
+    def __init__(self, blocks: list[Block]) -> None:
+        self.regions: list[Region] = []
+        self.node_of: dict[Block, Node] = {}  #: each block's own node
+        self.loop_region: dict[Loop, Region] = {}
+        loops = find_loops(blocks)
+        top = [loop for loop in loops if loop.parent is None]
+        reachable = set(postorder(blocks[0], lambda b: b.successors))
+        self.root = self._build(None, None, blocks[0], reachable, top)
+
+    def _build(
+        self,
+        loop: Loop | None,
+        parent: Region | None,
+        entry: Block,
+        blocks: set[Block],
+        children: list[Loop],
+    ) -> Region:
+        region = Region(loop, parent)
+        self.regions.append(region)
+        owner: dict[Block, Node] = {}
+        for child in children:
+            node = Node(region, child.header)
+            owner.update(dict.fromkeys(child.blocks, node))
+            node.inner = self._build(child, region, child.header, child.blocks, child.children)
+            node.inner.node = node
+            self.loop_region[child] = node.inner
+        for block in blocks:
+            if block not in owner:
+                owner[block] = self.node_of[block] = Node(region, block)
+        for node in dict.fromkeys(owner.values()):
+            sources = (
+                _loop_exits(node)
+                if node.inner
+                else [(node.block, s) for s in node.block.successors]
+            )
+            for source, target in dict.fromkeys(sources):
+                is_back = loop is not None and target is loop.header
+                inside = target in blocks and not is_back
+                node.edges.append(Edge(source, target, owner[target] if inside else None, is_back))
+        region.nodes = postorder(owner[entry], lambda n: n.successors)[::-1]
+        for index, node in enumerate(region.nodes):
+            node.index = index
+        return region
+
+
+def _loop_exits(node: Node) -> list[tuple[Block, Block]]:
+    assert node.inner is not None and node.inner.loop is not None
+    return node.inner.loop.exits

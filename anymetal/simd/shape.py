@@ -1,0 +1,363 @@
+"""Shape analysis: how each value of the thread program varies over the lanes of a gang.
+
+Uniform: the same in all active lanes. Strided: base + lane * constant. Varying: anything.
+The analysis starts optimistic (nothing known is uniform) and runs to a fixed point. Divergence
+follows control dependence as well as data: where lanes that took different ways meet, phis become
+varying; where lanes leave a loop in different iterations, so do the values that leave it.
+
+A strided value is `exact` unless an extension of a 32-bit index hides a possible wrap. Then the
+scalar base may be used for addresses only (a lane in which the index wrapped addresses nothing
+valid), and everything else uses the exact vector.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from anymetal.ir.cfg import Loop, reverse_postorder
+from anymetal.ir.model import Argument, Block, Const, Global, Instr, Program, Value
+from anymetal.simd.regions import Node, RegionTree
+
+
+class Shape(NamedTuple):
+    kind: str  # "uniform", "strided", "varying"
+    stride: int = 0
+    exact: bool = True
+    multiple: int = 1  #: the base is known to be a multiple of this power of two
+
+    def __str__(self) -> str:
+        return (
+            f"strided({self.stride}{'' if self.exact else '?'})" if self.is_strided else self.kind
+        )
+
+    @property
+    def is_uniform(self) -> bool:
+        return self.kind == "uniform"
+
+    @property
+    def is_strided(self) -> bool:
+        return self.kind == "strided"
+
+    @property
+    def is_varying(self) -> bool:
+        return self.kind == "varying"
+
+
+UNIFORM = Shape("uniform")
+VARYING = Shape("varying")
+
+
+def strided(stride: int, exact: bool = True, multiple: int = 1) -> Shape:
+    return Shape("strided", stride, exact, multiple) if stride else UNIFORM
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What is known of the launch shape when a kernel is compiled."""
+
+    linear: bool  #: x of a gang's threads is consecutive, y and z are uniform
+    aligned: bool  #: the dispatched threadgroup size in x is a multiple of the gang
+    flat: bool  #: y and z of the threadgroup are 1
+
+
+UNIFORM_CALLS = frozenset(
+    f"__am_{what}_{axis}" for what in ("group", "size", "full_size", "grid") for axis in "xyz"
+) | {"__am_gang", "__am_ballot"}
+
+
+class Shapes:
+    """The result: a shape per value, and which branches, loops and joins are divergent."""
+
+    def __init__(
+        self,
+        program: Program,
+        tree: RegionTree,
+        launch: Launch,
+        private: dict[Value, Instr],
+        width: int,
+    ) -> None:
+        self.tree = tree
+        self.launch = launch
+        self.private = private  #: pointers into lane-interleaved private arrays -> their alloca
+        self.width = width
+        self.order = reverse_postorder(program.blocks[0])
+        self.shapes: dict[Value, Shape] = {}
+        self.divergent: set[Block] = set()
+        self.divergent_loops: set[Loop] = set()
+        self.joins: set[Block] = set()
+        self.run()
+
+    def __getitem__(self, value: Value) -> Shape:
+        if isinstance(value, (Const, Argument, Global)):
+            return UNIFORM
+        return self.shapes.get(value, UNIFORM)
+
+    def diverges(self, node: Node) -> bool:
+        """Whether lanes may leave the node by different edges."""
+        if node.inner is not None:
+            return node.inner.loop in self.divergent_loops
+        return node.block in self.divergent
+
+    def force(
+        self, *, loop: Loop | None = None, block: Block | None = None, join: Block | None = None
+    ) -> None:
+        """Declare something divergent (the linearizer could not keep it uniform) and redo."""
+        if loop is not None:
+            self.divergent_loops.add(loop)
+            self.joins.update(target for _, target in loop.exits)
+        if block is not None:
+            self.divergent.add(block)
+        if join is not None:
+            self.joins.add(join)
+        self.run()
+
+    # -- fixed point ----------------------------------------------------------------------
+
+    def run(self) -> None:
+        if self.width == 1:
+            return  # one lane: everything is uniform
+        changed = True
+        while changed:
+            changed = self._values()
+            changed |= self._control()
+
+    def _values(self) -> bool:
+        changed = False
+        for block in self.order:
+            for instr in block.instrs:
+                if instr.has_result:
+                    old = self.shapes.get(instr)
+                    new = self._transfer(instr)
+                    if new is not None and old is not None:
+                        new = _join(old, new)
+                    if new is not None and new != old:
+                        self.shapes[instr] = new
+                        changed = True
+        return changed
+
+    def _control(self) -> bool:
+        before = len(self.divergent), len(self.divergent_loops), len(self.joins)
+        for block in self.order:
+            end = block.terminator
+            if end.op == "br" and len(end.arg) == 2 and end.arg[0] is not end.arg[1]:
+                if self._known(end.operands[0]) not in (None, UNIFORM):
+                    self.divergent.add(block)
+        for region in reversed(self.tree.regions):  # inner loops first
+            for node in region.nodes:
+                if self.diverges(node):
+                    self._propagate(node)
+        return before != (len(self.divergent), len(self.divergent_loops), len(self.joins))
+
+    def _propagate(self, source: Node) -> None:
+        """Find where lanes that left `source` by different edges meet again.
+
+        Each first block carries a label; a node reached by two labels is a divergent join. If lanes
+        reach an exit of the loop before they have met, the loop itself is divergent.
+        """
+        region = source.region
+        labels: dict[Node, Node] = {}
+        exits = self._terminal(source)
+        for node in source.successors:
+            labels[node] = node
+        pending = set(labels)
+        for node in region.nodes[source.index + 1 :]:
+            if node not in pending:
+                continue
+            if len(pending) == 1 and not exits:
+                return
+            pending.remove(node)
+            exits |= self._terminal(node)
+            for successor in node.successors:
+                if labels.setdefault(successor, labels[node]) is not labels[node]:
+                    labels[successor] = successor
+                    self.joins.add(successor.block)
+                pending.add(successor)
+        loop = region.loop
+        if loop is not None and any(not is_back for is_back in exits):
+            if loop not in self.divergent_loops:
+                self.divergent_loops.add(loop)
+                self.joins.update(target for _, target in loop.exits)
+
+    @staticmethod
+    def _terminal(node: Node) -> set[bool]:
+        return {e.is_back for e in node.edges if e.node is None}
+
+    # -- transfer functions ---------------------------------------------------------------
+
+    def _known(self, value: Value) -> Shape | None:
+        """The shape so far; None while nothing is known (optimistic)."""
+        if isinstance(value, Instr):
+            return self.shapes.get(value)
+        return UNIFORM
+
+    def _transfer(self, instr: Instr) -> Shape | None:
+        if instr.op == "phi":
+            return self._phi(instr)
+        shapes = [self._known(v) for v in instr.operands]
+        if any(s is None for s in shapes):
+            return None
+        known = [s for s in shapes if s is not None]
+        handler = getattr(self, f"_op_{instr.op}", None)
+        if handler is not None:
+            result: Shape = handler(instr, known)
+            return result
+        return UNIFORM if all(s.is_uniform for s in known) else VARYING
+
+    def _phi(self, instr: Instr) -> Shape | None:
+        known = [s for v in instr.operands if v is not instr and (s := self._known(v)) is not None]
+        if not known:
+            return None
+        if instr.block in self.joins:
+            return VARYING
+        result = known[0]
+        for shape in known[1:]:
+            result = _join(result, shape)
+        return result
+
+    def _op_alloca(self, instr: Instr, _: list[Shape]) -> Shape:
+        if instr in self.private:
+            return UNIFORM  # an offset into the lane's own space
+        type_, align = instr.arg
+        return strided(-(-type_.size // align) * align)
+
+    def _op_load(self, instr: Instr, shapes: list[Shape]) -> Shape:
+        if instr.operands[0] in self.private:
+            return VARYING
+        return UNIFORM if shapes[0].is_uniform else VARYING
+
+    _op_guarded_load = _op_load
+
+    def _op_atomicrmw(self, instr: Instr, _: list[Shape]) -> Shape:
+        return VARYING
+
+    _op_cmpxchg = _op_atomicrmw
+
+    def _op_call(self, instr: Instr, shapes: list[Shape]) -> Shape:
+        name = instr.arg
+        if name in UNIFORM_CALLS or name.startswith("__am_reduce_"):
+            return UNIFORM
+        if name == "__am_lane":
+            return strided(1, multiple=1 << 30 if self.width == 32 else self.width)
+        if name == "__am_thread_x":
+            return strided(1, multiple=self.width) if self.launch.linear else VARYING
+        if name in ("__am_thread_y", "__am_thread_z"):
+            return UNIFORM if self.launch.linear else VARYING
+        if name == "__am_shuffle":
+            return UNIFORM if shapes[1].is_uniform else VARYING
+        if name.startswith(("__am_scan_", "__am_xscan_")):
+            return VARYING
+        return UNIFORM if all(s.is_uniform for s in shapes) else VARYING
+
+    def _op_add(self, instr: Instr, shapes: list[Shape]) -> Shape:
+        return self._linear(instr, shapes, 1, 1)
+
+    def _op_sub(self, instr: Instr, shapes: list[Shape]) -> Shape:
+        return self._linear(instr, shapes, 1, -1)
+
+    def _op_or(self, instr: Instr, shapes: list[Shape]) -> Shape:
+        if "disjoint" in instr.flags:
+            return self._linear(instr, shapes, 1, 1)
+        return UNIFORM if all(s.is_uniform for s in shapes) else VARYING
+
+    def _linear(self, instr: Instr, shapes: list[Shape], a: int, b: int) -> Shape:
+        left, right = shapes
+        if left.is_varying or right.is_varying:
+            return VARYING
+        multiple = min(self._multiple(v, s) for v, s in zip(instr.operands, shapes, strict=True))
+        exact = left.exact and right.exact
+        return strided(a * left.stride + b * right.stride, exact, multiple)
+
+    def _multiple(self, value: Value, shape: Shape) -> int:
+        """A power of two that divides the uniform value, or the base of the strided one."""
+        if isinstance(value, Const):
+            number = value.int_value
+            return 1 if number is None else 1 << 30 if number == 0 else number & -number
+        if isinstance(value, Instr) and value.op in ("mul", "shl") and shape.is_uniform:
+            sizes = [self._multiple(v, UNIFORM) for v in value.operands]
+            return max(sizes) if value.op == "mul" else sizes[0]
+        if isinstance(value, Instr) and value.op == "call" and value.arg == "__am_full_size_x":
+            return self.width if self.launch.aligned else 1
+        return shape.multiple
+
+    def _scaled(self, instr: Instr, shapes: list[Shape], factor: int | None) -> Shape:
+        shape = shapes[0]
+        if all(s.is_uniform for s in shapes):
+            return UNIFORM
+        if factor is None or not shape.is_strided or abs(factor) > 1 << 20:
+            return VARYING
+        return strided(shape.stride * factor, shape.exact, shape.multiple)
+
+    def _op_mul(self, instr: Instr, shapes: list[Shape]) -> Shape:
+        right = instr.operands[1]
+        return self._scaled(instr, shapes, right.int_value if isinstance(right, Const) else None)
+
+    def _op_shl(self, instr: Instr, shapes: list[Shape]) -> Shape:
+        right = instr.operands[1]
+        amount = right.int_value if isinstance(right, Const) else None
+        return self._scaled(instr, shapes, None if amount is None or amount > 20 else 1 << amount)
+
+    def _aligned_lanes(self, shape: Shape) -> bool:
+        return (
+            shape.is_strided and shape.stride == 1 and shape.exact and shape.multiple >= self.width
+        )
+
+    def _op_and(self, instr: Instr, shapes: list[Shape]) -> Shape:
+        right = instr.operands[1]
+        mask = right.int_value if isinstance(right, Const) else None
+        if mask is not None and self._aligned_lanes(shapes[0]):
+            low = self.width - 1
+            if mask & low == low:  # keeps the lane number, masks the base
+                return shapes[0]
+            if mask & low == 0:
+                return UNIFORM
+        return UNIFORM if all(s.is_uniform for s in shapes) else VARYING
+
+    def _op_lshr(self, instr: Instr, shapes: list[Shape]) -> Shape:
+        right = instr.operands[1]
+        amount = right.int_value if isinstance(right, Const) else None
+        if amount is not None and 1 << amount >= self.width and self._aligned_lanes(shapes[0]):
+            return UNIFORM
+        return UNIFORM if all(s.is_uniform for s in shapes) else VARYING
+
+    def _op_zext(self, instr: Instr, shapes: list[Shape]) -> Shape:
+        return self._extend(instr, shapes[0])
+
+    def _op_sext(self, instr: Instr, shapes: list[Shape]) -> Shape:
+        return self._extend(instr, shapes[0])
+
+    def _extend(self, instr: Instr, shape: Shape) -> Shape:
+        if not shape.is_strided:
+            return shape
+        if instr.operands[0].type.size < 4:
+            return VARYING  # narrow counters do wrap
+        # An aligned run of lanes never wraps in the middle.
+        proven = "nneg" in instr.flags or self._aligned_lanes(shape)
+        return shape._replace(exact=shape.exact and proven)
+
+    def _op_trunc(self, instr: Instr, shapes: list[Shape]) -> Shape:
+        if shapes[0].is_strided and instr.type.size < 4:
+            return VARYING
+        return shapes[0]._replace(exact=True)
+
+    def _op_freeze(self, instr: Instr, shapes: list[Shape]) -> Shape:
+        return shapes[0]
+
+    def _op_gep(self, instr: Instr, shapes: list[Shape]) -> Shape:
+        if instr in self.private and not all(s.is_uniform for s in shapes):
+            return VARYING  # an offset in the lane's own space
+        if any(s.is_varying for s in shapes):
+            return VARYING
+        stride = shapes[0].stride
+        for shape, scale in zip(shapes[1:], instr.arg[:-1], strict=True):
+            stride += shape.stride * scale
+        return strided(stride, all(s.exact for s in shapes))
+
+    def _op_select(self, instr: Instr, shapes: list[Shape]) -> Shape:
+        return _join(shapes[1], shapes[2]) if shapes[0].is_uniform else VARYING
+
+
+def _join(a: Shape, b: Shape) -> Shape:
+    if a.kind != b.kind or a.stride != b.stride:
+        return VARYING
+    return Shape(a.kind, a.stride, a.exact and b.exact, min(a.multiple, b.multiple))
