@@ -1,0 +1,114 @@
+"""MLX arrays as a kernel sees them: addresses of evaluated arrays, and arrays for its outputs.
+
+Nothing is copied on the way in, whatever the dtype: DLPack hands out the address. Outputs are
+ordinary MLX arrays that nobody else holds yet, so the kernel may write into them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import mlx.core as mx
+
+from anymetal.runtime.pool import Pool
+
+#: Outputs up to this many bytes are copied from a template. MLX does that at once, while filling
+#: an array goes through its scheduler, which takes longer than a small kernel.
+_TEMPLATE_BYTES = 1 << 16
+_TEMPLATES = 128
+
+_templates: dict[tuple[tuple[int, ...], mx.Dtype, str | None], mx.array] = {}
+
+
+def new_output(shape: tuple[int, ...], dtype: mx.Dtype, init_value: float | None) -> mx.array:
+    """A fresh array, evaluated: filled with `init_value` rounded to float32, else with zeros."""
+    # As text, because 0.0 and -0.0 are equal, and NaN is not even equal to itself.
+    key = (shape, dtype, None if init_value is None else repr(init_value))
+    template = _templates.get(key)
+    if template is None:
+        template = _filled(shape, dtype, init_value)
+        if template.nbytes > _TEMPLATE_BYTES:
+            return template
+        if len(_templates) >= _TEMPLATES:
+            _templates.clear()
+        _templates[key] = template
+    return mx.from_dlpack(template, copy=True)
+
+
+def _filled(shape: tuple[int, ...], dtype: mx.Dtype, value: float | None) -> mx.array:
+    if value is None:
+        array = mx.zeros(shape, dtype, stream=mx.cpu)
+    else:
+        scalar = mx.array(value, mx.float32).astype(dtype, stream=mx.cpu)
+        array = mx.full(shape, scalar, dtype, stream=mx.cpu)
+    mx.eval(array)
+    return array
+
+
+class Arguments:
+    """The buffer addresses of a launch; written anew for each one, by one thread at a time.
+
+    `slots` gives, for each array that `bind` gets, its position among the buffers.
+    """
+
+    __slots__ = ("_addresses", "_pool", "_slots", "_strided", "buffers")
+
+    def __init__(self, pool: Pool, buffers: int, slots: Sequence[int]) -> None:
+        self._pool = pool
+        self.buffers = (ctypes.c_uint64 * max(buffers, 1))()
+        self._slots = (ctypes.c_int32 * len(slots))(*slots)
+        self._strided = (ctypes.c_uint8 * len(slots))()
+        memory = (self._slots, self.buffers, self._strided)  # as `am_bind` wants them
+        self._addresses = [ctypes.addressof(block) for block in memory]
+
+    def bind(self, arrays: list[mx.array], contiguous: bool) -> list[object]:
+        """Writes the addresses of evaluated arrays; whoever holds the result keeps them alive.
+
+        With `contiguous`, arrays that are not row-contiguous are replaced by copies that are.
+        """
+        capsules: list[object] = [array.__dlpack__() for array in arrays]
+        found = self._pool.bind(capsules, *self._addresses)
+        if found and contiguous:
+            for number, strided in enumerate(self._strided):
+                if strided:
+                    arrays[number] = mx.contiguous(arrays[number], stream=mx.cpu)
+            mx.eval(arrays)
+            return self.bind(arrays, False)
+        return capsules
+
+
+class Numbers(NamedTuple):
+    """Integers in memory, for a kernel that asks for an array's shape, strides, ndim or size."""
+
+    memory: ctypes.Array[ctypes.c_int32] | ctypes.Array[ctypes.c_int64] | ctypes.c_int32
+    address: int
+
+
+@functools.lru_cache(maxsize=1024)
+def shape_numbers(shape: tuple[int, ...]) -> Numbers:
+    """`<input>_shape`, an int32 for each axis."""
+    memory = (ctypes.c_int32 * max(len(shape), 1))(*shape)
+    return Numbers(memory, ctypes.addressof(memory))
+
+
+@functools.lru_cache(maxsize=1024)
+def ndim_numbers(ndim: int) -> Numbers:
+    """`<input>_ndim`, one int32."""
+    return shape_numbers((ndim,))
+
+
+@functools.lru_cache(maxsize=1024)
+def size_numbers(size: int) -> Numbers:
+    """The element count behind `<input>_size`, one uint32."""
+    memory = ctypes.c_int32(size)  # wraps beyond 32 bits; the bits are those of the uint32
+    return Numbers(memory, ctypes.addressof(memory))
+
+
+def stride_numbers(pool: Pool, capsule: object, ndim: int) -> Numbers:
+    """`<input>_strides` of an array bound by `Arguments`, an int64 for each axis, in elements."""
+    memory = (ctypes.c_int64 * max(ndim, 1))()
+    pool.strides(capsule, ctypes.addressof(memory))
+    return Numbers(memory, ctypes.addressof(memory))

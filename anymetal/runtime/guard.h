@@ -1,0 +1,95 @@
+// What may go wrong inside a kernel, turned into a status: memory faults, traps, Ctrl-C. Also the
+// floating-point mode, which a kernel has for itself.
+#pragma once
+
+#include "context.h"
+
+// ---- Floating point: Metal flushes float subnormals; no exception traps, round to nearest.
+
+#if defined(__x86_64__)
+constexpr uint64_t KERNEL_FLOAT_MODE = 0x1f80 | 0x8000 | 0x0040;  // all masked, FTZ, DAZ
+static uint64_t float_mode() { return __builtin_ia32_stmxcsr(); }
+static void set_float_mode(uint64_t mode) { __builtin_ia32_ldmxcsr(static_cast<uint32_t>(mode)); }
+#else
+constexpr uint64_t KERNEL_FLOAT_MODE = 1 << 24;  // FZ; half keeps its subnormals (no FZ16)
+static uint64_t float_mode() {
+  uint64_t mode;
+  asm volatile("mrs %0, fpcr" : "=r"(mode));
+  return mode;
+}
+static void set_float_mode(uint64_t mode) { asm volatile("msr fpcr, %0" ::"r"(mode)); }
+#endif
+
+// ---- Handing a signal that is not ours to whoever had it before.
+
+static void pass_on(const SignalAction& previous, int signal, SignalInfo* info, void* machine) {
+  if (previous.handler.bits == DEFAULT_ACTION || previous.handler.bits == IGNORE_ACTION) {
+    if (signal == INTERRUPT && previous.handler.bits == IGNORE_ACTION) return;
+    SignalAction standard{};
+    sigaction(signal, &standard, nullptr);
+    if (info->code <= 0) raise(signal);  // someone sent it
+    return;  // else the instruction runs again, and now ends the process
+  }
+  if (previous.flags & DETAILED) {
+    previous.handler.detailed(signal, info, machine);
+  } else {
+    previous.handler.plain(signal);
+  }
+}
+
+// ---- Faults: installed once for the process.
+
+constexpr int FAULTS[] = {SEGMENT, BUS, ARITHMETIC, ILLEGAL, TRAP};
+static SignalAction before_fault[16];
+
+static void on_fault(int signal, SignalInfo* info, void* machine) {
+  Context* self = static_cast<Context*>(pthread_getspecific(context_key));
+  if (!self || !self->in_kernel) return pass_on(before_fault[signal], signal, info, machine);
+  bool has_address = (signal == SEGMENT || signal == BUS) && info->code > 0 && info->code < 0x80;
+  abandon_kernel(self, signal, has_address ? info->address : nullptr);
+}
+
+static void catch_faults() {
+  SignalAction action{};
+  action.handler.detailed = on_fault;
+  // The handler leaves by longjmp, so the kernel must not block the signal meanwhile.
+  action.flags = DETAILED | ON_STACK | NO_DEFER;
+  for (int signal : FAULTS) sigaction(signal, &action, &before_fault[signal]);
+}
+
+// ---- Ctrl-C: Python's handler only sets a mark that its main thread looks at between two
+// instructions of Python, that is after the launch. So while the main thread is in a launch our
+// handler stands in front, stops the kernel and calls Python's. No other thread may install a
+// SIGINT handler (Python's rule), so nothing can come between watch() and unwatch().
+
+static int32_t* volatile interruptible;  // cancel flag of the main thread's launch
+static volatile int32_t interrupt_patience;
+static SignalAction before_interrupt;
+
+static void stop(int32_t* cancel, int32_t why) {  // the first reason counts
+  int32_t none = OK;
+  replace(cancel, none, why);
+}
+
+static void on_interrupt(int signal, SignalInfo* info, void* machine) {
+  int32_t* cancel = interruptible;
+  if (cancel && before_interrupt.handler.bits != IGNORE_ACTION) {
+    interrupt_patience = interrupt_patience - 1;
+    if (interrupt_patience < 0) stop(cancel, INTERRUPTED);
+  }
+  pass_on(before_interrupt, signal, info, machine);
+}
+
+static void watch_interrupts(int32_t* cancel, int32_t patience) {
+  SignalAction action{};
+  action.handler.detailed = on_interrupt;
+  action.flags = DETAILED | ON_STACK;
+  interrupt_patience = patience;
+  interruptible = cancel;
+  sigaction(INTERRUPT, &action, &before_interrupt);
+}
+
+static void unwatch_interrupts() {
+  sigaction(INTERRUPT, &before_interrupt, nullptr);
+  interruptible = nullptr;
+}

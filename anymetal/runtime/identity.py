@@ -1,0 +1,78 @@
+"""What besides the kernel itself decides its machine code: our own sources, the tools, the CPU.
+
+All of it goes into the cache keys. Computed once per process in about a millisecond, without
+importing or starting any of the tools.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import os
+
+from anymetal.runtime.cache import digest
+
+_PACKAGE = os.path.dirname(os.path.dirname(__file__))
+
+#: Binaries inside the packages that compile; another version is another size and another time.
+_TOOLS = {"ziglang": "zig", "llvmlite": os.path.join("binding", "libllvmlite.so")}
+
+#: Lines of /proc/cpuinfo that say what code a processor can run, and which code suits it.
+_CPU_LINES = (
+    "vendor_id",
+    "cpu family",
+    "model",
+    "flags",
+    "CPU implementer",
+    "CPU architecture",
+    "CPU variant",
+    "CPU part",
+    "Features",
+)
+
+
+@functools.cache
+def fingerprint() -> str:
+    """Digest of all that kernels of one process have in common."""
+    return digest(package(), tools(), processor())
+
+
+def package() -> str:
+    """Names, sizes and times of AnyMetal's own files: editing the compiler empties the cache."""
+    lines: list[str] = []
+    folders = [_PACKAGE]
+    while folders:
+        with os.scandir(folders.pop()) as found:
+            for entry in found:
+                if entry.is_dir(follow_symlinks=False):
+                    if entry.name != "__pycache__":
+                        folders.append(entry.path)
+                else:
+                    status = entry.stat()
+                    lines.append(f"{entry.path} {status.st_size} {status.st_mtime_ns}")
+    return "\n".join(sorted(lines))
+
+
+def tools() -> str:
+    """Which Clang and which LLVM are installed."""
+    lines = []
+    for name, binary in _TOOLS.items():
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.submodule_search_locations:
+            path = os.path.join(spec.submodule_search_locations[0], binary)
+            if os.path.exists(path):
+                status = os.stat(path)
+                lines.append(f"{path} {status.st_size} {status.st_mtime_ns}")
+    return "\n".join(lines)
+
+
+def processor() -> str:
+    """Model and instruction sets of the first processor."""
+    try:
+        with open("/proc/cpuinfo") as file:
+            text = file.read(16384).partition("\n\n")[0]
+    except OSError:
+        return os.uname().machine
+    lines = (line.partition(":") for line in text.splitlines())
+    known = ((name.strip(), value) for name, _, value in lines)
+    return "\n".join(f"{name}:{value}" for name, value in known if name in _CPU_LINES)

@@ -1,0 +1,38 @@
+// The launch interface between the pool, the generated code and pool.py.
+#pragma once
+
+#include "libc.h"
+
+struct am_launch {
+  uint32_t grid[3];    // threads per grid
+  uint32_t group[3];   // threads per threadgroup as dispatched (clamped to the grid)
+  uint32_t groups[3];  // threadgroups per grid
+  uint32_t reserved;
+  const volatile int32_t* cancel;  // generated loops return early once this is not 0
+};
+
+struct am_worker {
+  uint8_t* threadgroup;  // 32 KiB + 64 bytes, 64-byte aligned, contents arbitrary
+  // Coroutine frame, 64-byte aligned, one for each gang of this worker; kept and reused. Valid
+  // until frame() is called again for that gang.
+  void* (*frame)(am_worker*, uint32_t gang, uint64_t bytes);
+};
+
+// Threadgroups are numbered x fastest, then y, then z; the entry runs those in [first, last).
+using Entry = void(void* const* buffers, const am_launch*, uint64_t first, uint64_t last,
+                   am_worker*);
+
+// How a launch ended. The cancel flag holds the same values.
+enum Status : int32_t { OK, INTERRUPTED, TIMED_OUT, FAULT, NO_MEMORY };
+
+// One launch as Python describes it (the ctypes structure `Call` of pool.py).
+struct Call {
+  Entry* entry;  // `am_entry` of the kernel's library
+  void* const* buffers;
+  am_launch launch;
+  uint64_t groups;        // product of launch.groups
+  double group_time;      // nanoseconds, learnt from launch to launch; 0 = not yet known
+  int32_t patience;       // how many Ctrl-C to let pass before the launch is stopped
+  int32_t signal;         // out: what stopped a launch with status FAULT
+  uint64_t address;       // out: where, for SIGSEGV and SIGBUS; 0 if the machine does not say
+};

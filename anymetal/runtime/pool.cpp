@@ -1,0 +1,325 @@
+// The thread pool: one launch is a Job, a range of threadgroups from which the caller and the
+// workers take chunks until none is left.
+//
+// Several threads of Python may launch at once. Each launch occupies one of a fixed set of slots;
+// a free worker joins whichever open job still has groups. Slots are never freed, so a worker may
+// look at one at any time: it counts itself in first, and reads the job only if that very step
+// found the slot open. The owner closes the slot and waits until nobody is counted in.
+
+#include "guard.h"
+
+constexpr uint32_t MAX_JOBS = 64;      // launches at the same time; more wait for their turn
+constexpr uint32_t MAX_WORKERS = 1023;
+// As on the main thread, so that private arrays find the same room whoever runs the kernel. The
+// guard is wide because a function with a large frame may step over a narrow one.
+constexpr uint64_t STACK_BYTES = 8 << 20, STACK_GUARD_BYTES = 1 << 20;
+
+// Work (in nanoseconds) that is worth sharing with threads that are awake. Waking one that sleeps
+// costs 2 µs on a quiet machine, 50 µs in some virtual machines: that is measured as we go.
+constexpr uint64_t WORTH_SHARING = 4000, WORTH_WAKING = 10000;
+constexpr uint64_t LONGEST_WAKE = 100000;  // more means that the clock stood still for us
+constexpr uint64_t WORKER_SPIN = 30000;    // before it sleeps: kernels often follow each other
+constexpr uint64_t OWNER_SPIN = 20000;     // before it sleeps until the last worker is done
+// A chunk of groups should take about so long: little overhead, no long wait for the last one.
+constexpr uint64_t SHORT_CHUNK = 20000, LONG_CHUNK = 80000;
+
+constexpr uint32_t OPEN = 1u << 31, OWNER_SLEEPS = 1u << 30, MEMBERS = OWNER_SLEEPS - 1;
+constexpr uint64_t EXPIRING = 1;
+
+struct alignas(64) Job {
+  uint32_t owned;
+  uint32_t state;  // OPEN | OWNER_SLEEPS | number of workers taking part
+  Call* call;
+  uint32_t parties;   // threads among which to divide the groups
+  uint64_t deadline;  // 0 = none; EXPIRING while the timekeeper stops this job
+  int fault_signal;
+  void* fault_address;
+  alignas(64) int32_t cancel;  // a line of its own: every loop of the kernel reads it
+  alignas(64) uint64_t next;   // first group that nobody has taken
+};
+
+static Job jobs[MAX_JOBS];
+static uint32_t jobs_used;  // no slot at or above this was ever occupied
+
+static uint32_t wanted_workers;  // set by am_start
+static uint32_t workers;         // running
+static uint32_t crew;            // 1 once somebody starts the workers
+alignas(64) static uint32_t published;  // counts launches; idle workers sleep on it
+alignas(64) static uint32_t sleepers;
+static uint64_t wake_time = 2000;  // nanoseconds that futex_wake takes here
+
+static uint64_t time_limit;  // nanoseconds, 0 = none
+static uint32_t timekeeper;
+
+// ---- Taking part in a job
+
+static bool unfinished(const Job* job) {
+  return load(&job->next) < job->call->groups && load(&job->cancel) == OK;
+}
+
+// Takes the next groups, at most `wanted`, and fewer towards the end so that all end together.
+static bool take(Job* job, uint64_t wanted, uint64_t* first, uint64_t* last) {
+  uint64_t groups = job->call->groups, next = load(&job->next), size;
+  do {
+    if (next >= groups || load(&job->cancel) != OK) return false;
+    size = (groups - next) / (2 * job->parties);
+    if (size > wanted) size = wanted;
+    if (size == 0) size = 1;
+  } while (!replace(&job->next, next, next + size));
+  *first = next;
+  *last = next + size;
+  return true;
+}
+
+static uint64_t worth_sharing() {
+  if (!load(&sleepers)) return WORTH_SHARING;
+  uint64_t wake = 3 * load(&wake_time);
+  return wake > WORTH_WAKING ? wake : WORTH_WAKING;
+}
+
+static void share(Job* job);
+
+struct Effort {
+  uint64_t groups, nanoseconds;
+};
+
+// Runs chunks of the job until none is left. The owner of a job that seemed too small to share
+// looks at the clock between chunks and thinks again.
+static Effort take_part(Job* job, Context* self, bool may_share) {
+  Call* call = job->call;
+  volatile uint64_t done = 0;
+  uint64_t outside = float_mode(), start = now(), before = start, first, last, wanted = 1;
+  // What was learnt is an average: in a job worth sharing, the first groups may be the heavy ones.
+  if (may_share) wanted += static_cast<uint64_t>(SHORT_CHUNK / call->group_time);
+  set_float_mode(KERNEL_FLOAT_MODE);
+  if (_setjmp(self->resume) == 0) {
+    while (take(job, wanted, &first, &last)) {
+      self->in_kernel = true;
+      call->entry(call->buffers, &call->launch, first, last, self);
+      self->in_kernel = false;
+      done = done + (last - first);
+      uint64_t time = now(), taken = time - before;
+      before = time;
+      // Groups of one launch may differ, so what the last chunk took decides the next one's size.
+      if (taken < SHORT_CHUNK) {
+        wanted *= 2;
+      } else if (taken > LONG_CHUNK) {
+        wanted = (wanted + 1) / 2;
+      }
+      if (may_share && time - start > worth_sharing() && unfinished(job)) {
+        may_share = false;
+        share(job);
+      }
+    }
+  } else {  // the kernel was abandoned
+    int32_t none = OK;
+    if (replace(&job->cancel, none, int32_t{self->signal ? FAULT : NO_MEMORY})) {
+      job->fault_signal = self->signal;
+      job->fault_address = self->address;
+    }
+  }
+  set_float_mode(outside);
+  return {done, now() - start};
+}
+
+// ---- Workers
+
+static bool help(Job* job, Context* self) {
+  if (!(load(&job->state) & OPEN)) return false;
+  bool worth_it = false;
+  if (fetch_add(&job->state, 1u) & OPEN) {
+    worth_it = unfinished(job);
+    if (worth_it) {
+      // Whoever wakes wakes another: a wide machine is up in a logarithmic number of steps.
+      uint32_t members = load(&job->state) & MEMBERS;
+      if (members + 1 < job->parties && load(&sleepers)) futex_wake(&published, 1);
+      take_part(job, self, false);
+    }
+  }
+  if (fetch_add(&job->state, ~0u) == (OWNER_SLEEPS | 1)) futex_wake(&job->state, 1);
+  return worth_it;
+}
+
+static void* serve(void*) {
+  Context* self = own_context();
+  if (!self) return nullptr;
+  for (;;) {
+    uint32_t seen = load(&published);
+    bool helped = false;
+    for (uint32_t i = 0, used = load(&jobs_used); i < used; ++i) helped |= help(&jobs[i], self);
+    if (helped) continue;
+    if (spin(WORKER_SPIN, [=] { return load(&published) != seen; })) continue;
+    fetch_add(&sleepers, 1u);
+    futex_wait(&published, seen);
+    fetch_add(&sleepers, ~0u);
+  }
+}
+
+// Workers leave all signals to other threads, except those that their own instructions raise.
+static bool start_thread(void* (*body)(void*)) {
+  SignalSet blocked, before;
+  for (uint64_t& bits : blocked.bits) bits = ~uint64_t{0};
+  for (int signal : FAULTS) blocked.bits[0] &= ~(uint64_t{1} << (signal - 1));
+  ThreadAttributes attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, STACK_BYTES + STACK_GUARD_BYTES);
+  pthread_attr_setguardsize(&attributes, STACK_GUARD_BYTES);
+  pthread_sigmask(SET_MASK, &blocked, &before);
+  Thread thread;
+  bool started = pthread_create(&thread, &attributes, body, nullptr) == 0;
+  pthread_sigmask(SET_MASK, &before, nullptr);
+  pthread_attr_destroy(&attributes);
+  if (started) pthread_detach(thread);
+  return started;
+}
+
+// At the first launch that needs them: many processes never do, and a forked child starts anew.
+static void start_workers() {
+  uint32_t missing = 0;
+  if (load(&crew) || !replace(&crew, missing, 1u)) return;
+  uint32_t count = 0;
+  while (count < wanted_workers && start_thread(serve)) ++count;
+  store(&workers, count);
+}
+
+// ---- The owner's side
+
+static Job* occupy_slot() {
+  for (;; sched_yield()) {
+    for (uint32_t i = 0; i < MAX_JOBS; ++i) {
+      uint32_t free = 0;
+      if (load(&jobs[i].owned) || !replace(&jobs[i].owned, free, 1u)) continue;
+      for (uint32_t used = load(&jobs_used); used <= i && !replace(&jobs_used, used, i + 1);) {
+      }
+      return &jobs[i];
+    }
+  }
+}
+
+// Lets the workers in.
+static void share(Job* job) {
+  start_workers();
+  uint64_t threads = uint64_t{1} + load(&workers);
+  job->parties = static_cast<uint32_t>(job->call->groups < threads ? job->call->groups : threads);
+  if (job->parties == 1) return;
+  fetch_or(&job->state, OPEN);
+  fetch_add(&published, 1u);
+  if (!load(&sleepers)) return;
+  uint64_t start = now();
+  futex_wake(&published, job->parties > 2 ? 2 : 1);
+  uint64_t taken = now() - start;
+  if (taken > LONGEST_WAKE) taken = LONGEST_WAKE;
+  store(&wake_time, (3 * load(&wake_time) + taken) / 4);
+}
+
+// Returns when no worker touches the job any more.
+static void close(Job* job) {
+  fetch_and(&job->state, ~OPEN);
+  auto alone = [=] { return (load(&job->state) & MEMBERS) == 0; };
+  if (alone() || spin(OWNER_SPIN, alone)) return;
+  while (!alone()) {
+    uint32_t state = fetch_or(&job->state, OWNER_SLEEPS) | OWNER_SLEEPS;
+    if (state & MEMBERS) futex_wait(&job->state, state);
+  }
+  fetch_and(&job->state, ~OWNER_SLEEPS);
+}
+
+// ---- Time limit
+
+// Only with a limit: a thread that looks at all launches from time to time.
+static void* keep_time(void*) {
+  for (;;) {
+    uint64_t limit = load(&time_limit), period = limit / 16;
+    if (period < 1000000) period = 1000000;
+    if (period > 100000000) period = 100000000;
+    Time pause{0, static_cast<int64_t>(period)};
+    nanosleep(&pause, nullptr);
+    for (uint32_t i = 0, used = load(&jobs_used); i < used; ++i) {
+      uint64_t deadline = load(&jobs[i].deadline);
+      if (deadline <= EXPIRING || now() < deadline) continue;
+      // A deadline is unique, so success means that it is still the same launch, and its owner
+      // waits for the flag to be set before the slot goes to another.
+      if (!replace(&jobs[i].deadline, deadline, EXPIRING)) continue;
+      stop(&jobs[i].cancel, TIMED_OUT);
+      store(&jobs[i].deadline, uint64_t{0});
+    }
+  }
+}
+
+static void set_deadline(Job* job) {
+  uint64_t limit = load(&time_limit);
+  if (!limit) return;
+  store(&job->deadline, now() + limit);
+  uint32_t no = 0;
+  if (!load(&timekeeper) && replace(&timekeeper, no, 1u)) start_thread(keep_time);
+}
+
+static void clear_deadline(Job* job) {
+  for (uint64_t mine; (mine = load(&job->deadline)) != 0; relax()) {
+    if (mine != EXPIRING) replace(&job->deadline, mine, uint64_t{0});
+  }
+}
+
+// ---- Interface for pool.py
+
+extern "C" {
+
+// Once per process, before anything else. `threads` counts the caller.
+int32_t am_start(uint32_t threads) {
+  wanted_workers = threads - 1 < MAX_WORKERS ? threads - 1 : MAX_WORKERS;
+  sigaction(INTERRUPT, nullptr, &before_interrupt);
+  if (pthread_key_create(&context_key, drop_context) != 0) return NO_MEMORY;
+  catch_faults();
+  return OK;
+}
+
+// Stops every launch that takes longer; 0 = no limit.
+void am_limit(uint64_t nanoseconds) { store(&time_limit, nanoseconds); }
+
+// In the child of a fork: only the forking thread is left, and it is not in a launch.
+void am_forked() {
+  for (Job& job : jobs) job.owned = job.state = 0, job.deadline = 0;
+  crew = workers = sleepers = timekeeper = 0;
+  if (interruptible) unwatch_interrupts();
+  if (void* context = pthread_getspecific(context_key)) {
+    static_cast<Context*>(context)->main_thread = on_main_thread();
+  }
+}
+
+// Runs one launch to its end; the caller's thread takes part.
+int32_t am_run(Call* call) {
+  if (call->groups == 0) return OK;
+  Context* self = own_context();
+  if (!self) return NO_MEMORY;
+  Job* job = occupy_slot();
+  job->call = call;
+  job->parties = 1;
+  job->fault_signal = 0;
+  job->fault_address = nullptr;
+  store(&job->cancel, int32_t{OK});
+  store(&job->next, uint64_t{0});
+  call->launch.cancel = &job->cancel;
+  set_deadline(job);
+  bool watched = self->main_thread;
+  if (watched) watch_interrupts(&job->cancel, call->patience);
+
+  bool divisible = call->groups > 1 && wanted_workers > 0;
+  bool small = call->group_time > 0 && call->group_time * call->groups < worth_sharing();
+  if (divisible && !small) share(job);
+  Effort effort = take_part(job, self, divisible && small);
+  close(job);
+
+  if (watched) unwatch_interrupts();
+  clear_deadline(job);
+  int32_t status = load(&job->cancel);
+  if (status == FAULT) {
+    call->signal = job->fault_signal;
+    call->address = reinterpret_cast<uint64_t>(job->fault_address);
+  } else if (status == OK && effort.groups) {
+    double sample = static_cast<double>(effort.nanoseconds) / effort.groups;
+    call->group_time = call->group_time > 0 ? (call->group_time + sample) / 2 : sample;
+  }
+  store(&job->owned, 0u);
+  return status;
+}
+}

@@ -1,0 +1,195 @@
+"""The native thread pool: built once with our own Clang, kept in the disk cache, loaded here.
+
+`pool.cpp` runs the threadgroups of a launch on all processors and survives what a kernel may do
+wrong; this file describes launches to it and turns its answers into exceptions.
+
+    ANYMETAL_NUM_THREADS   threads that run kernels, the calling one included (default: as many as
+                           processors that this process may use)
+    ANYMETAL_TIME_LIMIT    seconds after which a launch is stopped (default: none)
+"""
+
+from __future__ import annotations
+
+import _signal  # type: ignore[import-not-found]  # `signal.getsignal` takes 2 µs for the same
+import ctypes
+import functools
+import os
+import threading
+from pathlib import Path
+from typing import NoReturn
+
+from anymetal.errors import KernelMemoryError, KernelTimeoutError, ToolchainError
+from anymetal.runtime import cache, zig
+
+_FOLDER = Path(__file__).parent
+_UNITS = ("pool.cpp", "arrays.cpp")
+_HEADERS = ("libc.h", "launch.h", "context.h", "guard.h")
+
+_INTERRUPTED, _TIMED_OUT, _FAULT = 1, 2, 3  # Status in launch.h; the last one is out of memory
+
+_SIGNALS = {
+    4: "an illegal instruction (SIGILL)",
+    5: "a trap (SIGTRAP)",
+    7: "a bus error (SIGBUS)",
+    8: "an arithmetic trap (SIGFPE)",
+    11: "a segmentation fault (SIGSEGV)",
+}
+
+
+class Call(ctypes.Structure):
+    """One launch, as `Call` in launch.h; reusable, by one thread at a time."""
+
+    _fields_ = [
+        ("entry", ctypes.c_uint64),
+        ("buffers", ctypes.c_uint64),
+        ("grid", ctypes.c_uint32 * 3),
+        ("group", ctypes.c_uint32 * 3),
+        ("groups", ctypes.c_uint32 * 3),
+        ("reserved", ctypes.c_uint32),
+        ("cancel", ctypes.c_uint64),
+        ("total_groups", ctypes.c_uint64),
+        ("group_time", ctypes.c_double),
+        ("patience", ctypes.c_int32),
+        ("signal", ctypes.c_int32),
+        ("address", ctypes.c_uint64),
+    ]
+
+
+class Pool:
+    """The loaded library. Use `pool()`."""
+
+    def __init__(self) -> None:
+        path = str(_library_file())
+        try:
+            library, with_gil = ctypes.CDLL(path), ctypes.PyDLL(path)
+        except OSError as error:
+            raise ToolchainError(
+                f"cannot load {path}: {error}. If that file system forbids executable code, set "
+                "ANYMETAL_CACHE_DIR to a directory on another one."
+            ) from error
+        self.threads = _wanted_threads()
+        #: Binds arrays (see arrays.cpp); needs the GIL.
+        self.bind = with_gil.am_bind
+        self.bind.restype = ctypes.c_int64
+        self.bind.argtypes = [ctypes.py_object] + [ctypes.c_void_p] * 3
+        self.strides = with_gil.am_strides
+        self.strides.restype = ctypes.c_int64
+        self.strides.argtypes = [ctypes.py_object, ctypes.c_void_p]
+        self._run = library.am_run
+        self._run.argtypes = [ctypes.c_void_p]
+        self._limit = library.am_limit
+        self._limit.argtypes = [ctypes.c_uint64]
+        library.am_start.argtypes = [ctypes.c_uint32]
+        if library.am_start(self.threads) != 0:
+            raise ToolchainError("the thread pool cannot start: the process has no free TLS key")
+        self.set_time_limit(_wanted_time_limit())
+        os.register_at_fork(after_in_child=library.am_forked)
+
+    def run(self, call: Call, address: int, kernel: str) -> None:
+        """Runs a launch, whose `Call` is at this address, to its end. Releases the GIL.
+
+        Raises KeyboardInterrupt after Ctrl-C (on the main thread), KernelTimeoutError after the
+        time limit, KernelMemoryError if the kernel faults; the outputs are then incomplete.
+        """
+        # Whoever handles Ctrl-C in a way of their own perhaps wants to go on: theirs is called
+        # and the launch continues; only a second Ctrl-C stops it.
+        patience = _signal.getsignal(_signal.SIGINT) is not _signal.default_int_handler
+        if call.patience != patience:
+            call.patience = patience
+        status = self._run(address)
+        if status:
+            self._fail(status, call, kernel)
+
+    def set_time_limit(self, seconds: float | None) -> None:
+        """Stop launches that take longer; None = never. Holds for launches that start later."""
+        self.time_limit = seconds
+        self._limit(0 if seconds is None else max(1, int(seconds * 1e9)))
+
+    def _fail(self, status: int, call: Call, kernel: str) -> NoReturn:
+        if status == _INTERRUPTED:
+            # Python's own handler for the signal raises here, unless it is somebody else's.
+            ctypes.pythonapi.PyErr_CheckSignals()
+            raise KeyboardInterrupt
+        if status == _TIMED_OUT:
+            raise KernelTimeoutError(
+                f"kernel `{kernel}` ran longer than {self.time_limit} s (ANYMETAL_TIME_LIMIT) and "
+                "was stopped; its outputs are incomplete"
+            )
+        if status == _FAULT:
+            what = _SIGNALS[call.signal]
+            where = f" at address {call.address:#x}" if call.address else ""
+            raise KernelMemoryError(
+                f"kernel `{kernel}` was stopped by {what}{where}: most often it reads or writes "
+                "outside its buffers, threadgroup arrays or private arrays. Compare its indices "
+                "with the sizes; its outputs are incomplete, and other arrays may be damaged."
+            )
+        raise MemoryError(f"no memory for the threads of kernel `{kernel}`")
+
+
+_lock = threading.Lock()
+_pool: Pool | None = None
+
+
+def pool() -> Pool:
+    """The one thread pool of this process; built and loaded on first use."""
+    global _pool
+    if _pool is None:
+        with _lock:
+            if _pool is None:
+                _pool = Pool()
+    return _pool
+
+
+def load_kernel(path: Path) -> int:
+    """Address of `am_entry` in a compiled kernel. The library stays loaded for good."""
+    _load_vector_math()
+    try:
+        library = ctypes.CDLL(str(path))
+    except OSError as error:
+        raise ToolchainError(
+            f"cannot load the compiled kernel {path}: {error}. If that file system forbids "
+            "executable code, set ANYMETAL_CACHE_DIR to a directory on another one."
+        ) from error
+    address = ctypes.cast(library.am_entry, ctypes.c_void_p).value
+    assert address is not None
+    return address
+
+
+@functools.cache
+def _load_vector_math() -> None:
+    """Makes glibc's maths visible to kernels, which name no library of their own."""
+    for name in ("libm.so.6", "libmvec.so.1"):
+        try:
+            ctypes.CDLL(name, mode=ctypes.RTLD_GLOBAL)
+        except OSError:  # no libmvec on this machine: the compiler then calls none of it
+            continue
+
+
+def _library_file() -> Path:
+    sources = [(_FOLDER / name).read_bytes() for name in _UNITS + _HEADERS]
+    key = cache.digest("pool", zig.host_triple(), *sources)
+    if (path := cache.get(key)) is None:
+        objects = [zig.compile_native(_FOLDER / name) for name in _UNITS]
+        path = cache.put(key, ".so", zig.link_shared(*objects))
+    return path
+
+
+def _wanted_threads() -> int:
+    text = os.environ.get("ANYMETAL_NUM_THREADS", "")
+    if not text:
+        return len(os.sched_getaffinity(0))
+    if not text.isdecimal() or int(text) < 1:
+        raise ValueError(f"ANYMETAL_NUM_THREADS must be a whole number from 1 up, not {text!r}")
+    return int(text)
+
+
+def _wanted_time_limit() -> float | None:
+    text = os.environ.get("ANYMETAL_TIME_LIMIT", "")
+    if not text:
+        return None
+    try:
+        if 0 < (seconds := float(text)) < 1e9:
+            return seconds
+    except ValueError:
+        pass
+    raise ValueError(f"ANYMETAL_TIME_LIMIT must be a number of seconds above 0, not {text!r}")

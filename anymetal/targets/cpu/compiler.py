@@ -1,0 +1,174 @@
+"""From a kernel's Metal text to an object file for the CPU: the whole pipeline in one place."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NamedTuple
+
+import llvmlite.binding as llvm
+
+from anymetal.errors import CompilerError, KernelLoadError
+from anymetal.frontend.clang import compile_to_ir
+from anymetal.frontend.optimise import optimise
+from anymetal.ir.model import Program
+from anymetal.ir.problem import Problem
+from anymetal.ir.reader import read_program
+from anymetal.passes import dce, late_loads, memory, scalarize
+from anymetal.simd.coroutine import DECLARATIONS
+from anymetal.simd.gang import BARRIER, Analysis, GangFunction
+from anymetal.simd.shape import Launch
+from anymetal.simd.values import buffer_name
+from anymetal.source import KernelSource
+from anymetal.targets.cpu.entry import entry_function
+from anymetal.targets.cpu.variant import Variant
+from anymetal.targets.cpu.vecmath import VectorLibrary
+
+#: Metal's limit; the text of the error is Metal's own.
+THREADGROUP_LIMIT = 32768
+_ATTRIBUTES = """\
+attributes #0 = { nounwind "min-legal-vector-width"="512" "prefer-vector-width"="512" }
+!0 = !{}
+"""
+
+
+class Machine(NamedTuple):
+    """A CPU to generate code for."""
+
+    triple: str
+    cpu: str
+    features: str  #: LLVM's list, "+avx2,-avx512f,…"
+
+    @property
+    def enabled(self) -> frozenset[str]:
+        return frozenset(f[1:] for f in self.features.split(",") if f.startswith("+"))
+
+
+def compile_kernel(source: KernelSource, variant: Variant) -> bytes:
+    """An object file that exports `am_entry`.
+
+    Raises MetalCompileError for errors in the Metal text, KernelLoadError for too much threadgroup
+    memory, UnsupportedFeatureError for what the CPU target lacks, CompilerError for our defects.
+    """
+    try:
+        machine = machine_for(variant.cpu)
+        program = thread_program(source, large=variant.large)
+        text = vector_ir(program, variant, machine)
+        return assemble(text, machine)
+    except Problem as problem:
+        raise CompilerError(source.name, str(problem)) from problem
+
+
+def thread_program(source: KernelSource, large: bool = False) -> Program:
+    """The optimised, scalar program of one thread; `large`: arrays may have 2^31 elements."""
+    program = read_program(optimise(compile_to_ir(source), large=large))
+    scalarize.run(program)
+    memory.run(program)
+    late_loads.run(program)
+    dce.run(program)
+    if program.threadgroup_bytes > THREADGROUP_LIMIT:
+        raise KernelLoadError(
+            source.entry,
+            f"Threadgroup memory size ({program.threadgroup_bytes}) exceeds the maximum "
+            f"threadgroup memory allowed ({THREADGROUP_LIMIT})",
+        )
+    return program
+
+
+def vector_ir(program: Program, variant: Variant, machine: Machine) -> str:
+    """LLVM IR of the module for one class of launches, before LLVM's optimisation."""
+    math = VectorLibrary(machine.triple, machine.enabled)
+    launch = Launch(variant.linear, variant.aligned, variant.flat)
+    analysis = Analysis(program, launch, variant.width)
+    suspends = program.calls(BARRIER) and not variant.single
+    functions = []
+    if variant.full:
+        functions.append(GangFunction(analysis, "gang.full", math, masked=False, suspends=suspends))
+    if variant.partial:
+        functions.append(
+            GangFunction(analysis, "gang.partial", math, masked=True, suspends=suspends)
+        )
+    declarations: dict[str, str] = {"llvm.umin.i32": "declare i32 @llvm.umin.i32(i32, i32)"}
+    for function in functions:
+        declarations.update(function.w.declarations)
+    if suspends:
+        declarations["llvm.ptrmask.p0.i64"] = "declare ptr @llvm.ptrmask.p0.i64(ptr, i64)"
+    entry = entry_function(
+        [buffer_name(a) for a in program.args],
+        variant.width,
+        full=variant.full,
+        partial=variant.partial,
+        suspends=suspends,
+    )
+    return "\n".join(
+        [
+            f'target triple = "{machine.triple}"',
+            *_tables(program),
+            *declarations.values(),
+            DECLARATIONS if suspends else "",
+            *(function.text for function in functions),
+            entry,
+            _ATTRIBUTES,
+        ]
+    )
+
+
+def _tables(program: Program) -> list[str]:
+    """Constant tables at program scope."""
+    return [
+        f"{g.name} = private unnamed_addr constant {g.initializer}, align {g.align}"
+        for g in program.globals.values()
+        if not g.threadgroup
+    ]
+
+
+def assemble(text: str, machine: Machine) -> bytes:
+    """Optimise a module and generate code for `machine`."""
+    module = optimised(text, machine)
+    return bytes(_target_machine(machine).emit_object(module))
+
+
+def optimised(text: str, machine: Machine) -> Any:
+    """The module after LLVM's O3 pipeline, which also splits the coroutines."""
+    try:
+        module = llvm.parse_assembly(text)
+        module.verify()
+    except RuntimeError as error:
+        raise Problem(f"generated code is invalid: {error}") from error
+    tuning = llvm.create_pipeline_tuning_options(speed_level=3)
+    tuning.loop_vectorization = False
+    tuning.slp_vectorization = False
+    builder = llvm.create_pass_builder(_target_machine(machine), tuning)
+    builder.getModulePassManager().run(module, builder)
+    return module
+
+
+def assembly(text: str, machine: Machine) -> str:
+    """Assembly text of a module, for people."""
+    return str(_target_machine(machine).emit_assembly(optimised(text, machine)))
+
+
+@functools.cache
+def machine_for(cpu: str) -> Machine:
+    """This machine, or one of its architecture with the features of `cpu` only."""
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    triple = llvm.get_process_triple()
+    if not cpu:
+        return Machine(triple, llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
+    return Machine(triple, cpu, _LEVELS.get(cpu, ""))
+
+
+#: Features of x86-64's levels that decide how we generate code.
+_LEVELS = {
+    "x86-64-v2": "+sse4.2,+ssse3,+popcnt",
+    "x86-64-v3": "+avx2,+fma,+f16c,+bmi,+bmi2,+lzcnt",
+    "x86-64-v4": "+avx512f,+avx512bw,+avx512dq,+avx512vl,+avx512cd,+avx2,+fma,+f16c",
+}
+
+
+@functools.cache
+def _target_machine(machine: Machine) -> Any:
+    target = llvm.Target.from_triple(machine.triple)
+    return target.create_target_machine(
+        cpu=machine.cpu, features=machine.features, opt=3, reloc="pic", codemodel="default"
+    )

@@ -1,0 +1,192 @@
+"""The exported function `am_entry`: loops over threadgroups, and over the gangs of each.
+
+    am_entry(buffers, launch, first_group, last_group, worker)
+
+Without barriers the gangs of a threadgroup run one after the other. With barriers each gang is a
+coroutine: all are started, then resumed in turn until every one is done. A gang whose threads have
+returned is simply no longer resumed, so returned threads count as arrived.
+"""
+
+from __future__ import annotations
+
+from anymetal.simd.positions import CONTEXT_NAMES
+
+_AXES = ("x", "y", "z")
+#: Offsets in am_launch (see runtime/launch.h).
+_GRID, _GROUP, _GROUPS, _CANCEL = 0, 12, 24, 40
+
+
+def entry_function(
+    buffers: list[str], width: int, *, full: bool, partial: bool, suspends: bool
+) -> str:
+    """LLVM IR of am_entry. `buffers` are the parameter names of the gang functions, in order."""
+    lines = [
+        "define void @am_entry(ptr %buffers, ptr %launch, i64 %first, i64 %last, ptr %worker) #0 {",
+        "start:",
+    ]
+    for i, name in enumerate(buffers):
+        lines.append(f"  %slot.{i} = getelementptr ptr, ptr %buffers, i64 {i}")
+        lines.append(f"  {name} = load ptr, ptr %slot.{i}, !invariant.load !0")
+    lines += _launch_fields()
+    if suspends:
+        lines.append("  %ring = alloca [1024 x ptr], align 16")
+    lines += _group_loop(width)
+    calls = _Calls(buffers, suspends)
+    lines += _ring(calls, full, partial) if suspends else _sequence(calls, full, partial)
+    lines += [
+        "group.done:",
+        "  %group.next = add i64 %group, 1",
+        "  br label %groups",
+        "done:",
+        "  ret void",
+        "}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _launch_fields() -> list[str]:
+    lines = []
+    for prefix, offset in (("grid", _GRID), ("full_size", _GROUP), ("groups", _GROUPS)):
+        for i, axis in enumerate(_AXES):
+            lines.append(
+                f"  %{prefix}.{axis}.at = getelementptr i8, ptr %launch, i64 {offset + 4 * i}"
+            )
+            lines.append(
+                f"  %{prefix}_{axis} = load i32, ptr %{prefix}.{axis}.at, !invariant.load !0"
+            )
+            lines.append(f"  %{prefix}.{axis}.wide = zext i32 %{prefix}_{axis} to i64")
+    lines += [
+        f"  %cancel.at = getelementptr i8, ptr %launch, i64 {_CANCEL}",
+        "  %cancel = load ptr, ptr %cancel.at, !invariant.load !0",
+        "  %threadgroup = load ptr, ptr %worker, !invariant.load !0",
+    ]
+    return lines
+
+
+def _group_loop(width: int) -> list[str]:
+    """Position and real size of the next threadgroup: groups at the edge are smaller."""
+    lines = [
+        "  br label %groups",
+        "groups:",
+        "  %group = phi i64 [ %first, %start ], [ %group.next, %group.done ]",
+        "  %flag = load volatile i32, ptr %cancel",
+        "  %stop = icmp ne i32 %flag, 0",
+        "  %end = icmp uge i64 %group, %last",
+        "  %leave = or i1 %stop, %end",
+        "  br i1 %leave, label %done, label %one.group",
+        "one.group:",
+        "  %wide.x = urem i64 %group, %groups.x.wide",
+        "  %row = udiv i64 %group, %groups.x.wide",
+        "  %wide.y = urem i64 %row, %groups.y.wide",
+        "  %wide.z = udiv i64 %row, %groups.y.wide",
+    ]
+    for axis in _AXES:
+        lines += [
+            f"  %group_{axis} = trunc i64 %wide.{axis} to i32",
+            f"  %begin.{axis} = mul i32 %group_{axis}, %full_size_{axis}",
+            f"  %left.{axis} = sub i32 %grid_{axis}, %begin.{axis}",
+            f"  %size_{axis} = call i32 @llvm.umin.i32(i32 %left.{axis}, i32 %full_size_{axis})",
+        ]
+    lines += [
+        "  %plane = mul i32 %size_x, %size_y",
+        "  %threads = mul i32 %plane, %size_z",
+        f"  %whole = udiv i32 %threads, {width}",
+        f"  %rest = urem i32 %threads, {width}",
+    ]
+    return lines
+
+
+class _Calls:
+    """Calls of the gang functions."""
+
+    def __init__(self, buffers: list[str], suspends: bool) -> None:
+        self.buffers = [f"ptr {name}" for name in buffers]
+        self.suspends = suspends
+
+    def text(self, function: str, gang: str, active: str) -> str:
+        values = {name: f"%{name}" for name in CONTEXT_NAMES} | {"gang": gang, "active": active}
+        context = [f"i32 {values[name]}" for name in CONTEXT_NAMES]
+        args = [*self.buffers, *context, "ptr %threadgroup", "ptr %cancel"]
+        if self.suspends:
+            return f"call ptr @{function}({', '.join([*args, 'ptr %worker'])})"
+        return f"call void @{function}({', '.join(args)})"
+
+
+def _sequence(calls: _Calls, full: bool, partial: bool) -> list[str]:
+    lines = ["  br label %gangs", "gangs:"]
+    if full:
+        lines += [
+            "  %gang = phi i32 [ 0, %one.group ], [ %gang.next, %one.gang ]",
+            "  %more = icmp ult i32 %gang, %whole",
+            "  br i1 %more, label %one.gang, label %tail",
+            "one.gang:",
+            f"  {calls.text('gang.full', '%gang', '0')}",
+            "  %gang.next = add i32 %gang, 1",
+            "  br label %gangs",
+            "tail:",
+        ]
+    if not partial:
+        return [*lines, "  br label %group.done"]
+    return [
+        *lines,
+        "  %ragged = icmp ne i32 %rest, 0",
+        "  br i1 %ragged, label %edge, label %group.done",
+        "edge:",
+        f"  {calls.text('gang.partial', '%whole', '%rest')}",
+        "  br label %group.done",
+    ]
+
+
+def _ring(calls: _Calls, full: bool, partial: bool) -> list[str]:
+    """Start every gang, then resume those that wait until none does."""
+    lines = ["  br label %gangs", "gangs:"]
+    if full:
+        lines += [
+            "  %gang = phi i32 [ 0, %one.group ], [ %gang.next, %one.gang ]",
+            "  %more = icmp ult i32 %gang, %whole",
+            "  br i1 %more, label %one.gang, label %tail",
+            "one.gang:",
+            f"  %handle = {calls.text('gang.full', '%gang', '0')}",
+            "  %place = getelementptr ptr, ptr %ring, i32 %gang",
+            "  store ptr %handle, ptr %place",
+            "  %gang.next = add i32 %gang, 1",
+            "  br label %gangs",
+            "tail:",
+        ]
+    if partial:
+        lines += [
+            "  %ragged = icmp ne i32 %rest, 0",
+            "  br i1 %ragged, label %edge, label %turn",
+            "edge:",
+            f"  %edge.handle = {calls.text('gang.partial', '%whole', '%rest')}",
+            "  %edge.place = getelementptr ptr, ptr %ring, i32 %whole",
+            "  store ptr %edge.handle, ptr %edge.place",
+        ]
+    return [
+        *lines,
+        "  br label %turn",
+        "turn:",
+        "  %ragged.gang = icmp ne i32 %rest, 0",
+        "  %ragged.count = zext i1 %ragged.gang to i32",
+        "  %count = add i32 %whole, %ragged.count",
+        "  br label %resume",
+        "resume:",
+        "  %at = phi i32 [ 0, %turn ], [ %at.next, %resumed ]",
+        "  %waiting = phi i1 [ false, %turn ], [ %waiting.next, %resumed ]",
+        "  %remains = icmp ult i32 %at, %count",
+        "  br i1 %remains, label %look, label %turn.end",
+        "look:",
+        "  %where = getelementptr ptr, ptr %ring, i32 %at",
+        "  %coroutine = load ptr, ptr %where",
+        "  %finished = call i1 @llvm.coro.done(ptr %coroutine)",
+        "  br i1 %finished, label %resumed, label %wake",
+        "wake:",
+        "  call void @llvm.coro.resume(ptr %coroutine)",
+        "  br label %resumed",
+        "resumed:",
+        "  %waiting.next = phi i1 [ %waiting, %look ], [ true, %wake ]",
+        "  %at.next = add i32 %at, 1",
+        "  br label %resume",
+        "turn.end:",
+        "  br i1 %waiting, label %turn, label %group.done",
+    ]

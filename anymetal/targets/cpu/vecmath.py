@@ -1,0 +1,53 @@
+"""Vector versions of libm functions: glibc's libmvec.
+
+Its functions are accurate to 4 ulp (documented in the GNU C Library manual, "Errors in Math
+Functions", and in libmvec's own table), which is the bound of Metal's precise functions. Each
+symbol is looked up before use; what a C library lacks runs lane by lane through libm.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+
+_TWO_ARGUMENTS = frozenset(("powf", "atan2f", "hypotf"))
+
+
+class VectorLibrary:
+    """What libmvec offers for a CPU with these features (LLVM's names, e.g. "avx2")."""
+
+    def __init__(self, triple: str, features: frozenset[str]) -> None:
+        self.features = features
+        self.isa = ""
+        self.width = 0
+        if triple.startswith("x86_64"):
+            levels = (("avx512f", "e", 16), ("avx2", "d", 8), ("", "b", 4))
+            _, self.isa, self.width = next(v for v in levels if not v[0] or v[0] in features)
+        elif triple.startswith("aarch64"):
+            self.isa, self.width = "n", 4
+
+    @property
+    def native_bfloat(self) -> bool:
+        return "avx512bf16" in self.features or "bf16" in self.features
+
+    def symbol(self, function: str) -> tuple[str, int] | None:
+        """Symbol and lanes of the vector version of `function` (such as "expf")."""
+        if not self.isa:
+            return None
+        arguments = "vv" if function in _TWO_ARGUMENTS else "v"
+        name = f"_ZGV{self.isa}N{self.width}{arguments}_{function}"
+        return (name, self.width) if _exists(name) else None
+
+
+@functools.cache
+def _library() -> ctypes.CDLL | None:
+    try:
+        return ctypes.CDLL("libmvec.so.1", mode=ctypes.RTLD_GLOBAL)
+    except OSError:
+        return None
+
+
+@functools.cache
+def _exists(symbol: str) -> bool:
+    library = _library()
+    return library is not None and hasattr(library, symbol)

@@ -1,0 +1,45 @@
+"""What goes into every cache key changes when, and only when, it should."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from anymetal.runtime import identity
+
+
+def test_stable_and_cheap():
+    start = time.perf_counter()
+    first = identity.package(), identity.tools(), identity.processor()
+    assert time.perf_counter() - start < 0.1
+    assert first == (identity.package(), identity.tools(), identity.processor())
+    assert all(first)
+
+
+def test_an_edited_source_file_changes_it(tmp_path, monkeypatch):
+    (tmp_path / "simd" / "__pycache__").mkdir(parents=True)
+    source = tmp_path / "simd" / "gang.py"
+    source.write_text("one")
+    monkeypatch.setattr(identity, "_PACKAGE", str(tmp_path))
+    seen = {identity.package()}
+    (tmp_path / "simd" / "__pycache__" / "gang.pyc").write_text("compiled")
+    assert identity.package() in seen
+    source.write_text("two!")
+    seen.add(identity.package())
+    os.utime(source, (1, 1))
+    seen.add(identity.package())
+    source.rename(tmp_path / "simd" / "other.py")
+    seen.add(identity.package())
+    assert len(seen) == 4
+
+
+def test_the_tools_are_named_without_being_imported():
+    from tests.runtime.native import output_of
+
+    script = """
+import sys
+from anymetal.runtime import identity
+lines = identity.tools().splitlines()
+print(len(lines), "ziglang" in lines[0], "llvmlite" in lines[1], "llvmlite" in sys.modules)
+"""
+    assert output_of(script) == "2 True True False"
