@@ -8,25 +8,28 @@ from __future__ import annotations
 
 import mlx.core as mx
 
-from anymetal import pretend, targets
+from anymetal import indexing, pretend, targets
 from anymetal.kernel import metal_kernel
 from anymetal.patches import Patches
 
 _patches = Patches()
 
 
-def install(pretend_gpu: bool = False) -> None:
+def install(pretend_gpu: bool = False, clamp_indices: bool = False) -> None:
     """Replace `mx.fast.metal_kernel` where MLX has no Metal; elsewhere do nothing.
 
     Calling it again changes nothing, except that `pretend_gpu=True` may be added later. Code that
     has taken the function out of its module before (`from mlx.core.fast import metal_kernel`)
-    keeps MLX's.
+    keeps MLX's. `clamp_indices=True` makes out-of-range integer-array indices, which MLX leaves
+    undefined, as harmless as they are on an Apple GPU (see indexing.py).
     """
     if targets.HAS_METAL:
         return
     _patches.replace(mx.fast, "metal_kernel", metal_kernel)
     if pretend_gpu:
         pretend.apply(_patches)
+    if clamp_indices:
+        indexing.apply(_patches)
 
 
 def uninstall() -> None:
