@@ -119,6 +119,7 @@ class Reader:
 
     def __init__(self, text: str) -> None:
         self.lines = text.split("\n")
+        self.type_texts: dict[str, str] = {}
         self.named_types: dict[str, Type] = {}
         self.globals: dict[str, Global] = {}
         self.metadata: dict[str, str] = {}
@@ -142,7 +143,7 @@ class Reader:
                 self.metadata[key] = rest
             elif line.startswith("%"):
                 name, _, rest = line.partition(" = type ")
-                self.named_types[name] = self._type(Tokens(rest))
+                self.type_texts[name] = rest
             elif line.startswith("@"):
                 self._global(line)
             elif line.startswith("define") and f"@{function}(" in line:
@@ -195,6 +196,8 @@ class Reader:
         if token == "{":
             return self._struct(tokens, packed=False)
         if token.startswith("%"):
+            if token not in self.named_types:  # types may refer to later ones
+                self.named_types[token] = self._type(Tokens(self.type_texts[token]))
             return self.named_types[token]
         raise tokens.error(f"unknown type {token!r}")
 

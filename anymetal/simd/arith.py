@@ -11,7 +11,7 @@ from typing import Protocol
 
 from anymetal.ir import types as t
 from anymetal.ir.model import Const, Instr, Value
-from anymetal.simd.values import Values
+from anymetal.simd.values import VECTOR, Values
 from anymetal.simd.writer import Writer, suffix
 
 
@@ -54,7 +54,7 @@ class Arithmetic:
         scalar = vector = ""
         if not shape.is_varying:
             scalar = self._scalar(instr)
-        if shape.is_varying or not shape.exact:
+        if VECTOR in self.v.forms(instr):
             vector = self._vector(instr)
         self.v.define(instr, scalar, vector)
 

@@ -27,14 +27,17 @@ def suspend(resumed: str, state: str, final: bool = False) -> list[str]:
     ]
 
 
-def coroutine(name: str, params: str, entry: str, body: str) -> str:
-    """The function around a gang's code; it returns the coroutine's handle."""
+def coroutine(name: str, params: str, entry: str, body: str, promise: str) -> str:
+    """The function around a gang's code; it returns the coroutine's handle.
+
+    `promise` is the stack slot that whoever holds the handle can find ("null": there is none).
+    """
     finish = "\n".join([*suspend("resumed.late", "state.final", final=True), "  unreachable"])
     return f"""\
 define internal ptr @{name}({params}, ptr %worker) presplitcoroutine #0 {{
 start:
 {entry}
-  %coro.id = call token @llvm.coro.id(i32 {FRAME_ALIGN}, ptr null, ptr null, ptr null)
+  %coro.id = call token @llvm.coro.id(i32 {FRAME_ALIGN}, ptr {promise}, ptr null, ptr null)
   %coro.size = call i64 @llvm.coro.size.i64()
   %coro.bytes = add i64 %coro.size, {FRAME_ALIGN}
   %coro.where = getelementptr i8, ptr %worker, i64 8

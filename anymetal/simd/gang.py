@@ -13,6 +13,7 @@ from anymetal.ir.model import Block, Instr, Program, Value, threadgroup_layout
 from anymetal.ir.problem import Problem
 from anymetal.simd.arith import Arithmetic, VectorMath
 from anymetal.simd.coroutine import coroutine, suspend
+from anymetal.simd.demand import demanded_vectors
 from anymetal.simd.lanes import CrossLane, is_cross_lane
 from anymetal.simd.linearize import Linearizer, RegionPlan, Target
 from anymetal.simd.masks import Mask, Masks
@@ -20,13 +21,12 @@ from anymetal.simd.memory import Memory
 from anymetal.simd.positions import CONTEXT, Positions
 from anymetal.simd.private import element_size, interleaved_pointers
 from anymetal.simd.regions import Edge, Node, Region, RegionTree
+from anymetal.simd.rendezvous import Rendezvous
 from anymetal.simd.shape import Launch, Shapes
 from anymetal.simd.values import SCALAR, VECTOR, Values, buffer_name
 from anymetal.simd.writer import Writer
 
 BARRIER = "__am_threadgroup_barrier"
-#: Lanes of one gang run in lockstep, so their memory accesses are in program order already.
-FENCES = ("__am_simdgroup_barrier",)
 
 
 @dataclass
@@ -40,6 +40,7 @@ class Analysis:
     private: dict[Value, Instr] = field(init=False)
     shapes: Shapes = field(init=False)
     plans: dict[Region, RegionPlan] = field(init=False)
+    demanded: set[Value] = field(init=False)
     used: set[Value] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -47,7 +48,14 @@ class Analysis:
         self.private = interleaved_pointers(self.program) if self.width > 1 else {}
         self.shapes = Shapes(self.program, self.tree, self.launch, self.private, self.width)
         self.plans = Linearizer(self.tree, self.shapes).plans
+        self.demanded = demanded_vectors(self.program, self.shapes)
         self.used = {v for i in self.program.instructions() for v in i.operands}
+
+    @property
+    def meets(self) -> bool:
+        """Whether threads of the scalar build have to wait for each other in cross-lane calls."""
+        calls = (i.arg for i in self.program.instructions() if i.op == "call")
+        return self.width == 1 and any(is_cross_lane(callee) for callee in calls)
 
 
 class GangFunction:
@@ -70,12 +78,18 @@ class GangFunction:
                 f"  {address} = getelementptr i8, ptr %threadgroup, i64 {offset}"
             )
             self.globals[variable] = address
-        self.v = Values(self.program, analysis.shapes, self.w, self.globals)
+        self.v = Values(
+            self.program, analysis.shapes, analysis.demanded, self.w, self.globals
+        )
         self.arithmetic = Arithmetic(self.w, self.v, math)
         self.memory = Memory(
             self.w, self.v, self.masks, analysis.private, self._private_arrays(), analysis.used
         )
-        self.lanes = CrossLane(self.w, self.v, self.masks)
+        self.lanes = (
+            Rendezvous(self.w, self.v, analysis.tree)
+            if analysis.meets
+            else CrossLane(self.w, self.v, self.masks)
+        )
         self.positions = Positions(self.w, self.v, analysis.launch)
         self.slots: dict[object, str] = {}  #: mask slots
         self.roots: dict[Node, Node | Region | None] = {}
@@ -106,7 +120,7 @@ class GangFunction:
         body = "\n".join(self.w.lines)
         entry = "\n".join(self.w.entry_lines)
         if self.suspends:
-            return coroutine(self.name, params, entry, body)
+            return coroutine(self.name, params, entry, body, self.lanes.promise)
         return (
             f"define internal void @{self.name}({params}) alwaysinline #0 {{\nstart:\n{entry}\n"
             f"  br label %begin\nbegin:\n{body}\nfunction.end:\n  ret void\n}}\n"
@@ -263,7 +277,9 @@ class GangFunction:
             key = (plan.region, "back") if edge.is_back else edge_key(plan.region, edge)
             old = self.w.value(f"load {self.masks.type}, ptr {self._slot(key)}")
             self._store_mask(key, self.masks.either(old, mask))
-        elif not edge.is_back:
+        elif edge.is_back:
+            self.lanes.next_iteration(plan.region)
+        else:
             assert plan.region.node is not None
             outer = self.a.plans[plan.region.node.region]
             self._arrive(outer, self._outer_edge(plan.region.node, edge), mask)
@@ -332,8 +348,6 @@ class GangFunction:
     def _intrinsic(self, instr: Instr, mask: Mask) -> None:
         if instr.arg == BARRIER:
             self._barrier()
-        elif instr.arg in FENCES:
-            pass
         elif is_cross_lane(instr.arg):
             self.lanes.emit(instr, mask)
         elif not self.positions.emit(instr):

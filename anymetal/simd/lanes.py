@@ -8,6 +8,7 @@ from anymetal.ir import types as t
 from anymetal.ir.model import Const, Instr, Value
 from anymetal.simd.masks import Mask, Masks
 from anymetal.simd.memory import reduce_lanes
+from anymetal.simd.regions import Region
 from anymetal.simd.values import Values
 from anymetal.simd.writer import Writer
 
@@ -25,13 +26,16 @@ _REDUCTIONS = {
 
 
 def is_cross_lane(callee: str) -> bool:
-    return callee in ("__am_shuffle", "__am_ballot") or callee.startswith(
+    """Whether the lanes of a SIMD-group execute this call together."""
+    return callee in ("__am_shuffle", "__am_ballot", "__am_simdgroup_barrier") or callee.startswith(
         ("__am_reduce_", "__am_scan_", "__am_xscan_")
     )
 
 
 class CrossLane:
     """Emits cross-lane calls. An inactive lane gives 0 to shuffles and nothing to the rest."""
+
+    promise = "null"  #: what a suspended gang shows of itself
 
     def __init__(self, writer: Writer, values: Values, masks: Masks) -> None:
         self.w = writer
@@ -45,12 +49,17 @@ class CrossLane:
             self._shuffle(instr, mask)
         elif kind[0] == "ballot":
             self._ballot(instr, mask)
+        elif kind[0] == "simdgroup":
+            pass  # in lockstep, the memory accesses of the lanes are in program order already
         elif kind[0] == "reduce":
             reduction, identity = _REDUCTIONS[kind[1], kind[2]]
             vector = self.masks.blend(instr.type, self.v.vector(instr.operands[0]), identity, mask)
             self.v.define(instr, reduce_lanes(self.w, reduction, instr.type, vector))
         else:
             self._scan(instr, kind[1], exclusive=kind[0] == "xscan", mask=mask)
+
+    def next_iteration(self, region: Region) -> None:
+        """Lanes in lockstep need not count the iterations of their loops."""
 
     def _ballot(self, instr: Instr, mask: Mask) -> None:
         active = self.masks.both(mask, self.v.vector(instr.operands[0]))

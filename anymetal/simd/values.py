@@ -20,9 +20,15 @@ class Values:
     """Maps values to names; one instance per generated function."""
 
     def __init__(
-        self, program: Program, shapes: Shapes, writer: Writer, globals_: dict[str, str]
+        self,
+        program: Program,
+        shapes: Shapes,
+        demanded: set[Value],
+        writer: Writer,
+        globals_: dict[str, str],
     ) -> None:
         self.shapes = shapes
+        self.demanded = demanded  #: inexact strided values that are also needed as vectors
         self.writer = writer
         self.globals = globals_  #: name of a Global -> text of its address
         self.entry = program.blocks[0]
@@ -41,7 +47,7 @@ class Values:
         shape = self.shapes[value]
         if shape.is_varying:
             return (VECTOR,)
-        return (SCALAR,) if shape.exact else (SCALAR, VECTOR)
+        return (SCALAR, VECTOR) if value in self.demanded else (SCALAR,)
 
     # -- definitions ----------------------------------------------------------------------
 
