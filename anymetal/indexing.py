@@ -37,7 +37,8 @@ def clamped(index: Any, shape: tuple[int, ...]) -> Any:
         return _clamp(index, shape[0]) if shape else index
     if not isinstance(index, tuple) or not any(isinstance(i, mx.array) for i in index):
         return index
-    result, axis = [], 0
+    result: list[Any] = []
+    axis = 0
     for part in index:
         if part is Ellipsis:
             axis = len(shape) - sum(i is not None for i in index[len(result) + 1 :])

@@ -80,6 +80,7 @@ constexpr int MONOTONIC = 1;                           // CLOCK_MONOTONIC
 constexpr int INTERRUPT = 2, ILLEGAL = 4, TRAP = 5, BUS = 7, ARITHMETIC = 8, SEGMENT = 11;
 constexpr int DETAILED = 4, ON_STACK = 0x08000000, NO_DEFER = 0x40000000;  // SA_…
 constexpr int SET_MASK = 2, STACK_OFF = 2;             // SIG_SETMASK, SS_DISABLE
+constexpr int64_t FUTEX_WAIT = 0 | 128, FUTEX_WAKE = 1 | 128;  // for one process (PRIVATE)
 constexpr uint64_t DEFAULT_ACTION = 0, IGNORE_ACTION = 1;
 
 #if defined(__x86_64__)
@@ -102,11 +103,11 @@ inline uint64_t now() {  // nanoseconds
 }
 
 inline void futex_wait(uint32_t* word, uint32_t expected) {
-  syscall(CALL_FUTEX, word, int64_t{0 | 128}, int64_t{expected}, nullptr, nullptr, int64_t{0});  // FUTEX_WAIT | PRIVATE
+  syscall(CALL_FUTEX, word, FUTEX_WAIT, int64_t{expected}, nullptr, nullptr, int64_t{0});
 }
 
 inline void futex_wake(uint32_t* word, uint32_t threads) {
-  syscall(CALL_FUTEX, word, int64_t{1 | 128}, int64_t{threads}, nullptr, nullptr, int64_t{0});  // FUTEX_WAKE | PRIVATE
+  syscall(CALL_FUTEX, word, FUTEX_WAKE, int64_t{threads}, nullptr, nullptr, int64_t{0});
 }
 
 inline void relax() {

@@ -101,7 +101,7 @@ static Effort take_part(Job* job, Context* self, bool may_share) {
       uint64_t time = now(), taken = time - before;
       before = time;
       // Groups of one launch may differ, so what the last chunk took decides the next one's size.
-      if (taken < SHORT_CHUNK) {
+      if (taken < SHORT_CHUNK && wanted < call->groups) {
         wanted *= 2;
       } else if (taken > LONG_CHUNK) {
         wanted = (wanted + 1) / 2;

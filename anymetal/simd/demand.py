@@ -7,6 +7,7 @@ access takes. Only those with another use are worth a vector form.
 from __future__ import annotations
 
 from anymetal.ir.model import Instr, Program, Value
+from anymetal.simd.groups import Group
 from anymetal.simd.shape import Shapes
 
 
@@ -19,7 +20,7 @@ def accessed_size(instr: Instr, pointer: Value) -> int:
     return 0
 
 
-def demanded_vectors(program: Program, shapes: Shapes) -> set[Value]:
+def demanded_vectors(program: Program, shapes: Shapes, groups: dict[Instr, Group]) -> set[Value]:
     """The inexact strided values that somebody uses as a vector."""
     demanded: set[Value] = set()
     work: list[Value] = []
@@ -32,7 +33,7 @@ def demanded_vectors(program: Program, shapes: Shapes) -> set[Value]:
 
     for user in program.instructions():
         for operand in user.operands:
-            if not _base_suffices(user, operand, shapes):
+            if not _base_suffices(user, operand, shapes, groups):
                 demand(operand)
     while work:
         value = work.pop()
@@ -42,10 +43,10 @@ def demanded_vectors(program: Program, shapes: Shapes) -> set[Value]:
     return demanded
 
 
-def _base_suffices(user: Instr, operand: Value, shapes: Shapes) -> bool:
+def _base_suffices(user: Instr, operand: Value, shapes: Shapes, groups: dict[Instr, Group]) -> bool:
     """Whether this use takes the base (or passes it on, and its own uses decide)."""
     size = accessed_size(user, operand)
     if size:
         atomic = getattr(user.arg, "atomic", False) and user.op == "load"
-        return shapes[operand].stride == size and not atomic
+        return user in groups or (shapes[operand].stride == size and not atomic)
     return user.has_result and shapes[user].is_strided

@@ -14,6 +14,7 @@ from anymetal.ir.problem import Problem
 from anymetal.simd.arith import Arithmetic, VectorMath
 from anymetal.simd.coroutine import coroutine, suspend
 from anymetal.simd.demand import demanded_vectors
+from anymetal.simd.groups import Group, find_groups
 from anymetal.simd.lanes import CrossLane, is_cross_lane
 from anymetal.simd.linearize import Linearizer, RegionPlan, Target
 from anymetal.simd.masks import Mask, Masks
@@ -40,15 +41,18 @@ class Analysis:
     private: dict[Value, Instr] = field(init=False)
     shapes: Shapes = field(init=False)
     plans: dict[Region, RegionPlan] = field(init=False)
+    groups: dict[Instr, Group] = field(init=False)
     demanded: set[Value] = field(init=False)
     used: set[Value] = field(init=False)
 
     def __post_init__(self) -> None:
         self.tree = RegionTree(self.program.blocks)
-        self.private = interleaved_pointers(self.program) if self.width > 1 else {}
+        wide = self.width > 1
+        self.private = interleaved_pointers(self.program) if wide else {}
         self.shapes = Shapes(self.program, self.tree, self.launch, self.private, self.width)
         self.plans = Linearizer(self.tree, self.shapes).plans
-        self.demanded = demanded_vectors(self.program, self.shapes)
+        self.groups = find_groups(self.program, self.shapes, self.private) if wide else {}
+        self.demanded = demanded_vectors(self.program, self.shapes, self.groups)
         self.used = {v for i in self.program.instructions() for v in i.operands}
 
     @property
@@ -78,9 +82,7 @@ class GangFunction:
                 f"  {address} = getelementptr i8, ptr %threadgroup, i64 {offset}"
             )
             self.globals[variable] = address
-        self.v = Values(
-            self.program, analysis.shapes, analysis.demanded, self.w, self.globals
-        )
+        self.v = Values(self.program, analysis.shapes, analysis.demanded, self.w, self.globals)
         self.arithmetic = Arithmetic(self.w, self.v, math)
         self.memory = Memory(
             self.w, self.v, self.masks, analysis.private, self._private_arrays(), analysis.used
@@ -324,7 +326,11 @@ class GangFunction:
 
     def _instruction(self, instr: Instr, mask: Mask) -> None:
         op = instr.op
-        if op == "load":
+        group = self.a.groups.get(instr)
+        if group is not None:
+            if instr is group.anchor:
+                self.memory.group(group, mask)
+        elif op == "load":
             self.memory.load(instr, mask)
         elif op == "guarded_load":
             self.memory.guarded_load(instr, mask)

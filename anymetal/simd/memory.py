@@ -12,6 +12,8 @@ from typing import Any
 
 from anymetal.ir import types as t
 from anymetal.ir.model import Access, Instr, Value
+from anymetal.simd.contiguity import Contiguity
+from anymetal.simd.groups import Group, pointer_of
 from anymetal.simd.masks import Mask, Masks
 from anymetal.simd.values import Values
 from anymetal.simd.writer import Writer, suffix
@@ -38,6 +40,7 @@ class Memory:
         self.private = private  #: pointers into interleaved arrays -> alloca
         self.arrays = arrays  #: alloca -> (address of the interleaved array, element bytes)
         self.used = used  #: instructions with uses
+        self.contiguity = Contiguity(writer, values, masks)
 
     # -- loads ----------------------------------------------------------------------------
 
@@ -48,21 +51,32 @@ class Memory:
         else:
             shape = self.v.shape(pointer)
             if shape.is_uniform:
-                words = ("atomic " if access.atomic else "") + (
-                    "volatile " if access.volatile else ""
-                )
-                order = "monotonic, " if access.atomic else ""
-                text = f"load {words}{instr.type}, ptr {self.v.scalar(pointer)} {order}"
-                self.v.define(
-                    instr, self.w.value(text.rstrip().rstrip(",") + f", align {access.align}")
-                )
+                self.v.define(instr, self._load_one(instr.type, self.v.scalar(pointer), access))
                 return
             if access.atomic:
                 self._each_lane(instr, mask, [pointer], self._atomic_load)
                 return
+            if shape.is_varying:
+                self.v.define(instr, vector=self._load_varying(instr.type, pointer, access, mask))
+                return
             consecutive = shape.is_strided and shape.stride == instr.type.size
             address = self.v.scalar(pointer) if consecutive else self.v.vector(pointer)
         self.v.define(instr, vector=self._load(instr.type, address, consecutive, access, mask))
+
+    def _load_one(self, type_: t.Type, address: str, access: Access) -> str:
+        words = ("atomic " if access.atomic else "") + ("volatile " if access.volatile else "")
+        order = " monotonic" if access.atomic else ""
+        return self.w.value(f"load {words}{type_}, ptr {address}{order}, align {access.align}")
+
+    def _load_varying(self, type_: t.Type, pointer: Value, access: Access, mask: Mask) -> str:
+        return self.contiguity.load(
+            pointer,
+            type_,
+            mask,
+            one=lambda address: self._load_one(type_, address, access),
+            run=lambda address: self._load(type_, address, True, access, mask),
+            gather=lambda: self._load(type_, self.v.vector(pointer), False, access, mask),
+        )
 
     def guarded_load(self, instr: Instr, mask: Mask) -> None:
         """A load for the lanes whose condition holds: the others may have a stray address."""
@@ -105,6 +119,79 @@ class Memory:
         width = self.w.width
         return self.w.call(vector, f"llvm.masked.gather.{suffix(type_, width)}.v{width}p0", args)
 
+    # -- groups -----------------------------------------------------------------------------
+
+    def group(self, group: Group, mask: Mask) -> None:
+        """A whole group at once: see groups.py."""
+        anchor = group.anchor
+        base = self.v.scalar(pointer_of(anchor))
+        address = self.w.value(f"getelementptr i8, ptr {base}, i64 {group.first_offset}")
+        if anchor.op == "load":
+            self._group_load(group, address, mask)
+        else:
+            self._group_store(group, address, mask)
+
+    def _wide_mask(self, mask: str, count: int) -> str:
+        """Each lane's bit, `count` times."""
+        total = self.w.width * count
+        picks = self.w.numbers(t.I32, [i // count for i in range(total)])
+        lanes = self.masks.type
+        return self.w.value(
+            f"shufflevector {lanes} {mask}, {lanes} poison, <{total} x i32> {picks}"
+        )
+
+    def _group_load(self, group: Group, address: str, mask: Mask) -> None:
+        type_, count = group.anchor.type, len(group.members)
+        total = self.w.width * count
+        wide = f"<{total} x {type_}>"
+        if mask is None:
+            loaded = self.w.value(f"load {wide}, ptr {address}, align {group.align}")
+        else:
+            lanes = (f"<{total} x i1>", self._wide_mask(mask, count))
+            args = [(f"ptr align {group.align}", address), lanes, (wide, "poison")]
+            loaded = self.w.call(wide, f"llvm.masked.load.{suffix(type_, total)}.p0", args)
+        for i, member in enumerate(group.members):
+            picks = self.w.numbers(t.I32, list(range(i, total, count)))
+            mine = f"shufflevector {wide} {loaded}, {wide} poison, <{self.w.width} x i32> {picks}"
+            self.v.define(member, vector=self.w.value(mine))
+
+    def _group_store(self, group: Group, address: str, mask: Mask) -> None:
+        type_, count = group.anchor.operands[0].type, len(group.members)
+        total = self.w.width * count
+        wide = f"<{total} x {type_}>"
+        parts = [self.v.vector(member.operands[0]) for member in group.members]
+        joined, size = self._join(type_, parts)
+        picks = [
+            lane + self.w.width * part for lane in range(self.w.width) for part in range(count)
+        ]
+        whole = f"<{size} x {type_}>"
+        order = self.w.numbers(t.I32, picks)
+        name = self.w.value(
+            f"shufflevector {whole} {joined}, {whole} poison, <{total} x i32> {order}"
+        )
+        if mask is None:
+            self.w.do(f"store {wide} {name}, ptr {address}, align {group.align}")
+        else:
+            lanes = (f"<{total} x i1>", self._wide_mask(mask, count))
+            args = [(wide, name), (f"ptr align {group.align}", address), lanes]
+            self.w.call("void", f"llvm.masked.store.{suffix(type_, total)}.p0", args)
+
+    def _join(self, type_: t.Type, parts: list[str]) -> tuple[str, int]:
+        """Concatenate vectors pairwise; returns the whole and its length."""
+        size = self.w.width
+        while len(parts) > 1:
+            if len(parts) % 2:
+                parts.append("poison")
+            vector, picks = f"<{size} x {type_}>", self.w.numbers(t.I32, list(range(2 * size)))
+            parts = [
+                self.w.value(
+                    f"shufflevector {vector} {a}, {vector} {b}, <{2 * size} x i32> {picks}"
+                )
+                for a, b in zip(parts[::2], parts[1::2], strict=True)
+            ]
+            size *= 2
+        return parts[0], size
+
     # -- stores ---------------------------------------------------------------------------
 
     def store(self, instr: Instr, mask: Mask) -> None:
@@ -124,9 +211,21 @@ class Memory:
                 f"store {words}{value.type} {name}, ptr {target}{order}, align {access.align}"
             )
             return
-        consecutive = shape.is_strided and shape.stride == value.type.size
+        name = self.v.vector(value)
+        if shape.is_varying:
+            self.contiguity.store(
+                pointer,
+                value.type,
+                mask,
+                run=lambda address: self._store(value.type, name, address, True, access, mask),
+                scatter=lambda: self._store(
+                    value.type, name, self.v.vector(pointer), False, access, mask
+                ),
+            )
+            return
+        consecutive = shape.stride == value.type.size
         address = self.v.scalar(pointer) if consecutive else self.v.vector(pointer)
-        self._store(value.type, self.v.vector(value), address, consecutive, access, mask)
+        self._store(value.type, name, address, consecutive, access, mask)
 
     def _store(
         self, type_: t.Type, name: str, address: str, consecutive: bool, access: Access, mask: Mask

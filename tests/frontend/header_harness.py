@@ -47,7 +47,7 @@ __bf16 __truncsfbf2(float x) {
 }
 
 unsigned am_position[17];
-unsigned am_lane_values[32], am_active = ~0u, am_votes, am_asked, am_barriers[2];
+unsigned am_lane_values[32], am_active = ~0u, am_votes, am_barriers[2];
 #define AM_POSITION(i, name) unsigned __am_##name() { return am_position[i]; }
 AM_POSITION(0, lane) AM_POSITION(1, gang)
 AM_POSITION(2, thread_x) AM_POSITION(3, thread_y) AM_POSITION(4, thread_z)
@@ -58,10 +58,11 @@ AM_POSITION(14, grid_x) AM_POSITION(15, grid_y) AM_POSITION(16, grid_z)
 
 void __am_threadgroup_barrier(unsigned flags) { am_barriers[0] = flags; }
 void __am_simdgroup_barrier(unsigned flags) { am_barriers[1] = flags; }
+// The highest bit tells two values of a lane apart: all lanes set it in one of two shuffles.
 unsigned __am_shuffle(unsigned value, unsigned lane) {
-  am_asked = lane;
   if (lane == am_position[0]) return value;
-  return lane < 32 && (am_active >> lane & 1) ? am_lane_values[lane] : 0;
+  if (lane >= 32 || !(am_active >> lane & 1)) return 0;
+  return am_lane_values[lane] | (value & 0x80000000);
 }
 // Other lanes vote as `am_votes` says; a constant `true` asks for the active lanes.
 unsigned __am_ballot(bool mine) {
@@ -185,3 +186,63 @@ def ulp_error(actual: Array, exact: Array) -> Array:
         error = np.abs(actual.astype(np.float64) - exact) / unit
     same = (np.isnan(actual) & np.isnan(exact)) | (actual == nearest) & np.isinf(nearest)
     return np.where(same, 0.0, np.where(np.isnan(error), np.inf, error))
+
+
+_STORE = """
+template <typename T> int am_store(double* out, T x) { out[0] = double(x); return 1; }
+int am_store(double* out, half x) { out[0] = float(x); return 1; }
+int am_store(double* out, bfloat x) { out[0] = float(x); return 1; }
+template <typename T, int N> int am_store(double* out, vec<T, N> x) {
+  for (int i = 0; i < N; ++i) am_store(out + i, x[i]);
+  return N;
+}
+template <typename T, int N> int am_store(double* out, packed_vec<T, N> x) {
+  return am_store(out, vec<T, N>(x));
+}
+template <typename T, int C, int R> int am_store(double* out, matrix<T, C, R> x) {
+  for (int i = 0; i < C; ++i) am_store(out + i * R, x[i]);
+  return C * R;
+}
+template <typename T> int am_store(double* out, complex_t<T> x) {
+  am_store(out, x.real);
+  return 1 + am_store(out + 1, x.imag);
+}
+"""
+
+
+class Expressions:
+    """Rows of `statements → expression`, each a function that returns its components.
+
+    `preamble` stands in front of the functions, `variables` at the beginning of each.
+    """
+
+    def __init__(self, rows: Sequence[str], variables: str = "", preamble: str = "") -> None:
+        self._rows = list(rows)
+        functions = (
+            f'extern "C" int row{i}(double* out) {{ {variables}\n{self._function(row)} }}'
+            for i, row in enumerate(rows)
+        )
+        self._text = "\n".join([preamble, _STORE, *functions])
+
+    @staticmethod
+    def _function(row: str) -> str:
+        """The last `;`-separated part is the result, what stands before it are statements."""
+        *statements, expression = row.split(";")
+        return f"{';'.join([*statements, ''])} return am_store(out, {expression});"
+
+    @functools.cached_property
+    def library(self) -> ctypes.CDLL:
+        return compile_metal(self._text)
+
+    def __call__(self, row: str) -> list[float]:
+        """Components of the result of one row; 64-bit integers are exact up to 2^53."""
+        out = (ctypes.c_double * 16)()
+        count = getattr(self.library, f"row{self._rows.index(row)}")(out)
+        return list(out[:count])
+
+
+def table(text: str) -> dict[str, str]:
+    """`left => right` lines; blank lines and lines that start with # are skipped."""
+    lines = (line.strip() for line in text.splitlines())
+    pairs = (line.split(" => ") for line in lines if line and not line.startswith("#"))
+    return {left.strip(): right.strip() for left, right in pairs}

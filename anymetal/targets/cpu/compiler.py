@@ -19,6 +19,7 @@ from anymetal.simd.gang import BARRIER, Analysis, GangFunction
 from anymetal.simd.shape import Launch
 from anymetal.simd.values import buffer_name
 from anymetal.source import KernelSource
+from anymetal.targets.cpu import rendezvous
 from anymetal.targets.cpu.entry import entry_function
 from anymetal.targets.cpu.variant import Variant
 from anymetal.targets.cpu.vecmath import VectorLibrary
@@ -79,7 +80,7 @@ def vector_ir(program: Program, variant: Variant, machine: Machine) -> str:
     math = VectorLibrary(machine.triple, machine.enabled)
     launch = Launch(variant.linear, variant.aligned, variant.flat)
     analysis = Analysis(program, launch, variant.width)
-    suspends = program.calls(BARRIER) and not variant.single
+    suspends = analysis.meets or (program.calls(BARRIER) and not variant.single)
     functions = []
     if variant.full:
         functions.append(GangFunction(analysis, "gang.full", math, masked=False, suspends=suspends))
@@ -98,6 +99,7 @@ def vector_ir(program: Program, variant: Variant, machine: Machine) -> str:
         full=variant.full,
         partial=variant.partial,
         suspends=suspends,
+        meets=analysis.meets,
     )
     return "\n".join(
         [
@@ -105,6 +107,7 @@ def vector_ir(program: Program, variant: Variant, machine: Machine) -> str:
             *_tables(program),
             *declarations.values(),
             DECLARATIONS if suspends else "",
+            rendezvous.DECLARATION if analysis.meets else "",
             *(function.text for function in functions),
             entry,
             _ATTRIBUTES,
@@ -131,6 +134,7 @@ def optimised(text: str, machine: Machine) -> Any:
     """The module after LLVM's O3 pipeline, which also splits the coroutines."""
     try:
         module = llvm.parse_assembly(text)
+        rendezvous.link_scheduler(module)
         module.verify()
     except RuntimeError as error:
         raise Problem(f"generated code is invalid: {error}") from error

@@ -10,6 +10,7 @@ returned is simply no longer resumed, so returned threads count as arrived.
 from __future__ import annotations
 
 from anymetal.simd.positions import CONTEXT_NAMES
+from anymetal.targets.cpu import rendezvous
 
 _AXES = ("x", "y", "z")
 #: Offsets in am_launch (see runtime/launch.h).
@@ -17,9 +18,10 @@ _GRID, _GROUP, _GROUPS, _CANCEL = 0, 12, 24, 40
 
 
 def entry_function(
-    buffers: list[str], width: int, *, full: bool, partial: bool, suspends: bool
+    buffers: list[str], width: int, *, full: bool, partial: bool, suspends: bool, meets: bool
 ) -> str:
-    """LLVM IR of am_entry. `buffers` are the parameter names of the gang functions, in order."""
+    """LLVM IR of am_entry. `buffers` are the parameter names of the gang functions, in order;
+    `meets`: gangs suspend in cross-lane calls too."""
     lines = [
         "define void @am_entry(ptr %buffers, ptr %launch, i64 %first, i64 %last, ptr %worker) #0 {",
         "start:",
@@ -32,7 +34,11 @@ def entry_function(
         lines.append("  %ring = alloca [1024 x ptr], align 16")
     lines += _group_loop(width)
     calls = _Calls(buffers, suspends)
-    lines += _ring(calls, full, partial) if suspends else _sequence(calls, full, partial)
+    if suspends:
+        lines += _ring(calls, full, partial)
+        lines += rendezvous.turns() if meets else _turns()
+    else:
+        lines += _sequence(calls, full, partial)
     lines += [
         "group.done:",
         "  %group.next = add i64 %group, 1",
@@ -138,7 +144,7 @@ def _sequence(calls: _Calls, full: bool, partial: bool) -> list[str]:
 
 
 def _ring(calls: _Calls, full: bool, partial: bool) -> list[str]:
-    """Start every gang, then resume those that wait until none does."""
+    """Start every gang."""
     lines = ["  br label %gangs", "gangs:"]
     if full:
         lines += [
@@ -162,9 +168,12 @@ def _ring(calls: _Calls, full: bool, partial: bool) -> list[str]:
             "  %edge.place = getelementptr ptr, ptr %ring, i32 %whole",
             "  store ptr %edge.handle, ptr %edge.place",
         ]
+    return [*lines, "  br label %turn"]
+
+
+def _turns() -> list[str]:
+    """Resume the gangs that wait until none does."""
     return [
-        *lines,
-        "  br label %turn",
         "turn:",
         "  %ragged.gang = icmp ne i32 %rest, 0",
         "  %ragged.count = zext i1 %ragged.gang to i32",

@@ -102,8 +102,8 @@ class Plan:
         self, inputs: Sequence[mx.array], outputs: Sequence[mx.array], contiguous: bool
     ) -> None:
         """Launch, and return when the outputs are written."""
+        mx.eval(inputs)
         bound = [*inputs, *outputs]
-        mx.eval(bound)
         try:
             description = self._free.pop()
         except IndexError:

@@ -13,7 +13,7 @@ using unify_points =
                   unify<A...>, void>;
 
 template <typename T, int N>
-inline float dot(const vec<T, N>& a, const vec<T, N>& b) {
+inline float inner_product(const vec<T, N>& a, const vec<T, N>& b) {
   const float first = float(a.at(0)) * float(b.at(0));
   const float two = __builtin_fmaf(float(a.at(1)), float(b.at(1)), first);
   if constexpr (N == 2) return two;
@@ -23,8 +23,8 @@ inline float dot(const vec<T, N>& a, const vec<T, N>& b) {
 }
 
 template <typename T, int N>
-inline float length(const vec<T, N>& a) {
-  return __builtin_sqrtf(dot(a, a));
+inline float norm(const vec<T, N>& a) {
+  return __builtin_sqrtf(inner_product(a, a));
 }
 
 }  // namespace __am
@@ -33,15 +33,15 @@ namespace metal {
 
 template <typename T, int N, __am::geometric<T> = 0>
 constexpr T dot(vec<T, N> a, vec<T, N> b) {
-  return static_cast<T>(__am::dot(a, b));
+  return static_cast<T>(__am::inner_product(a, b));
 }
 template <typename T, int N, __am::geometric<T> = 0>
 constexpr T length_squared(vec<T, N> a) {
-  return static_cast<T>(__am::dot(a, a));
+  return static_cast<T>(__am::inner_product(a, a));
 }
 template <typename T, int N, __am::geometric<T> = 0>
 constexpr T length(vec<T, N> a) {
-  return static_cast<T>(__am::length(a));
+  return static_cast<T>(__am::norm(a));
 }
 template <typename T, int N, __am::geometric<T> = 0>
 constexpr T distance_squared(vec<T, N> a, vec<T, N> b) {
@@ -53,7 +53,7 @@ constexpr T distance(vec<T, N> a, vec<T, N> b) {
 }
 template <typename T, int N, __am::geometric<T> = 0>
 constexpr vec<T, N> normalize(vec<T, N> a) {
-  return vec<T, N>(vec<float, N>(a) / __am::length(a));
+  return vec<T, N>(vec<float, N>(a) / __am::norm(a));
 }
 template <typename T, __am::geometric<T> = 0>
 constexpr vec<T, 3> cross(vec<T, 3> a, vec<T, 3> b) {
@@ -61,16 +61,16 @@ constexpr vec<T, 3> cross(vec<T, 3> a, vec<T, 3> b) {
 }
 template <typename T, int N, __am::geometric<T> = 0>
 constexpr vec<T, N> faceforward(vec<T, N> normal, vec<T, N> incident, vec<T, N> reference) {
-  return __am::dot(reference, incident) < 0 ? normal : -normal;
+  return __am::inner_product(reference, incident) < 0 ? normal : -normal;
 }
 template <typename T, int N, __am::geometric<T> = 0>
 constexpr vec<T, N> reflect(vec<T, N> incident, vec<T, N> normal) {
-  return incident - static_cast<T>(2 * __am::dot(normal, incident)) * normal;
+  return incident - static_cast<T>(2 * __am::inner_product(normal, incident)) * normal;
 }
 template <typename T, int N, __am::geometric<T> = 0>
 constexpr vec<T, N> refract(vec<T, N> incident, vec<T, N> normal, T eta) {
   const float ratio = eta;
-  const float cosine = __am::dot(normal, incident);
+  const float cosine = __am::inner_product(normal, incident);
   const float k = 1 - ratio * ratio * (1 - cosine * cosine);
   const T along = static_cast<T>(ratio * cosine + __builtin_sqrtf(k));
   return k < 0 ? vec<T, N>(T(0)) : eta * incident - along * normal;

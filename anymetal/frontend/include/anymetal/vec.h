@@ -145,8 +145,8 @@ struct vec : __am::layout::swizzles<__am::vec_storage<T, N>, T, N> {
   constexpr vec(const A& a, const B& b, const C&... c)
       : base{__am::concatenate<T, N>(a, b, c...)} {}
 
-  constexpr T operator[](int i) const { return this->at(i); }
-  T& operator[](int i) { return reinterpret_cast<T*>(&this->v)[i]; }
+  constexpr T operator[](int i) const& { return this->at(i); }
+  T& operator[](int i) & { return reinterpret_cast<T*>(&this->v)[i]; }
 };
 
 #define AM_ALIASES(T)     \

@@ -1,0 +1,195 @@
+"""`anymetal doctor`: what this machine can run, what was found, and how to get what is missing."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import Literal
+
+import anymetal
+from anymetal.errors import AnyMetalError
+
+State = Literal["good", "absent", "broken"]
+
+#: What of a CPU's features matters to the code that AnyMetal generates for it.
+_VECTOR_FEATURES = (
+    "avx512f avx512bw avx512vl avx512fp16 avx512bf16 avx2 fma f16c avx sse4.2 "
+    "neon asimd fullfp16 bf16 sve sve2"
+).split()
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the report: "absent" is a choice, "broken" keeps kernels from running."""
+
+    section: str
+    name: str
+    value: str
+    state: State = "good"
+    remedy: str = ""
+
+
+def doctor() -> int:
+    """Print the report; status 1 if something that AnyMetal needs is broken."""
+    report = list(findings())
+    _print(report)
+    return int(any(finding.state == "broken" for finding in report))
+
+
+def findings() -> Iterator[Finding]:
+    """All lines of the report, in order."""
+    for section in (_machine, _targets, _tools, _packages, _optional, _cache):
+        yield from section()
+
+
+def _machine() -> Iterator[Finding]:
+    yield Finding("machine", "system", f"{platform.system()} {platform.machine()}")
+    try:
+        import llvmlite.binding as llvm
+
+        features = llvm.get_host_cpu_features()
+        present = [name for name in _VECTOR_FEATURES if features.get(name)]
+        yield Finding("machine", "processor", f"{llvm.get_host_cpu_name()}, {_cores()} threads")
+        yield Finding("machine", "SIMD features", " ".join(present) or "none of note")
+    except (ImportError, RuntimeError) as error:
+        yield Finding("machine", "processor", str(error), "broken", "see LLVM below")
+
+
+def _cores() -> int:
+    """Processors that this process may use, which a container can limit."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _targets() -> Iterator[Finding]:
+    try:
+        import mlx.core as mx
+    except ImportError as error:
+        yield Finding(
+            "targets",
+            "MLX",
+            str(error),
+            "broken",
+            "pip install 'anymetal[cpu]' (Linux; or [cuda12], [cuda13]), 'anymetal' (macOS)",
+        )
+        return
+    yield Finding("targets", "CPU", "compiled to SIMD code for this processor")
+    if mx.metal.is_available():
+        yield Finding("targets", "Apple GPU", "kernels go to MLX unchanged")
+    else:
+        yield Finding("targets", "Apple GPU", "none", "absent", "needs a Mac with Metal")
+    if not mx.metal.is_available() and mx.is_available(mx.gpu):
+        yield Finding("targets", "NVIDIA GPU", "MLX has CUDA")
+    else:
+        remedy = "with an NVIDIA GPU and its driver: pip install 'anymetal[cuda13]' or [cuda12]"
+        yield Finding("targets", "NVIDIA GPU", "none", "absent", remedy)
+
+
+def _tools() -> Iterator[Finding]:
+    from anymetal.frontend import toolchain
+
+    versions = []
+    for name, package, ask in (
+        ("Clang", "ziglang", toolchain.clang_version),
+        ("LLVM", "llvmlite", toolchain.llvm_version),
+    ):
+        finding, found = _ask(name, package, ask)
+        versions.append(found)
+        yield finding
+    if all(versions) and versions[0].split(".")[0] != versions[1].split(".")[0]:
+        try:
+            toolchain.check_versions(versions[0])
+        except AnyMetalError as error:
+            yield Finding("tools", "versions", str(error), "broken")
+    yield _libmvec()
+
+
+def _ask(name: str, package: str, ask: Callable[[], str]) -> tuple[Finding, str]:
+    try:
+        found = ask()
+    except AnyMetalError as error:
+        return Finding("tools", name, "missing", "broken", str(error)), ""
+    return Finding("tools", name, f"{found} (package {package} {_package(package)})"), found
+
+
+def _libmvec() -> Finding:
+    """glibc's vector functions: without them exp, sin and the like run one lane at a time."""
+    name = "vector maths"
+    try:
+        library = ctypes.CDLL("libmvec.so.1")
+    except OSError:
+        remedy = "needs glibc 2.22 on x86_64 or 2.39 on aarch64; kernels run, maths is slower"
+        return Finding("tools", name, "no libmvec", "absent", remedy)
+    widths = {"4 lanes": "_ZGVbN4v_expf", "8 lanes": "_ZGVdN8v_expf", "16 lanes": "_ZGVeN16v_expf"}
+    if platform.machine() == "aarch64":
+        widths = {"4 lanes": "_ZGVnN4v_expf", "SVE": "_ZGVsMxv_expf"}
+    found = [width for width, symbol in widths.items() if hasattr(library, symbol)]
+    return Finding("tools", name, f"libmvec, {', '.join(found)}")
+
+
+def _packages() -> Iterator[Finding]:
+    yield Finding("packages", "Python", f"{platform.python_version()} ({sys.executable})")
+    yield Finding("packages", "anymetal", anymetal.__version__)
+    yield Finding("packages", "mlx", _package("mlx"))
+    back_ends = [n for n in ("mlx-cpu", "mlx-cuda-12", "mlx-cuda-13", "mlx-metal") if _package(n)]
+    described = ", ".join(f"{name} {_package(name)}" for name in back_ends)
+    if len(back_ends) > 1:
+        remedy = "they overwrite each other's files: uninstall all, then install one"
+        yield Finding("packages", "MLX back end", described, "broken", remedy)
+    else:
+        yield Finding("packages", "MLX back end", described or "part of mlx")
+
+
+def _package(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
+
+
+def _optional() -> Iterator[Finding]:
+    compiler = next(filter(None, map(shutil.which, _compilers())), None)
+    if compiler:
+        yield Finding("lazy execution", "C++ compiler", compiler)
+    else:
+        remedy = (
+            "on Debian and Ubuntu: apt-get install g++; without it kernels run at once, eagerly"
+        )
+        yield Finding("lazy execution", "C++ compiler", "none", "absent", remedy)
+
+
+def _compilers() -> list[str]:
+    return [*([os.environ["CXX"]] if os.environ.get("CXX") else []), "c++", "g++", "clang++"]
+
+
+def _cache() -> Iterator[Finding]:
+    from anymetal.runtime import cache
+
+    yield Finding("cache", "folder", str(cache.cache_directory()))
+    count = len(cache.entries())
+    yield Finding("cache", "content", f"{count} kernels, {cache.size() / 1e6:.1f} MB in all")
+
+
+def _print(report: list[Finding]) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    marks = {"good": "[green]✓[/]", "absent": "[yellow]–[/]", "broken": "[red]✗[/]"}
+    table = Table(box=None, show_header=False, padding=(0, 1), pad_edge=False)
+    section = ""
+    for finding in report:
+        if finding.section != section:
+            section = finding.section
+            table.add_row(f"[bold]{section}[/]")
+        table.add_row(f"  {marks[finding.state]} {finding.name}", escape(finding.value))
+        if finding.remedy:
+            table.add_row("", f"[dim]{escape(finding.remedy)}[/]")
+    Console().print(table)

@@ -1,0 +1,111 @@
+"""`anymetal run SCRIPT [ARGS…]`: an unmodified program, with our kernels in the place of MLX's.
+
+The program must not notice: its `sys.argv`, `sys.path`, `__main__` and tracebacks are those that
+`python SCRIPT ARGS…` (or `python -m MODULE ARGS…`) would give it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import os
+import runpy
+import signal
+import sys
+from types import TracebackType
+
+import anymetal
+
+
+def run(arguments: list[str]) -> int:
+    """Parse the command line after `run`, install AnyMetal and run the program."""
+    options, program = _parse(arguments)
+    anymetal.install(pretend_gpu=options.pretend_gpu, clamp_indices=True)
+    try:
+        if options.module is not None:
+            _run_module(options.module, program)
+        else:
+            _run_script(program)
+    except SystemExit:
+        raise
+    except BaseException as error:
+        return _report(error)
+    return 0
+
+
+def _parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
+    """Our options, and the program's own words: its arguments, after its path if it is a script."""
+    parser = argparse.ArgumentParser(
+        prog="anymetal run",
+        usage="anymetal run [--pretend-gpu] (SCRIPT | -m MODULE) [ARGS...]",
+        description="Run a Python program that uses mx.fast.metal_kernel, as it is.",
+        epilog="SCRIPT is a file, folder or zip file, as for python. "
+        "Everything after it, or after -m MODULE, belongs to the program.",
+    )
+    parser.add_argument(
+        "--pretend-gpu",
+        action="store_true",
+        help="answer the questions of libraries (mx.metal.is_available, mx.default_device, ...) "
+        "as an Apple GPU would",
+    )
+    parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module, as python -m")
+    start = _program_start(arguments)
+    options = parser.parse_args(arguments[:start])
+    program = arguments[start:]
+    if options.module is None and not program:
+        parser.error("which program? Give a SCRIPT or -m MODULE")
+    return options, program
+
+
+def _program_start(arguments: list[str]) -> int:
+    """Where our options end: argparse itself would look for more of them behind the script."""
+    for index, argument in enumerate(arguments):
+        if argument == "-m":
+            return index + 2
+        if argument.startswith("-m"):
+            return index + 1
+        if not argument.startswith("-"):
+            return index
+    return len(arguments)
+
+
+def _run_script(program: list[str]) -> None:
+    path = program[0]
+    if not os.path.exists(path):
+        # The words and the exit status of `python`.
+        where, reason = os.path.abspath(path), os.strerror(errno.ENOENT)
+        message = f"can't open file {where!r}: [Errno {errno.ENOENT}] {reason}"
+        print(f"anymetal run: {message}", file=sys.stderr)
+        raise SystemExit(2)
+    sys.argv = program
+    if os.path.isfile(path):
+        sys.path[0] = os.path.dirname(os.path.realpath(path))
+    else:
+        del sys.path[0]  # runpy puts the folder there
+    runpy.run_path(path, run_name="__main__")
+
+
+def _run_module(module: str, program: list[str]) -> None:
+    sys.argv = [module, *program]  # runpy replaces the first by the path of the module
+    sys.path[0] = os.getcwd()
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
+
+
+def _report(error: BaseException) -> int:
+    """Print the traceback as Python would, without the frames that brought us here."""
+    error.__traceback__ = _program_frames(error.__traceback__)
+    sys.excepthook(type(error), error, error.__traceback__)
+    if isinstance(error, KeyboardInterrupt):
+        # Die by the signal, as Python does: shells stop their loops then.
+        sys.stdout.flush()
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+    return 1
+
+
+def _program_frames(traceback: TracebackType | None) -> TracebackType | None:
+    """The part of a traceback that begins in the program."""
+    ours = {__file__, runpy.__file__, "<frozen runpy>"}
+    while traceback is not None and traceback.tb_frame.f_code.co_filename in ours:
+        traceback = traceback.tb_next
+    return traceback

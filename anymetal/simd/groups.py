@@ -1,0 +1,114 @@
+"""Groups of accesses that together cover a run of memory: the components of a float4, the fields
+of a struct, `x[4 * i + k]`.
+
+Each member alone is strided (stride 16 bytes for a float4) and would need a gather. Together the
+lanes' elements lie side by side, so one wide access and shuffles do the work. Only groups without
+gaps qualify: a wide load must not touch bytes that the program does not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from anymetal.ir.model import Block, Instr, Program, Value
+from anymetal.simd.shape import Shapes
+
+MOST_MEMBERS = 8
+
+
+@dataclass(eq=False)
+class Group:
+    """Loads, or stores, of one block; `members` in the order of their addresses."""
+
+    members: list[Instr]
+    anchor: Instr  #: the member in whose place the group is emitted: first load, last store
+    first_offset: int  #: from the anchor's address to that of members[0]
+
+    @property
+    def align(self) -> int:
+        return min(int(m.arg.align) for m in self.members)
+
+
+def find_groups(
+    program: Program, shapes: Shapes, private: dict[Value, Instr]
+) -> dict[Instr, Group]:
+    """Every instruction that is in a group, with its group."""
+    result: dict[Instr, Group] = {}
+    for block in program.blocks:
+        for op in ("load", "store"):
+            for run in _runs(block, op, shapes, private):
+                stride = shapes[pointer_of(run[0][1])].stride
+                result.update(_group(run, op, stride))
+    return result
+
+
+def pointer_of(instr: Instr) -> Value:
+    return instr.operands[0] if instr.op == "load" else instr.operands[1]
+
+
+def _runs(
+    block: Block, op: str, shapes: Shapes, private: dict[Value, Instr]
+) -> list[list[tuple[int, Instr]]]:
+    """Accesses with one root, stride and type that nothing in between may disturb."""
+    open_runs: dict[object, list[tuple[int, Instr]]] = {}
+    done: list[list[tuple[int, Instr]]] = []
+    for instr in block.instrs:
+        key = _key(instr, op, shapes, private)
+        if key is not None:
+            root, offset = _root(pointer_of(instr))
+            open_runs.setdefault((root, *key), []).append((offset, instr))
+        elif _disturbs(instr, op):
+            done.extend(open_runs.values())
+            open_runs = {}
+        if key is not None and op == "store":  # stores of different runs may overlap
+            others = [k for k in open_runs if open_runs[k][-1][1] is not instr]
+            done.extend(open_runs.pop(k) for k in others)
+    return [*done, *open_runs.values()]
+
+
+def _key(
+    instr: Instr, op: str, shapes: Shapes, private: dict[Value, Instr]
+) -> tuple[object, ...] | None:
+    if instr.op != op or instr.arg.volatile or instr.arg.atomic:
+        return None
+    pointer = pointer_of(instr)
+    shape = shapes[pointer]
+    type_ = instr.type if op == "load" else instr.operands[0].type
+    if pointer in private or not shape.is_strided or shape.stride <= type_.size:
+        return None
+    return shape.stride, type_
+
+
+def _disturbs(instr: Instr, op: str) -> bool:
+    if instr.op == "call":
+        return not instr.arg.startswith("llvm.") or instr.arg.startswith("llvm.mem")
+    if instr.op in ("load", "guarded_load"):
+        return op == "store" or instr.arg.volatile or instr.arg.atomic
+    return instr.op in ("store", "atomicrmw", "cmpxchg", "fence")
+
+
+def _root(pointer: Value) -> tuple[object, int]:
+    """The pointer as a root that others may share, plus a constant offset."""
+    offset = 0
+    while isinstance(pointer, Instr) and pointer.op == "gep":
+        offset += pointer.arg[-1]
+        if len(pointer.operands) > 1:
+            return (*pointer.operands, pointer.arg[:-1]), offset
+        pointer = pointer.operands[0]
+    return pointer, offset
+
+
+def _group(run: list[tuple[int, Instr]], op: str, stride: int) -> dict[Instr, Group]:
+    """The group of a run if its members cover the stride exactly, each part once."""
+    by_offset = dict(sorted(run, key=lambda item: item[0]))
+    offsets, members = list(by_offset), list(by_offset.values())
+    first = members[0]
+    size = (first.type if op == "load" else first.operands[0].type).size
+    anchor_offset, anchor = run[0] if op == "load" else run[-1]
+    if len(run) != len(members) or not 2 <= len(members) <= MOST_MEMBERS:
+        return {}
+    if offsets != [offsets[0] + i * size for i in range(len(members))]:
+        return {}
+    if len(members) * size != stride:
+        return {}
+    return dict.fromkeys(members, Group(members, anchor, offsets[0] - anchor_offset))

@@ -1,0 +1,145 @@
+"""One case against the oracle, and a process that does so and may die of it.
+
+A miscompiled kernel can crash or never end, so cases run in a child process. The parent starts it
+again after a crash, and the verdict on that case is the crash.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import tempfile
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Literal
+
+from anymetal.testing.fuzz import oracle
+from anymetal.testing.fuzz.execute import difference, execute
+from anymetal.testing.fuzz.generate import generate
+from anymetal.testing.fuzz.numerics import Undefined
+from anymetal.testing.fuzz.tree import Case, uses_cross_lane
+
+Status = Literal["ok", "mismatch", "error", "crash", "hang", "undefined"]
+
+#: Seconds for one case, compilation included; a kernel of this size runs for microseconds.
+TIME_LIMIT = 60.0
+_SHOWN = 8
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of a case; `detail` is for people, `key` tells one failure from another."""
+
+    status: Status
+    detail: str = ""
+    key: str = ""
+
+    @property
+    def failed(self) -> bool:
+        return self.status not in ("ok", "undefined")
+
+
+def check(case: Case, widths: tuple[int, ...]) -> Verdict:
+    """Runs the case in each build and compares with the oracle, bit for bit."""
+    try:
+        expected = oracle.run(case)
+    except Undefined as reason:
+        return Verdict("undefined", str(reason))
+    for width in widths:
+        if width == 1 and uses_cross_lane(case):
+            continue  # there is nobody to talk to
+        try:
+            actual = execute(case, width)
+        except Exception as error:
+            text = f"gang width {width}: {type(error).__name__}: {error}"
+            return Verdict("error", text, f"{width} {type(error).__name__}")
+        for name, values in expected.items():
+            wrong = difference(values, actual[name])
+            if wrong.size:
+                detail = [f"gang width {width}: {wrong.size} of {values.size} values of {name}"]
+                for index in wrong[:_SHOWN]:
+                    got, want = actual[name][index], values[index]
+                    detail.append(f"  {name}[{index}] is {got!s}, expected {want!s}")
+                return Verdict("mismatch", "\n".join(detail), str(width))
+    return Verdict("ok")
+
+
+def _serve(pipe: Connection, widths: tuple[int, ...], cache: str) -> None:
+    """The child: verdicts for the cases and seeds that arrive, until None does."""
+    os.environ["ANYMETAL_CACHE_DIR"] = cache
+    while (work := pipe.recv()) is not None:
+        case = generate(work) if isinstance(work, int) else work
+        pipe.send(check(case, widths))
+
+
+class Checker:
+    """Gives verdicts from a child process that it restarts when needed."""
+
+    def __init__(self, widths: tuple[int, ...]) -> None:
+        self.widths = widths
+        self.cache = tempfile.TemporaryDirectory(prefix="anymetal-fuzz-")
+        self._child: multiprocessing.process.BaseProcess | None = None
+        self._pipe: Connection | None = None
+
+    def __enter__(self) -> Checker:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._stop()
+        self.cache.cleanup()
+
+    def submit(self, work: int | Case) -> None:
+        """Hands a case, or the seed of one, to the child."""
+        if self._child is None or not self._child.is_alive():
+            self._start()
+        assert self._pipe is not None
+        self._pipe.send(work)
+
+    @property
+    def pipe(self) -> Connection:
+        """Readable as soon as the verdict is there, or the child is gone."""
+        assert self._pipe is not None
+        return self._pipe
+
+    def result(self, time_limit: float = TIME_LIMIT) -> Verdict:
+        """The verdict on what was submitted."""
+        assert self._child is not None
+        if not self.pipe.poll(time_limit):
+            self._stop()
+            return Verdict("hang", f"no result after {time_limit:g} s")
+        try:
+            verdict = self.pipe.recv()
+        except EOFError:
+            self._child.join()
+            code = self._child.exitcode
+            self._stop()
+            return Verdict("crash", f"the process ended with exit code {code}", str(code))
+        assert isinstance(verdict, Verdict)
+        return verdict
+
+    def __call__(self, work: int | Case) -> Verdict:
+        self.submit(work)
+        return self.result()
+
+    def forget_compiled(self) -> None:
+        """Empties the kernel cache, which else grows with every case."""
+        for path in Path(self.cache.name).rglob("*.so"):
+            path.unlink(missing_ok=True)
+
+    def _start(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        arguments = (theirs, self.widths, self.cache.name)
+        self._child = context.Process(target=_serve, args=arguments, daemon=True)
+        self._child.start()
+        theirs.close()
+
+    def _stop(self) -> None:
+        if self._child is not None:
+            self._child.kill()
+            self._child.join()
+            self._child = None
+        if self._pipe is not None:
+            self._pipe.close()
+            self._pipe = None

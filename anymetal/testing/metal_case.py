@@ -1,0 +1,321 @@
+"""One-kernel test cases: a `.metal` file with the kernel's body and directives in comments.
+
+    // input: x = float32[100] normal
+    // output: y = float32[100]
+    // grid: 100
+    // threadgroup: 32
+    // expect: y = np.exp(x)
+    // close: 1e-6
+    y[thread_position_in_grid.x] = exp(x[thread_position_in_grid.x]);
+
+tests/kernels/README.md describes the directives.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+import zlib
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import mlx.core as mx
+import numpy as np
+
+import anymetal
+from anymetal.testing.fuzz.launch import Extent, Launch
+from anymetal.testing.fuzz.numerics import round_bfloat
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_KEYS = (
+    "input output view grid threadgroup template dtypes init math_mode row_contiguous "
+    "atomic_outputs where expect close error header body"
+).split()
+_DIRECTIVE = re.compile(rf"// ({'|'.join(_KEYS)}):(.*)")
+_CONTINUED = re.compile(r"//(    +.*|\s*)$")
+_ARRAY = re.compile(r"(\w+)\s*=\s*(\w+)\s*(\[[^\]]*\])?\s*(.*)", re.S)
+_POSITION = re.compile(r"(.*) at (\d+):(\d+)", re.S)
+#: Relative error that rounding alone may cause.
+_ROUNDING = {mx.float16: 1e-3, mx.bfloat16: 1e-2}
+_SHOWN = 5
+
+
+class CaseFormatError(Exception):
+    """The file does not follow the format."""
+
+
+@dataclass
+class MetalCase:
+    """The parts of a `.metal` file."""
+
+    path: Path
+    header: str = ""
+    body: str = ""
+    directives: dict[str, list[str]] = field(default_factory=dict)
+
+    def all(self, key: str) -> list[str]:
+        """The texts of every directive of this name."""
+        return self.directives.get(key, [])
+
+    def one(self, key: str, default: str) -> str:
+        """The text of a directive that occurs at most once."""
+        texts = self.all(key)
+        if len(texts) > 1:
+            raise CaseFormatError(f"{self.path}: `// {key}:` occurs {len(texts)} times")
+        return texts[0] if texts else default
+
+    @property
+    def dtypes(self) -> list[str]:
+        """Names of the dtypes to run for, each as `T`; [""] if the case names its types itself."""
+        return self.one("dtypes", "").split() or [""]
+
+    @property
+    def launch(self) -> Launch:
+        return Launch(_extent(self.one("grid", "1")), _extent(self.one("threadgroup", "32")))
+
+
+def parse(path: Path) -> MetalCase:
+    """Reads a case. The line numbers of body and header are those of the file."""
+    case = MetalCase(path)
+    parts: dict[str, list[str]] = {"header": [], "body": []}
+    part, current = "body", ""
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        found, more = _DIRECTIVE.fullmatch(line), _CONTINUED.fullmatch(line)
+        if found:
+            current = found[1]
+            if current in parts:
+                part, current = current, ""
+            else:
+                case.directives.setdefault(current, []).append(found[2].strip())
+        elif current and more:
+            case.directives[current][-1] += "\n" + more[1]
+        else:
+            current = ""
+            parts[part] += [""] * (number - 1 - len(parts[part])) + [line]
+    case.header, case.body = "\n".join(parts["header"]), "\n".join(parts["body"])
+    if not case.all("output"):
+        raise CaseFormatError(f"{path}: no `// output: name = dtype[shape]`")
+    if not case.all("expect") and not case.all("error"):
+        raise CaseFormatError(f"{path}: neither `// expect:` nor `// error:`")
+    return case
+
+
+def run(case: MetalCase, dtype: str = "") -> None:
+    """Runs the case with `dtype` as `T`; raises AssertionError if the result is not as expected."""
+    error = case.one("error", "")
+    if not error:
+        inputs = _inputs(case, dtype)
+        results = _launch(case, dtype, inputs)
+        _compare(case, dtype, inputs, results)
+        return
+    position = _POSITION.fullmatch(error)
+    pattern = position[1] if position else error
+    try:
+        _launch(case, dtype, _inputs(case, dtype))
+    except Exception as raised:
+        text = str(raised)
+        assert re.search(pattern, text), f"{case.path}: no {pattern!r} in this error:\n{text}"
+        place = f"{position[2]}:{position[3]}" if position else ""
+        assert place in text, f"{case.path}: this error does not point at {place}:\n{text}"
+        return
+    raise AssertionError(f"{case.path}: no error, expected {pattern!r}")
+
+
+def _extent(text: str) -> Extent:
+    x, y, z = ([int(word) for word in text.split()] + [1, 1])[:3]
+    return (x, y, z)
+
+
+# --------------------------------------------------------------------------------- arrays
+
+
+@dataclass
+class _Declared:
+    name: str
+    dtype: mx.Dtype
+    shape: tuple[int, ...]
+    text: str
+
+
+def _declaration(case: MetalCase, text: str, dtype: str) -> _Declared:
+    match = _ARRAY.fullmatch(text)
+    if match is None:
+        raise CaseFormatError(f"{case.path}: {text!r} is not `name = dtype[shape] …`")
+    name, kind, shape, rest = match.groups()
+    kind = dtype if kind == "T" and dtype else kind
+    extents = tuple(int(n) for n in (shape or "[]")[1:-1].split(",") if n.strip())
+    return _Declared(name, _dtype(kind), extents, rest.strip())
+
+
+def _dtype(name: str) -> mx.Dtype:
+    dtype: mx.Dtype = getattr(mx, "bool_" if name == "bool" else name)
+    return dtype
+
+
+def _inputs(case: MetalCase, dtype: str) -> dict[str, mx.array]:
+    """The inputs, row-contiguous; the same data in every run."""
+    random = np.random.default_rng(zlib.crc32(case.path.stem.encode()))
+    result: dict[str, mx.array] = {}
+    for text in case.all("input"):
+        declared = _declaration(case, text, dtype)
+        values = _data(declared, random)
+        result[declared.name] = mx.array(values).astype(declared.dtype)
+    return result
+
+
+def _data(declared: _Declared, random: np.random.Generator) -> Array:
+    """What the text of an input says: a number, a generator's name or call, a NumPy expression."""
+    shape, kind = declared.shape, declared.dtype
+    size = int(np.prod(shape))
+
+    def anything() -> Array:
+        if kind == mx.bool_:
+            return random.random(shape) < 0.5
+        if not mx.issubdtype(kind, mx.integer):
+            return random.normal(size=shape)
+        info = mx.iinfo(kind)
+        numbers = np.dtype(str(kind).removeprefix("mlx.core."))
+        return random.integers(info.min, info.max, shape, numbers, endpoint=True)
+
+    def integers(low: int = -100, high: int = 100) -> Array:
+        return random.integers(low, high, shape, endpoint=True)
+
+    names = {
+        "np": np,
+        "random": anything,
+        "integers": integers,
+        "normal": partial(random.normal, size=shape),
+        "uniform": lambda low=-1.0, high=1.0: random.uniform(low, high, shape),
+        "arange": lambda: np.arange(size),
+    }
+    value = eval(declared.text or "random", names)
+    array = np.asarray(value() if callable(value) else value)
+    if kind in (mx.float16, mx.bfloat16, mx.float32):
+        array = array.astype(np.float32)
+    elif kind not in (mx.bool_, mx.complex64):
+        array = array.astype(str(kind).removeprefix("mlx.core."))
+    return array.reshape(shape)
+
+
+def _to_numpy(array: mx.array) -> Array:
+    """The values; half and bfloat as float32, in which formulas compute with them."""
+    narrow = array.dtype in (mx.float16, mx.bfloat16)
+    return np.array(array.astype(mx.float32) if narrow else array)
+
+
+# --------------------------------------------------------------------------- run and compare
+
+
+def _template_value(text: str) -> Any:
+    if text in ("true", "false"):
+        return text == "true"
+    return int(text) if re.fullmatch(r"-?\d+", text) else _dtype(text)
+
+
+def _launch(case: MetalCase, dtype: str, inputs: dict[str, mx.array]) -> dict[str, mx.array]:
+    outputs = [_declaration(case, text, dtype) for text in case.all("output")]
+    template = [("T", _dtype(dtype))] if dtype else []
+    for pair in case.one("template", "").split():
+        name, _, value = pair.partition("=")
+        template.append((name, _template_value(value)))
+    kernel = anymetal.metal_kernel(
+        name=re.sub(r"\W", "_", case.path.stem),
+        input_names=list(inputs),
+        output_names=[output.name for output in outputs],
+        source=case.body,
+        header=case.header,
+        ensure_row_contiguous=case.one("row_contiguous", "true") == "true",
+        atomic_outputs=case.one("atomic_outputs", "false") == "true",
+        compile_options={"math_mode": case.one("math_mode", "safe")},
+    )
+    arguments = dict(inputs)
+    for text in case.all("view"):
+        name, _, expression = text.partition("=")
+        arguments[name.strip()] = eval(expression, {"mx": mx, **inputs})
+    init = case.one("init", "")
+    results = kernel(
+        inputs=list(arguments.values()),
+        output_shapes=[output.shape for output in outputs],
+        output_dtypes=[output.dtype for output in outputs],
+        grid=case.launch.grid,
+        threadgroup=case.launch.threadgroup,
+        template=template or None,
+        init_value=float(init) if init else None,
+    )
+    mx.eval(results)
+    return {output.name: result for output, result in zip(outputs, results, strict=True)}
+
+
+def _names(case: MetalCase, dtype: str, inputs: dict[str, mx.array]) -> dict[str, Any]:
+    """What formulas may use: the inputs, the views in their place, and who each thread is."""
+    names: dict[str, Any] = {"np": np, "dtype": dtype}
+    names.update((name, _to_numpy(array)) for name, array in inputs.items())
+    for text in case.all("view"):
+        name, _, expression = text.partition("=")
+        view: mx.array = eval(expression, {"mx": mx, **inputs})
+        names[name.strip()] = _to_numpy(mx.contiguous(view))
+    layout = case.launch.layout
+    order = np.flatnonzero(layout.exists)
+    order = order[np.argsort(layout.thread[order])]
+    position = layout.attributes["thread_position_in_grid"]
+    threads = {
+        "tid": layout.thread,
+        "lid": layout.local,
+        "group": layout.group,
+        "lane": layout.attributes["thread_index_in_simdgroup"],
+        "simdgroup": layout.attributes["simdgroup_index_in_threadgroup"],
+        "px": position[0],
+        "py": position[1],
+        "pz": position[2],
+    }
+    for name, values in threads.items():
+        names.setdefault(name, values[order].astype(np.int64))
+    return names
+
+
+def _compare(
+    case: MetalCase, dtype: str, inputs: dict[str, mx.array], results: dict[str, mx.array]
+) -> None:
+    names = _names(case, dtype, inputs)
+    with np.errstate(all="ignore"):
+        for code in case.all("where"):
+            exec(textwrap.dedent(code), names)
+        for text in case.all("expect"):
+            name, _, formula = text.partition("=")
+            expected = np.asarray(eval(textwrap.dedent(formula).strip(), names))
+            _check(case, name.strip(), results[name.strip()], expected)
+
+
+def _check(case: MetalCase, name: str, result: mx.array, expected: Array) -> None:
+    actual = _to_numpy(result)
+    expected = _rounded(np.broadcast_to(expected.reshape(-1), result.size), result.dtype)
+    expected = expected.reshape(result.shape)
+    wrong = ~(actual == expected)
+    if actual.dtype.kind in "fc":
+        wrong &= ~(np.isnan(actual) & np.isnan(expected))
+    tolerance = [float(word) for word in case.one("close", "").split()]
+    if tolerance and actual.dtype.kind in "fc":
+        relative = max(tolerance[0], _ROUNDING.get(result.dtype, 0.0))
+        absolute = max(tolerance[-1], _ROUNDING.get(result.dtype, 0.0))
+        wrong &= ~(np.abs(actual - expected) <= absolute + relative * np.abs(expected))
+    if wrong.any():
+        lines = [f"{case.path}: {wrong.sum()} of {wrong.size} values of {name} are wrong"]
+        for index in np.argwhere(wrong)[:_SHOWN]:
+            at = tuple(int(i) for i in index)
+            lines.append(f"  {name}{list(at)} is {actual[at]!s}, expected {expected[at]!s}")
+        raise AssertionError("\n".join(lines))
+
+
+def _rounded(values: Array, dtype: mx.Dtype) -> Array:
+    """The expected values as the output's type has them."""
+    if dtype == mx.bfloat16:
+        return round_bfloat(values.astype(np.float32))
+    if dtype == mx.float16:
+        return values.astype(np.float16).astype(np.float32)
+    if mx.issubdtype(dtype, mx.integer) and values.dtype.kind not in "iub":
+        raise CaseFormatError(f"an integer output needs integers, not {values.dtype}")
+    names = {mx.bool_: np.bool_, mx.float32: np.float32, mx.complex64: np.complex64}
+    return values.astype(names.get(dtype, str(dtype).removeprefix("mlx.core.")))

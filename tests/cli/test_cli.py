@@ -1,0 +1,171 @@
+"""The command line, as a user's shell sees it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import anymetal
+from anymetal.cli import doctor
+
+
+def anymetal_command(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    root = str(Path(anymetal.__file__).parents[1])
+    environment = {**os.environ, "PYTHONPATH": root, "COLUMNS": "200"}
+    return subprocess.run(
+        [sys.executable, "-m", "anymetal", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env=environment,
+        timeout=60,
+    )
+
+
+def python_command(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, cwd=cwd, timeout=60
+    )
+
+
+@pytest.fixture
+def script(tmp_path):
+    def write(text: str, name: str = "program.py") -> str:
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+        return str(path)
+
+    return write
+
+
+def test_version_and_help():
+    assert anymetal_command("--version").stdout.strip() == f"anymetal {anymetal.__version__}"
+    assert "doctor" in anymetal_command("--help").stdout
+    assert "--pretend-gpu" in anymetal_command("run", "--help").stdout
+
+
+def test_unknown_command():
+    done = anymetal_command("fly")
+    assert done.returncode == 2
+    assert "fly" in done.stderr
+
+
+WORLD = """\
+import os, sys
+print(sys.argv, sys.path[0], __name__, os.path.basename(__file__), __spec__ is None)
+print(sys.modules["__main__"].__dict__ is globals())
+"""
+
+
+def test_a_script_sees_what_python_shows_it(script, tmp_path):
+    path = script(WORLD)
+    arguments = [path, "--pretend-gpu", "-m", "x", "--help"]
+    assert anymetal_command("run", *arguments).stdout == python_command(*arguments).stdout
+    (tmp_path / "elsewhere").mkdir()
+    relative = ["../program.py", "1"]
+    ours = anymetal_command("run", *relative, cwd=tmp_path / "elsewhere")
+    assert ours.stdout == python_command(*relative, cwd=tmp_path / "elsewhere").stdout
+
+
+def test_a_module_sees_what_python_shows_it(script, tmp_path):
+    script(
+        "import sys; print(sys.argv, sys.path[0], __name__, __package__, __file__)", "pkg/mod.py"
+    )
+    ours = anymetal_command("run", "-m", "pkg.mod", "-v", "x", cwd=tmp_path)
+    assert ours.stdout == python_command("-m", "pkg.mod", "-v", "x", cwd=tmp_path).stdout
+    assert ours.returncode == 0, ours.stderr
+
+
+def test_a_folder_with_main(script, tmp_path):
+    script("import sys, helper; print(helper.x, sys.argv[1:])", "app/__main__.py")
+    script("x = 5", "app/helper.py")
+    assert anymetal_command("run", str(tmp_path / "app"), "z").stdout == "5 ['z']\n"
+
+
+def test_tracebacks_begin_in_the_program(script):
+    path = script("def f():\n    return 1 // 0\n\nf()\n")
+    ours, python = anymetal_command("run", path), python_command(path)
+    assert ours.stderr == python.stderr
+    assert ours.returncode == python.returncode == 1
+
+
+def test_syntax_error(script):
+    path = script("x = (\n")
+    assert anymetal_command("run", path).stderr == python_command(path).stderr
+
+
+@pytest.mark.parametrize("code", ["3", "None", "'why'"])
+def test_exit_status(script, code):
+    path = script(f"import sys; sys.exit({code})")
+    ours, python = anymetal_command("run", path), python_command(path)
+    assert (ours.returncode, ours.stderr) == (python.returncode, python.stderr)
+
+
+def test_interrupt_kills_by_signal(script):
+    path = script("raise KeyboardInterrupt")
+    assert anymetal_command("run", path).returncode == -signal.SIGINT
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["run"], "which program?"),
+        (["run", "-m"], "expected one argument"),
+        (["run", "--nonsense", "x.py"], "--nonsense"),
+        (["run", "/no/such/script.py"], "can't open file '/no/such/script.py'"),
+    ],
+)
+def test_wrong_use(arguments, words):
+    done = anymetal_command(*arguments)
+    assert done.returncode == 2
+    assert words in done.stderr
+
+
+def test_the_program_gets_our_kernels(script):
+    path = script(
+        "import mlx.core as mx\n"
+        "print(mx.fast.metal_kernel.__module__.split('.')[0], mx.metal.is_available())\n"
+    )
+    assert anymetal_command("run", path).stdout == "anymetal False\n"
+    assert anymetal_command("run", "--pretend-gpu", path).stdout == "anymetal True\n"
+
+
+def test_run_imports_no_user_interface(script):
+    """The command must cost a program little time."""
+    path = script("import sys; print({'rich', 'typer', 'click', 'llvmlite'} & set(sys.modules))")
+    assert anymetal_command("run", path).stdout == "set()\n"
+
+
+def test_doctor_reports_this_machine():
+    done = anymetal_command("doctor")
+    assert done.returncode == 0, done.stdout + done.stderr
+    for words in ("CPU", "Clang", "22.", "LLVM", "mlx", "cache", "[cuda13]"):
+        assert words in done.stdout
+
+
+def test_doctor_names_what_is_missing(monkeypatch):
+    from anymetal.errors import ToolchainError
+    from anymetal.frontend import toolchain
+
+    def missing() -> str:
+        raise ToolchainError("`ziglang` is not installed. Reinstall.")
+
+    monkeypatch.setattr(toolchain, "clang_version", missing)
+    found = {finding.name: finding for finding in doctor.findings()}
+    assert found["Clang"].state == "broken"
+    assert "Reinstall" in found["Clang"].remedy
+
+
+def test_doctor_sees_tools_that_do_not_fit(monkeypatch):
+    from anymetal.frontend import toolchain
+
+    monkeypatch.setattr(toolchain, "clang_version", lambda: "21.1.0")
+    found = {finding.name: finding for finding in doctor.findings()}
+    assert "Clang 21.1.0" in found["versions"].value
+    assert doctor.doctor() == 1
