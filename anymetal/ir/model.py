@@ -154,7 +154,7 @@ class Program:
     args: list[Argument]
     blocks: list[Block]
     globals: dict[str, Global]
-    struct_types: dict[str, Type] = field(default_factory=dict)
+    type_definitions: list[str] = field(default_factory=list)  #: LLVM text, for the globals
 
     def instructions(self) -> Iterator[Instr]:
         for block in self.blocks:

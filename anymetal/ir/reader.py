@@ -27,7 +27,8 @@ from anymetal.ir.types import Type
 
 _TOKEN = re.compile(
     r"""c"[^"]*" | [%@!$\#](?:"[^"]*"|[\w.$-]+) | "[^"]*"
-      | -?\d+\.\d+(?:e[+-]?\d+)? | 0x[HKLMR]?[0-9A-Fa-f]+ | -?\d+ | [\w.]+ | \.\.\. | [()\[\]{}<>,=*|:!]""",
+      | -?\d+\.\d+(?:e[+-]?\d+)? | 0x[HKLMR]?[0-9A-Fa-f]+ | -?\d+ | [\w.]+ | \.\.\.
+      | [()\[\]{}<>,=*|:!]""",
     re.X,
 )
 _BINARY = frozenset(
@@ -300,9 +301,22 @@ class Reader:
         for instr in self.constants:
             instr.block = blocks[0]
         blocks[0].instrs[:0] = self.constants
-        used = {v for b in blocks for i in b.instrs for v in i.operands if isinstance(v, Global)}
-        globals_ = {n: g for n, g in self.globals.items() if g in used or g.threadgroup}
-        return Program(name, args, blocks, globals_)
+        definitions = [f"{n} = type {text}" for n, text in self.type_texts.items()]
+        return Program(name, args, blocks, self._used_globals(blocks), definitions)
+
+    def _used_globals(self, blocks: list[Block]) -> dict[str, Global]:
+        """Threadgroup variables, and the tables that the program or another table refers to."""
+        names = {g.name for g in self.globals.values() if g.threadgroup}
+        work = [
+            v.name for b in blocks for i in b.instrs for v in i.operands if isinstance(v, Global)
+        ]
+        while work:
+            name = work.pop()
+            if name not in names:
+                names.add(name)
+                tokens = Tokens(self.globals[name].initializer).items
+                work.extend(token for token in tokens if token in self.globals)
+        return {n: g for n, g in self.globals.items() if n in names}
 
     def _blocks(self, body: list[str]) -> list[Block]:
         order: list[Block] = []

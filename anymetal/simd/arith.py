@@ -62,11 +62,13 @@ class Arithmetic:
 
     def _scalar(self, instr: Instr) -> str:
         names = [self.v.scalar(v) for v in instr.operands]
-        if instr.op == "zext" and not self.v.shape(instr).exact:
+        strided = any(self.v.shape(v).is_strided for v in instr.operands)
+        if instr.op == "zext" and strided:
             return self._extended_base(instr, names[0])
         if instr.op == "gep":
             return self._gep_scalar(instr, names)
-        return self._form(instr, names, [str(v.type) for v in instr.operands], str(instr.type), 0)
+        types = [str(v.type) for v in instr.operands]
+        return self._form(_of_base(instr) if strided else instr, names, types, str(instr.type), 0)
 
     def _vector(self, instr: Instr) -> str:
         if instr.op == "gep":
@@ -126,11 +128,13 @@ class Arithmetic:
         """
         narrow, wide = instr.operands[0].type, instr.type
         assert isinstance(narrow, t.Int)
+        shape = self.v.shape(instr)
+        if "nneg" in instr.flags and shape.stride > 0:  # below zero in inactive lanes at most
+            return self.w.value(f"sext {narrow} {base} to {wide}")
         extended = self.w.value(f"zext {narrow} {base} to {wide}")
-        stride = self.v.shape(instr).stride
-        if stride < 0:
+        if shape.exact or shape.stride < 0:
             return extended
-        last = self.w.value(f"add {narrow} {base}, {(self.w.width - 1) * stride}")
+        last = self.w.value(f"add {narrow} {base}, {(self.w.width - 1) * shape.stride}")
         wraps = self.w.value(f"icmp ult {narrow} {last}, {base}")
         step = self.w.value(f"select i1 {wraps}, {wide} {-(1 << narrow.bits)}, {wide} 0")
         return self.w.value(f"add {wide} {extended}, {step}")
@@ -398,6 +402,16 @@ class Arithmetic:
 
 
 _MOVES = frozenset(("bitcast", "select", "freeze", "extractvalue"))
+
+
+def _of_base(instr: Instr) -> Instr:
+    """The instruction as it is right for the base of strided values.
+
+    The base is the value of lane 0, which may be inactive: what LLVM knows of the active lanes
+    (nuw, disjoint, …) can be wrong there, and poison in the base would reach all lanes.
+    """
+    op = "add" if instr.op == "or" and "disjoint" in instr.flags else instr.op
+    return Instr(instr.type, op, instr.operands, instr.arg)
 
 
 def _unit(scale: int) -> str:

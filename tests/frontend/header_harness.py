@@ -145,9 +145,7 @@ class Functions:
         """Declare `output name(inputs)`, types by their Metal names."""
         letters = "xyzw"[: len(inputs)]
         parameters = "".join(f"const {t}* p{c}, " for t, c in zip(inputs, letters, strict=True))
-        locals_ = "".join(
-            f"{t} {c} = p{c}[i]; " for t, c in zip(inputs, letters, strict=True)
-        )
+        locals_ = "".join(f"{t} {c} = p{c}[i]; " for t, c in zip(inputs, letters, strict=True))
         self._text.append(
             f'extern "C" void {name}(long n, {parameters}{output}* out) '
             f"{{ for (long i = 0; i < n; ++i) {{ {locals_}out[i] = {expression}; }} }}"

@@ -104,9 +104,7 @@ def functions() -> Functions:
             arguments = ", ".join("xyz"[:arity])
             table.add(f"{name}_{t.name}", f"{name}({arguments})", [t.name] * arity, t.name)
         table.add(f"absdiff_{t.name}", "absdiff(x, y)", [t.name] * 2, f"make_unsigned_t<{t.name}>")
-        table.add(
-            f"extract_{t.name}", "extract_bits(x, y, z)", [t.name, "uint", "uint"], t.name
-        )
+        table.add(f"extract_{t.name}", "extract_bits(x, y, z)", [t.name, "uint", "uint"], t.name)
         table.add(
             f"insert_{t.name}",
             "insert_bits(x, y, z, w)",
@@ -123,7 +121,11 @@ def _samples(t: Type, count: int, columns: int, seed: int = 0) -> list[Array]:
     """Edges in all combinations of two, random words, and words with few significant bits."""
     rng = np.random.default_rng(seed)
     edges = [t.low, t.low + 1, 0, 1, 2, t.high - 1, t.high, t.wrap(-1), t.wrap(-2)]
-    rows = [[x, y, *rng.choice(np.array(edges, object), columns)][:columns] for x in edges for y in edges]
+    rows = [
+        [x, y, *rng.choice(np.array(edges, object), columns)][:columns]
+        for x in edges
+        for y in edges
+    ]
     for _ in range(count):
         words = (int(w) for w in rng.integers(0, 2**63, columns))
         rows.append([t.wrap(w >> int(rng.integers(0, 64)) if w % 2 else w * 3) for w in words])
@@ -229,7 +231,9 @@ yes ? v4 : 0.0f: float4    yes ? h : 0: half          max3(f, 0, 1): float    me
 
 
 def _rows() -> list[tuple[str, str]]:
-    return [pair for line in _RESULTS.splitlines() for pair in re.findall(r"(\S.*?): ([a-z]\w*)", line)]
+    return [
+        pair for line in _RESULTS.splitlines() for pair in re.findall(r"(\S.*?): ([a-z]\w*)", line)
+    ]
 
 
 _VARIABLES = """

@@ -291,9 +291,7 @@ def test_functions_with_two_results() -> None:
     result = np.zeros((7, 4), np.float32)
     padded = _aligned(four)
     aligned = _aligned(result)
-    library.vectors(
-        padded.ctypes.data_as(ctypes.c_void_p), aligned.ctypes.data_as(ctypes.c_void_p)
-    )
+    library.vectors(padded.ctypes.data_as(ctypes.c_void_p), aligned.ctypes.data_as(ctypes.c_void_p))
     mantissa, exponent = np.frexp(four)
     fraction, whole = np.modf(four)
     for row, wanted in enumerate((mantissa, exponent, fraction, whole)):

@@ -178,7 +178,9 @@ def test_value(values: Expressions, row: str) -> None:
 def test_log1p_keeps_small_arguments() -> None:
     functions = Functions()
     functions.add("log1p_float", "log1p(x)", ["float"], "float")
-    x = np.float32(np.concatenate([10.0 ** np.linspace(-30, 30, 5000), np.linspace(-0.99, 9, 5000)]))
+    x = np.float32(
+        np.concatenate([10.0 ** np.linspace(-30, 30, 5000), np.linspace(-0.99, 9, 5000)])
+    )
     actual = functions.run("log1p_float", x, dtype=np.float32)
     np.testing.assert_allclose(actual, np.log1p(x.astype(np.float64)), rtol=1e-6)
 

@@ -115,7 +115,7 @@ def test_pack(functions: Functions, f: Format, kind: Any) -> None:
     got = f.fields(actual)
     # The product is rounded to float before it is rounded to an integer: near a tie by one.
     assert np.abs(got - fields).max() <= 1
-    assert (got != fields).mean() < 1e-3
+    assert (got != fields).mean() < 5e-3
     np.testing.assert_array_equal(f.words(got), actual)
 
 

@@ -27,7 +27,8 @@ from anymetal.targets.cpu.vecmath import VectorLibrary
 #: Metal's limit; the text of the error is Metal's own.
 THREADGROUP_LIMIT = 32768
 _ATTRIBUTES = """\
-attributes #0 = { nounwind "min-legal-vector-width"="512" "prefer-vector-width"="512" }
+attributes #0 = { nounwind "probe-stack"="inline-asm" "min-legal-vector-width"="512" \
+"prefer-vector-width"="512" }
 !0 = !{}
 """
 
@@ -116,8 +117,8 @@ def vector_ir(program: Program, variant: Variant, machine: Machine) -> str:
 
 
 def _tables(program: Program) -> list[str]:
-    """Constant tables at program scope."""
-    return [
+    """Constant tables at program scope, with the types that their initialisers name."""
+    return program.type_definitions + [
         f"{g.name} = private unnamed_addr constant {g.initializer}, align {g.align}"
         for g in program.globals.values()
         if not g.threadgroup

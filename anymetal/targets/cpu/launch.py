@@ -20,13 +20,14 @@ from anymetal.runtime.pool import Call, Pool, pool
 from anymetal.source import KernelSource, Parameter
 from anymetal.targets.base import Launch
 from anymetal.targets.cpu.library import entry_of
-from anymetal.targets.cpu.variant import gang_width_in_use, variant_for
+from anymetal.targets.cpu.variant import fitting_group, gang_width_in_use, variant_for
 
 Extent = tuple[int, int, int]
 
 _SOURCES = 4096
 _PLANS_PER_SOURCE = 256
 _MOST_GROUPS = 2**63
+_LARGE = 2**31  #: elements; from here on 32-bit indices count as unsigned
 
 
 class CpuTarget:
@@ -38,7 +39,9 @@ class CpuTarget:
     def __init__(self) -> None:
         # By identity: the front of the house makes one source for equal calls, and comparing two
         # sources takes longer than a launch.
-        self._plans: dict[int, tuple[KernelSource, dict[tuple[Extent, Extent, int], Plan]]] = {}
+        self._plans: dict[
+            int, tuple[KernelSource, dict[tuple[Extent, Extent, int, bool], Plan]]
+        ] = {}
 
     def run(self, launch: Launch) -> list[mx.array]:
         """Run the kernel to its end and return its outputs, evaluated."""
@@ -49,21 +52,22 @@ class CpuTarget:
         ]
         if 0 in launch.grid or 0 in launch.threadgroup:
             return outputs
-        plan = self._plan(launch.source, launch.grid, launch.threadgroup)
+        large = any(array.size >= _LARGE for array in (*launch.inputs, *outputs))
+        plan = self._plan(launch.source, launch.grid, launch.threadgroup, large)
         plan.run(launch.inputs, outputs, launch.ensure_row_contiguous)
         return outputs
 
-    def _plan(self, source: KernelSource, grid: Extent, threadgroup: Extent) -> Plan:
+    def _plan(self, source: KernelSource, grid: Extent, threadgroup: Extent, large: bool) -> Plan:
         known = self._plans.get(id(source))
         if known is None:
             if len(self._plans) >= _SOURCES:
                 self._plans.clear()
             known = self._plans[id(source)] = (source, {})
         plans = known[1]
-        key = (grid, threadgroup, gang_width_in_use())
+        key = (grid, threadgroup, gang_width_in_use(), large)
         plan = plans.get(key)
         if plan is None:
-            plan = Plan(source, grid, threadgroup)
+            plan = Plan(source, grid, threadgroup, large)
             if len(plans) >= _PLANS_PER_SOURCE:
                 plans.clear()
             plans[key] = plan
@@ -73,20 +77,22 @@ class CpuTarget:
 class Plan:
     """One kernel, ready for launches with one grid and threadgroup."""
 
-    def __init__(self, source: KernelSource, grid: Extent, threadgroup: Extent) -> None:
+    def __init__(
+        self, source: KernelSource, grid: Extent, threadgroup: Extent, large: bool
+    ) -> None:
         self._kernel = source.name
         self._grid = grid
         x, y, z = map(min, threadgroup, grid)
-        self._group = (x, y, z)
+        self._group = fitting_group(source, grid, (x, y, z))
         self._groups = [
-            -(-threads // group) for threads, group in zip(grid, (x, y, z), strict=True)
+            -(-threads // group) for threads, group in zip(grid, self._group, strict=True)
         ]
         if prod(self._groups) >= _MOST_GROUPS:
             raise KernelLaunchError(
                 f"kernel `{source.name}`: grid={grid} in threadgroups of {self._group} would never "
                 "end. `grid` counts threads."
             )
-        self._entry = entry_of(source, variant_for(source, grid, self._group))
+        self._entry = entry_of(source, variant_for(source, grid, self._group, large))
         self._pool: Pool = pool()
         parameters = list(enumerate(source.parameters))
         self._buffers = len(parameters)

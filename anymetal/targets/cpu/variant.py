@@ -11,6 +11,7 @@ from math import prod
 from anymetal.source import KernelSource
 
 SIMD_GROUP = 32
+MOST_THREADS = 1024  #: in a threadgroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +47,35 @@ def gang_width(width: int) -> Iterator[None]:
         _width = before
 
 
-def variant_for(
-    source: KernelSource, grid: tuple[int, int, int], group: tuple[int, int, int]
-) -> Variant:
-    """The class of a launch of `grid` threads in threadgroups of `group` (clamped to the grid)."""
+Extent = tuple[int, int, int]
+#: Attributes and words that let a kernel notice how its grid is cut into threadgroups.
+_GRID_ONLY = frozenset(
+    ("thread_position_in_grid", "threads_per_grid", "threads_per_simdgroup", "grid_size")
+)
+_TELLING = ("simd", "quad", "threadgroup", "__am_")
+
+
+def fitting_group(source: KernelSource, grid: Extent, group: Extent) -> Extent:
+    """The threadgroup to run `grid` with: `group`, unless another is better and nobody can tell.
+
+    A kernel that only knows its position in the grid runs alike in any threadgroups. If those of
+    the caller would leave lanes of the gangs empty (as (1, 1, 1) does), rows of the grid are used.
+    """
+    if (group[0] % SIMD_GROUP == 0 and grid[0] % group[0] == 0) or grid[0] < SIMD_GROUP:
+        return group
+    if group[1] == group[2] == 1 and group[0] >= 8 * SIMD_GROUP:
+        return group
+    text = source.header + source.body.replace("threads_per_simdgroup", "")
+    if not _GRID_ONLY.issuperset(source.attributes) or any(word in text for word in _TELLING):
+        return group
+    return min(grid[0], MOST_THREADS), 1, 1
+
+
+def variant_for(source: KernelSource, grid: Extent, group: Extent, large: bool = False) -> Variant:
+    """The class of a launch of `grid` threads in threadgroups of `group` (clamped to the grid).
+
+    `large`: an array has 2^31 elements or more.
+    """
     width = _width
     whole = all(threads % size == 0 for threads, size in zip(grid, group, strict=True))
     count = prod(group)
@@ -63,5 +89,6 @@ def variant_for(
         partial=width > 1 and not (whole and count % width == 0),
         single=count <= width,
         width=width,
+        large=large,
         cpu=os.environ.get("ANYMETAL_CPU", ""),
     )

@@ -41,7 +41,8 @@ def make(body, inputs, shapes, dtypes, grid, threadgroup=(1, 1, 1), init=None, c
     """A launch, as the kernel object makes it."""
     names = tuple(f"i{n}" for n in range(len(inputs)))
     outputs = tuple(f"o{n}" for n in range(len(shapes)))
-    definition = KernelDefinition("native", names, outputs, body)
+    # The comment says that the kernel can tell its threadgroups: they must stay as asked for.
+    definition = KernelDefinition("native", names, outputs, f"// threadgroup\n{body}")
     plan = SignatureGenerator(definition).plan(inputs, dtypes, ())
     return Launch(
         plan.source,

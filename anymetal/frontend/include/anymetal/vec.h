@@ -84,14 +84,21 @@ constexpr T nth(const A& first, const Rest&... rest) {
   }
 }
 
+template <typename T, typename A, typename B, typename C>
+constexpr vec_storage<T, 3> three(const A& a, const B& b, const C& c) {
+  const T last = static_cast<T>(c);
+  return vec_storage<T, 3>(raw<T, 3>{static_cast<T>(a), static_cast<T>(b), last, last});
+}
+
 template <typename T, int N, typename... A>
 constexpr vec_storage<T, N> concatenate(const A&... args) {
   using R = raw<T, N>;
-  if constexpr (N == 2) {
-    return vec_storage<T, N>(R{nth<0, T>(args...), nth<1, T>(args...)});
+  if constexpr (sizeof...(A) == 3 && N == 3) {
+    return three<T>(args...);
+  } else if constexpr (sizeof...(A) == N) {
+    return vec_storage<T, N>(R{static_cast<T>(args)...});
   } else if constexpr (N == 3) {
-    const T last = nth<2, T>(args...);
-    return vec_storage<T, N>(R{nth<0, T>(args...), nth<1, T>(args...), last, last});
+    return three<T>(nth<0, T>(args...), nth<1, T>(args...), nth<2, T>(args...));
   } else {
     return vec_storage<T, N>(
         R{nth<0, T>(args...), nth<1, T>(args...), nth<2, T>(args...), nth<3, T>(args...)});

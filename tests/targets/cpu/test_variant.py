@@ -1,0 +1,67 @@
+"""Which threadgroups a launch really uses, and which class of launches it belongs to."""
+
+from __future__ import annotations
+
+import pytest
+
+from anymetal.source import KernelSource
+from anymetal.targets.cpu.variant import fitting_group, gang_width, variant_for
+
+GRID = ("thread_position_in_grid",)
+
+
+def source(body="", attributes=GRID, header=""):
+    return KernelSource("k", "custom_kernel_k", header, body, (), attributes, "", "")
+
+
+@pytest.mark.parametrize(
+    ("grid", "group", "fitting"),
+    [
+        ((1000, 1, 1), (1, 1, 1), (1000, 1, 1)),
+        ((100_000, 1, 1), (1, 1, 1), (1024, 1, 1)),
+        ((100_000, 1, 1), (100, 1, 1), (1024, 1, 1)),
+        ((640, 480, 1), (16, 16, 1), (640, 1, 1)),
+        ((100_000, 1, 1), (256, 1, 1), (256, 1, 1)),  # good as it is
+        ((4096, 64, 1), (32, 8, 1), (32, 8, 1)),
+        ((3, 1000, 1), (3, 8, 1), (3, 8, 1)),  # rows of three are no better
+    ],
+)
+def test_group_of_a_kernel_that_cannot_tell(grid, group, fitting):
+    assert fitting_group(source("out[thread_position_in_grid.x] = 1;"), grid, group) == fitting
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        source("threadgroup_barrier(mem_flags::mem_none);"),
+        source("x = simd_sum(x);"),
+        source("x = quad_sum(x);"),
+        source(header="inline float f(float x) { return simd_max(x); }"),
+        source("", (*GRID, "threads_per_threadgroup")),
+    ],
+)
+def test_group_of_a_kernel_that_can_tell(kernel):
+    assert fitting_group(kernel, (1000, 1, 1), (1, 1, 1)) == (1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("grid", "group", "expected"),
+    [
+        ((1024, 1, 1), (256, 1, 1), dict(flat=1, linear=1, aligned=1, full=1, partial=0, single=0)),
+        ((1000, 1, 1), (256, 1, 1), dict(flat=1, linear=1, aligned=1, full=1, partial=1, single=0)),
+        ((7, 1, 1), (7, 1, 1), dict(flat=1, linear=1, aligned=0, full=0, partial=1, single=1)),
+        ((64, 64, 1), (32, 4, 1), dict(flat=0, linear=1, aligned=1, full=1, partial=0, single=0)),
+        ((60, 64, 1), (32, 4, 1), dict(flat=0, linear=0, aligned=1, full=1, partial=1, single=0)),
+        ((64, 64, 1), (16, 16, 1), dict(flat=0, linear=0, aligned=0, full=1, partial=0, single=0)),
+        ((8, 4, 1), (8, 4, 1), dict(flat=0, linear=0, aligned=0, full=1, partial=0, single=1)),
+    ],
+)
+def test_variant(grid, group, expected):
+    variant = variant_for(source(), grid, group)
+    assert {name: int(getattr(variant, name)) for name in expected} == expected
+
+
+def test_the_scalar_build_has_no_partial_gangs():
+    with gang_width(1):
+        variant = variant_for(source(), (7, 3, 1), (7, 3, 1))
+    assert (variant.width, variant.full, variant.partial) == (1, True, False)
