@@ -244,7 +244,7 @@ atomic_bool v; atomic_store_explicit(&v, true, R); atomic_exchange_explicit(&v, 
 atomic_ulong v; atomic_store_explicit(&v, 5, R); atomic_max_explicit(&v, 9, R); L(v) => 9
 atomic_ulong v; atomic_store_explicit(&v, 5, R); atomic_min_explicit(&v, 9, R); L(v) => 5
 float f = 1; atomic_fetch_add_explicit((device atomic_float*)&f, 2, R); f => 3
-uint f = 1; auto p = reinterpret_cast<device atomic<uint>*>(&f); atomic_store_explicit(p, 7, R); f => 7
+uint f = 1; atomic_store_explicit(reinterpret_cast<device atomic<uint>*>(&f), 7, R); f => 7
 threadgroup atomic_uint v[2]; atomic_store_explicit(&v[1], 5, R); L(v[1]) => 5
 volatile atomic_uint v; atomic_store_explicit(&v, 5, R); L(v) => 5
 uint e = 4; atomic_uint v; atomic_store_explicit(&v, 5, R); CAS(&v, &e, 9, R, R) => 0

@@ -76,7 +76,8 @@ _PROGRAMS = {
         template <typename T, int N> vec<T, N> twice(vec<T, N> v) { return v + v; }
         template <typename T> struct Acc { using type = float; };
         template <> struct Acc<int> { using type = long; };
-        template <typename T, typename = enable_if_t<is_floating_point_v<T>>> T only(T x) { return x; }
+        template <typename T, typename = enable_if_t<is_floating_point_v<T>>>
+        T only(T x) { return x; }
         METAL_FUNC float f(float4 v) {
           float a[3] = {1, 2, 3};
           auto g = [&](float x) { return x * v.x; };
@@ -115,6 +116,43 @@ _PROGRAMS = {
           if (p < p or not(v.x > 1) and m == on) n <<= 1;
           switch (n) { case 1: return v[n]; default: break; }
           return (v * m).x;
+        }""",
+    "components as operands": """
+        struct S {
+          float4 v; int2 k[2];
+          float sum() const { return v.x + v.w; }
+          void step() { v.x += 1; this->v.yz = float2(2); k[1].y++; }
+        };
+        float4 make() { return float4(1); }
+        float f(S s, device S* p, float4 a, float4 b, bool c, int4 i, bool4 t) {
+          float arr[4]; float2 pair[2] = {a.xy, b.zw};
+          float2 m = c ? a.xy : b.xy; float n = c ? a.x : 0; float z{a.z}; float y(a.y);
+          a.x = b.x = 1; a.xy = b.zw = m; a.x /= 2; i.xy %= 3; i.x <<= 2; --i.x; int k = i.y--;
+          p->v.x = 3; p[1].v.xyz *= 2; (*p).v.w -= 1; p->k[0].x |= 1; s.step();
+          const float& r = a.x; auto g = [=]() { return a.x + b.xy.y; };
+          if (t.x && !t.y) arr[i.x] = 1;
+          switch (i.x) { case 1: break; }
+          for (float x = a.x; x < a.y; x += a.z) arr[i.y] += x;
+          union { float4 v; float f[4]; uint4 u; } u; u.v = a;
+          return s.sum() + make().zw.x + float(i.x) + (float)i.y + static_cast<float>(i.z) + r +
+                 dot(a.xyz, b.zyx) + clamp(a.xy, 0.0f, 1.0f).x + pow(a.x, 2) + simd_sum(a.x) +
+                 min(i.x, 3) + g() + pair[1].x + k + u.f[2] + sizeof(a.x) + m.x + n + z + y;
+        }""",
+    "components in templates": """
+        template <typename V> auto f(V v) {
+          v.x += v.y; v.x++; --v.y; v.xy *= 2; v.xy = v.yx; v.z = 1 + v.x * v.y; v.w = -v.x;
+          V w = v * 2 + 1; w.x = max(v.x, v.y); w.yz += v.xy * 2; float s = 0; s += v.x;
+          if (v.x < 1 && !v.y) return v;
+          return v.x == v.y ? v : w;
+        }
+        template <typename T> void g(const device T* in, device T* out, uint3 tid, float4 v) {
+          out[tid.x] = in[tid.y + 1] * T(v.x); tid.x += 1; v.xy *= 2; v.x += float(in[tid.z]);
+          vec<T, 4> d = T(0); d.x = in[0]; d.y += in[1]; d.zw = d.xy * T(2); out[1] = d.x;
+          packed_vec<T, 3> p = d.xyz; p.x += 1; p *= 2; out[2] = p.x * p[1];
+          for (uint k = tid.x; k < tid.y; k += tid.z) out[k] = max(d.x, d.y);
+        }
+        void use(float4 a, half4 h, int4 i, float* x, bfloat* b) {
+          f(a); f(h); f(i); g(x, x, uint3(1), a); g(b, b, uint3(1), a);
         }""",
     "threadgroup memory and lanes": """
         float f(device float* x, uint lane, uint group) {
@@ -169,7 +207,6 @@ numeric_limits<bfloat>::max() => 3.3895313892515355e38
 numeric_limits<bfloat>::min() => 1.1754943508222875e-38
 numeric_limits<bool>::max() => 1
 INT_MIN => -2147483648
-extent_v<float[3][4], 1> + rank_v<int[2][2]> => 6
 sizeof(conditional_t<true, char, int>) + sizeof(make_unsigned_t<short>) => 3
 """)
 

@@ -1,7 +1,8 @@
-"""metal_math and metal_common against NumPy in double precision, by the reference's error bounds."""
+"""metal_math and metal_common against NumPy in double precision, within Metal's error bounds."""
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -248,8 +249,6 @@ extern "C" void vectors(const float4* x, float4* out) {
 
 
 def test_functions_with_two_results() -> None:
-    import ctypes
-
     library = compile_metal(_SPLITTERS)
     x = np.concatenate(
         [

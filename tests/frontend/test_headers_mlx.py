@@ -26,10 +26,10 @@ extern "C" void locate_xyz(long, const Strides* s, long* out) {
     for (uint y = 0; y < s->shape[s->ndim - 2]; ++y)
       for (uint x = 0; x < s->shape[s->ndim - 1]; ++x) {
         uint3 e(x, y, z);
-        long3 all = elem_to_loc_3_nd(e, s->shape, s->a, s->b, s->c, s->ndim);
+        long3 l = elem_to_loc_3_nd(e, s->shape, s->a, s->b, s->c, s->ndim);
         long2 two = elem_to_loc_2_nd(e, s->shape, s->a, s->b, s->ndim);
-        bool same = all.x == elem_to_loc(e, s->shape, s->a, s->ndim) && all(all.xy == two);
-        *out++ = same ? all.x : -1;
+        bool same = l.x == elem_to_loc(e, s->shape, s->a, s->ndim) && all(l.xy == two);
+        *out++ = same ? l.x : -1;
       }
 }
 template <int DIM, bool General> void walk(long n, const Strides* s, long* out, int step) {
@@ -39,13 +39,12 @@ template <int DIM, bool General> void walk(long n, const Strides* s, long* out, 
     step == 1 ? looper.next(s->shape, s->a) : looper.next(step, s->shape, s->a);
   }
 }
-extern "C" void walk_1(long n, const Strides* s, long* out, int step) { walk<1, true>(n, s, out, step); }
-extern "C" void walk_2(long n, const Strides* s, long* out, int step) { walk<2, true>(n, s, out, step); }
-extern "C" void walk_3(long n, const Strides* s, long* out, int step) { walk<3, true>(n, s, out, step); }
-extern "C" void walk_line(long n, const Strides* s, long* out, int step) {
-  walk<1, false>(n, s, out, step);
-}
-""".replace("&& all(", "&& metal::all(")
+#define WALK(name, DIM, General)                                                   \\
+  extern "C" void name(long n, const Strides* s, long* out, int step) {            \\
+    walk<DIM, General>(n, s, out, step);                                           \\
+  }
+WALK(walk_1, 1, true) WALK(walk_2, 2, true) WALK(walk_3, 3, true) WALK(walk_line, 1, false)
+"""
 
 
 class _Strides(ctypes.Structure):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+
 import numpy as np
 import pytest
 
@@ -298,8 +300,6 @@ def test_error(statement: str) -> None:
 
 def test_a_component_in_memory_is_accessed_alone() -> None:
     """Threads that write different components of one vector must not overwrite each other's."""
-    import ctypes
-
     library = Expressions([], preamble=_MEMORY).library
     memory = np.zeros(64, np.float32)
     start = -memory.ctypes.data % 16 // 4

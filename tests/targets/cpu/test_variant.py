@@ -46,19 +46,20 @@ def test_group_of_a_kernel_that_can_tell(kernel):
 
 @pytest.mark.parametrize(
     ("grid", "group", "expected"),
-    [
-        ((1024, 1, 1), (256, 1, 1), dict(flat=1, linear=1, aligned=1, full=1, partial=0, single=0)),
-        ((1000, 1, 1), (256, 1, 1), dict(flat=1, linear=1, aligned=1, full=1, partial=1, single=0)),
-        ((7, 1, 1), (7, 1, 1), dict(flat=1, linear=1, aligned=0, full=0, partial=1, single=1)),
-        ((64, 64, 1), (32, 4, 1), dict(flat=0, linear=1, aligned=1, full=1, partial=0, single=0)),
-        ((60, 64, 1), (32, 4, 1), dict(flat=0, linear=0, aligned=1, full=1, partial=1, single=0)),
-        ((64, 64, 1), (16, 16, 1), dict(flat=0, linear=0, aligned=0, full=1, partial=0, single=0)),
-        ((8, 4, 1), (8, 4, 1), dict(flat=0, linear=0, aligned=0, full=1, partial=0, single=1)),
+    [  # flat, linear, aligned, full, partial, single
+        ((1024, 1, 1), (256, 1, 1), (1, 1, 1, 1, 0, 0)),
+        ((1000, 1, 1), (256, 1, 1), (1, 1, 1, 1, 1, 0)),
+        ((7, 1, 1), (7, 1, 1), (1, 1, 0, 0, 1, 1)),
+        ((64, 64, 1), (32, 4, 1), (0, 1, 1, 1, 0, 0)),
+        ((60, 64, 1), (32, 4, 1), (0, 0, 1, 1, 1, 0)),
+        ((64, 64, 1), (16, 16, 1), (0, 0, 0, 1, 0, 0)),
+        ((8, 4, 1), (8, 4, 1), (0, 0, 0, 1, 0, 1)),
     ],
 )
 def test_variant(grid, group, expected):
     variant = variant_for(source(), grid, group)
-    assert {name: int(getattr(variant, name)) for name in expected} == expected
+    names = ("flat", "linear", "aligned", "full", "partial", "single")
+    assert tuple(int(getattr(variant, name)) for name in names) == expected
 
 
 def test_the_scalar_build_has_no_partial_gangs():

@@ -6,7 +6,8 @@ namespace __am {
 
 // The integer type whose bits an atomic exchanges: float compares by bits, as the language says.
 template <typename T>
-using atomic_word = conditional_t<sizeof(T) == 8, ulong, conditional_t<sizeof(T) == 4, uint, uchar>>;
+using atomic_word =
+    conditional_t<sizeof(T) == 8, ulong, conditional_t<sizeof(T) == 4, uint, uchar>>;
 
 template <typename T>
 constexpr bool is_atomic_number =
@@ -45,7 +46,7 @@ using atomic_long = atomic<long>;
 using atomic_ulong = atomic<ulong>;
 
 // The value parameter must not take part in deduction: `atomic_fetch_add_explicit(&f, 1, …)`.
-#define AM_VALUE typename type_identity<T>::type
+#define AM_VALUE __am::not_deduced<T>
 
 template <typename T>
 inline void atomic_store_explicit(volatile atomic<T>* object, AM_VALUE value, memory_order) {

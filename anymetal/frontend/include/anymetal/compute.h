@@ -1,9 +1,11 @@
 // <metal_compute>: barriers, and what they and the atomics say about memory.
 #pragma once
 
-namespace metal {
+// Its operators are in a namespace that only argument-dependent lookup enters (vec_operators.h says
+// why no operator may be in scope by name).
+namespace __am::flags {
 
-enum class mem_flags : uint {
+enum class mem_flags : unsigned {
   mem_none = 0,
   mem_device = 1,
   mem_threadgroup = 2,
@@ -12,11 +14,17 @@ enum class mem_flags : uint {
   mem_object_data = 16,
 };
 constexpr mem_flags operator|(mem_flags a, mem_flags b) {
-  return static_cast<mem_flags>(static_cast<uint>(a) | static_cast<uint>(b));
+  return static_cast<mem_flags>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
 }
 constexpr mem_flags operator&(mem_flags a, mem_flags b) {
-  return static_cast<mem_flags>(static_cast<uint>(a) & static_cast<uint>(b));
+  return static_cast<mem_flags>(static_cast<unsigned>(a) & static_cast<unsigned>(b));
 }
+
+}  // namespace __am::flags
+
+namespace metal {
+
+using __am::flags::mem_flags;
 
 enum memory_order {
   memory_order_relaxed,

@@ -23,7 +23,8 @@ inline float half_turns(float x) { return x - 2 * __builtin_rintf(0.5f * x); }
 
 // a * b + c in half, rounded once: float holds the product exactly, the error of the sum decides
 // between its two neighbours, and the odd one of them cannot be a tie for the final rounding.
-constexpr half fused(half a, half b, half c) {
+inline half fused(half a, half b, half c) {
+#pragma clang fp reassociate(off)
   const float product = float(a) * float(b);
   const float addend = c;
   const float sum = product + addend;
@@ -60,8 +61,15 @@ AM_FUNCTION1(round, __builtin_roundf(x))
 AM_FUNCTION1(rint, __builtin_rintf(x))
 
 AM_FUNCTION1(sqrt, __builtin_sqrtf(x))
-// Through double the result is the correctly rounded one for every float (checked exhaustively).
-AM_FUNCTION1(rsqrt, static_cast<float>(1 / __builtin_sqrt(static_cast<double>(x))))
+// Through double the result is the correctly rounded one for every float, and through float for
+// every half (checked exhaustively).
+inline float rsqrt(float x) {
+  return static_cast<float>(1 / __builtin_sqrt(static_cast<double>(x)));
+}
+inline half rsqrt(half x) { return half(1 / __builtin_sqrtf(x)); }
+inline bfloat rsqrt(bfloat x) { return bfloat(1 / __builtin_sqrtf(x)); }
+AM_MAP1(rsqrt)
+AM_MIXED1(unify_floating, rsqrt)
 
 AM_FUNCTION1(exp, __builtin_expf(x))
 AM_FUNCTION1(exp2, __builtin_exp2f(x))

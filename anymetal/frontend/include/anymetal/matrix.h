@@ -23,7 +23,11 @@ struct matrix {
     return *this;
   }
 
-  constexpr explicit matrix(T diagonal) : matrix(T(0), diagonal, type_identity<matrix>()) {}
+  constexpr explicit matrix(T diagonal)
+      : columns{on_diagonal(0, diagonal), on_diagonal(1, diagonal)} {
+    if constexpr (C > 2) columns[2] = on_diagonal(2, diagonal);
+    if constexpr (C > 3) columns[3] = on_diagonal(3, diagonal);
+  }
 
   template <typename U, __am::require<!is_same_v<T, U>> = 0>
   constexpr explicit matrix(const matrix<U, C, R>& other)
@@ -48,6 +52,47 @@ struct matrix {
   constexpr const column& operator[](int i) const { return columns[i]; }
   constexpr column& operator[](int i) { return columns[i]; }
 
+  // Friends, for the reason in vec_operators.h.
+  friend constexpr matrix operator+(const matrix& a, const matrix& b) {
+    AM_GATHER(matrix, C, a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3])
+  }
+  friend constexpr matrix operator-(const matrix& a, const matrix& b) {
+    AM_GATHER(matrix, C, a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3])
+  }
+  friend constexpr matrix operator-(const matrix& a) {
+    AM_GATHER(matrix, C, -a[0], -a[1], -a[2], -a[3])
+  }
+  friend constexpr matrix operator*(const matrix& a, T b) {
+    AM_GATHER(matrix, C, a[0] * b, a[1] * b, a[2] * b, a[3] * b)
+  }
+  friend constexpr matrix operator*(T a, const matrix& b) { return b * a; }
+  friend constexpr column operator*(const matrix& m, const vec<T, C>& v) {
+    column sum = m[0] * v.at(0) + m[1] * v.at(1);
+    if constexpr (C > 2) sum += m[2] * v.at(2);
+    if constexpr (C > 3) sum += m[3] * v.at(3);
+    return sum;
+  }
+  friend constexpr vec<T, C> operator*(const column& v, const matrix& m) {
+    using V = vec<T, C>;
+    AM_GATHER(V, C, dot(v, m[0]), dot(v, m[1]), dot(v, m[2]), dot(v, m[3]))
+  }
+  template <int K>
+  friend constexpr matrix<T, K, R> operator*(const matrix& a, const matrix<T, K, C>& b) {
+    using M = matrix<T, K, R>;
+    AM_GATHER(M, K, a * b[0], a * b[1], a * b[2], a * b[3])
+  }
+  friend constexpr matrix& operator+=(matrix& a, const matrix& b) { return a = a + b; }
+  friend constexpr matrix& operator-=(matrix& a, const matrix& b) { return a = a - b; }
+  friend constexpr matrix& operator*=(matrix& a, T b) { return a = a * b; }
+  friend constexpr matrix& operator*=(matrix& a, const matrix<T, C, C>& b) { return a = a * b; }
+  friend constexpr bool operator==(const matrix& a, const matrix& b) {
+    bool equal = all(a[0] == b[0]) & all(a[1] == b[1]);
+    if constexpr (C > 2) equal &= all(a[2] == b[2]);
+    if constexpr (C > 3) equal &= all(a[3] == b[3]);
+    return equal;
+  }
+  friend constexpr bool operator!=(const matrix& a, const matrix& b) { return !(a == b); }
+
  private:
   constexpr void copy_rest(const matrix& other) {
     if constexpr (C > 2) columns[2] = other[2];
@@ -56,19 +101,10 @@ struct matrix {
   static constexpr column from(const T* values) {
     AM_GATHER(column, R, values[0], values[1], values[2], values[3])
   }
-  constexpr matrix(T zero, T one, type_identity<matrix>) {
-    columns[0] = column(zero);
-    columns[0].set(0, one);
-    columns[1] = column(zero);
-    columns[1].set(1, one);
-    if constexpr (C > 2) {
-      columns[2] = column(zero);
-      if constexpr (R > 2) columns[2].set(2, one);
-    }
-    if constexpr (C > 3) {
-      columns[3] = column(zero);
-      if constexpr (R > 3) columns[3].set(3, one);
-    }
+  static constexpr column on_diagonal(int row, T value) {
+    column result(T(0));
+    if (row < R) result.set(row, value);
+    return result;
   }
 };
 
@@ -85,56 +121,6 @@ struct matrix {
 AM_ALIASES(float)
 AM_ALIASES(half)
 #undef AM_ALIASES
-
-#define AM_MATRIX template <typename T, int C, int R, typename M = matrix<T, C, R>>
-AM_MATRIX constexpr M operator+(const matrix<T, C, R>& a, const matrix<T, C, R>& b) {
-  AM_GATHER(M, C, a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3])
-}
-AM_MATRIX constexpr M operator-(const matrix<T, C, R>& a, const matrix<T, C, R>& b) {
-  AM_GATHER(M, C, a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3])
-}
-AM_MATRIX constexpr M operator-(const matrix<T, C, R>& a) {
-  AM_GATHER(M, C, -a[0], -a[1], -a[2], -a[3])
-}
-// The scalar does not take part in deduction: 2 * m is as good as 2.0f * m.
-AM_MATRIX constexpr M operator*(const matrix<T, C, R>& a, typename type_identity<T>::type b) {
-  AM_GATHER(M, C, a[0] * b, a[1] * b, a[2] * b, a[3] * b)
-}
-AM_MATRIX constexpr M operator*(typename type_identity<T>::type a, const matrix<T, C, R>& b) {
-  return b * a;
-}
-template <typename T, int C, int R>
-constexpr vec<T, R> operator*(const matrix<T, C, R>& m, const vec<T, C>& v) {
-  vec<T, R> sum = m[0] * v.at(0) + m[1] * v.at(1);
-  if constexpr (C > 2) sum += m[2] * v.at(2);
-  if constexpr (C > 3) sum += m[3] * v.at(3);
-  return sum;
-}
-template <typename T, int C, int R>
-constexpr vec<T, C> operator*(const vec<T, R>& v, const matrix<T, C, R>& m) {
-  using V = vec<T, C>;
-  AM_GATHER(V, C, dot(v, m[0]), dot(v, m[1]), dot(v, m[2]), dot(v, m[3]))
-}
-template <typename T, int K, int C, int R, typename M = matrix<T, C, R>>
-constexpr M operator*(const matrix<T, K, R>& a, const matrix<T, C, K>& b) {
-  AM_GATHER(M, C, a * b[0], a * b[1], a * b[2], a * b[3])
-}
-AM_MATRIX constexpr M& operator+=(matrix<T, C, R>& a, const matrix<T, C, R>& b) { return a = a + b; }
-AM_MATRIX constexpr M& operator-=(matrix<T, C, R>& a, const matrix<T, C, R>& b) { return a = a - b; }
-AM_MATRIX constexpr M& operator*=(matrix<T, C, R>& a, typename type_identity<T>::type b) {
-  return a = a * b;
-}
-AM_MATRIX constexpr M& operator*=(matrix<T, C, R>& a, const matrix<T, C, C>& b) { return a = a * b; }
-AM_MATRIX constexpr bool operator==(const matrix<T, C, R>& a, const matrix<T, C, R>& b) {
-  bool equal = all(a[0] == b[0]) & all(a[1] == b[1]);
-  if constexpr (C > 2) equal &= all(a[2] == b[2]);
-  if constexpr (C > 3) equal &= all(a[3] == b[3]);
-  return equal;
-}
-AM_MATRIX constexpr bool operator!=(const matrix<T, C, R>& a, const matrix<T, C, R>& b) {
-  return !(a == b);
-}
-#undef AM_MATRIX
 
 }  // namespace metal
 

@@ -22,7 +22,8 @@ struct packed_storage {
 namespace metal {
 
 template <typename T, int N>
-struct packed_vec : __am::layout::swizzles<__am::layout::packed_storage<T, N>, T, N> {
+struct packed_vec : __am::layout::swizzles<__am::layout::packed_storage<T, N>, T, N>,
+                    __am::layout::packed_operators<T, N> {
   using element_type = T;
 
   constexpr packed_vec() = default;

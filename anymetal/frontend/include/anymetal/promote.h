@@ -30,6 +30,11 @@ constexpr bool is_vector = false;
 template <typename T, int N>
 constexpr bool is_vector<vec<T, N>> = true;
 
+template <typename V>
+constexpr int components = 0;
+template <typename T, int N>
+constexpr int components<vec<T, N>> = N;
+
 template <typename T>
 struct element {
   using type = T;
@@ -60,23 +65,23 @@ template <typename A, typename B>
 constexpr auto join() {
   if constexpr (is_void_v<A> || is_void_v<B> ||
                 (is_vector<A> && is_vector<B> && !is_same_v<A, B>)) {
-    return type_identity<void>();
+    return identity<void>();
   } else if constexpr (is_vector<A>) {
-    return type_identity<A>();
+    return identity<A>();
   } else if constexpr (is_vector<B>) {
-    return type_identity<B>();
+    return identity<B>();
   } else if constexpr (is_same_v<A, B> && !is_enum_v<A>) {
     return canonical<A>();
   } else if constexpr (is_floating_point_v<A> && is_floating_point_v<B>) {
     if constexpr (sizeof(A) == sizeof(B)) {
-      return type_identity<float>();  // half with bfloat
+      return identity<float>();  // half with bfloat
     } else {
-      return type_identity<conditional_t<(sizeof(A) > sizeof(B)), A, B>>();
+      return identity<conditional_t<(sizeof(A) > sizeof(B)), A, B>>();
     }
   } else if constexpr (is_floating_point_v<A>) {
-    return type_identity<A>();
+    return identity<A>();
   } else if constexpr (is_floating_point_v<B>) {
-    return type_identity<B>();
+    return identity<B>();
   } else {
     return canonical<decltype(A() + B())>();
   }

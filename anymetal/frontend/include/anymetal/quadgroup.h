@@ -50,7 +50,9 @@ AM_OPERATION(op_xor, a ^ b)
 namespace metal {
 
 #define AM_LANES template <typename T, __am::quad_value<T> = 0>
-AM_LANES inline T quad_shuffle(T x, uint lane) { return __am::shuffle(x, __am::quad_base() + lane); }
+AM_LANES inline T quad_shuffle(T x, uint lane) {
+  return __am::shuffle(x, __am::quad_base() + lane);
+}
 AM_LANES inline T quad_broadcast(T x, uint lane) { return quad_shuffle(x, lane); }
 AM_LANES inline T quad_broadcast_first(T x) {
   return quad_shuffle(x, __builtin_ctzg(__am::quad_bits(true), 0));

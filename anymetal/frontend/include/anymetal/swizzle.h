@@ -1,8 +1,9 @@
 // Components by name: v.x, v.bgr, v.wzyx …
 //
-// Each name is a property (-fdeclspec): reading it calls get_<name>, writing it put_<name>. Unlike
-// proxy objects, a property has the real vector type, so `auto`, template deduction and compound
-// assignment all work. Names that repeat a component have no put and are read-only.
+// Each name is a property (-fdeclspec): reading it calls get_<name>, writing it put_<name>, whose
+// result is the value of the assignment. Unlike proxy objects, a property has the real vector type,
+// so `auto`, template deduction and compound assignment all work. Names that repeat a component
+// have no put and are read-only.
 //
 // `swizzles<Storage, T, N>` adds the names to a storage class, which provides
 //   T at(int) const      one component
@@ -13,7 +14,9 @@
 namespace metal {
 template <typename T, int N>
 struct vec;
-}
+template <typename T, int N>
+struct packed_vec;
+}  // namespace metal
 
 // AM_IS_REPEATED(x, y): 1 if the two names are the same token, else 0.
 #define AM_SECOND(first, second, ...) second
@@ -40,8 +43,11 @@ struct vec;
 #define AM_NAMED_1(n, name, alias, ...)                  \
   __declspec(property(get = get_##name)) vec<T, n> name; \
   __declspec(property(get = get_##name)) vec<T, n> alias;
-#define AM_NAMED_0(n, name, alias, ...)                                     \
-  constexpr void put_##name(vec<T, n> value) { __VA_ARGS__ }                \
+#define AM_NAMED_0(n, name, alias, ...)                                    \
+  constexpr const vec<T, n>& put_##name(const vec<T, n>& value) {          \
+    __VA_ARGS__                                                            \
+    return value;                                                          \
+  }                                                                        \
   __declspec(property(get = get_##name, put = put_##name)) vec<T, n> name; \
   __declspec(property(get = get_##name, put = put_##name)) vec<T, n> alias;
 #define AM_JOIN_NAMED(repeats) AM_NAMED_##repeats
@@ -50,7 +56,10 @@ struct vec;
 // A component is written (xyzw letter, rgba letter, index) throughout.
 #define AM_S1(a, A, i)                                           \
   constexpr T get_##a() const { return this->at(i); }            \
-  constexpr void put_##a(T value) { this->set(i, value); }       \
+  constexpr T put_##a(T value) {                                 \
+    this->set(i, value);                                         \
+    return value;                                                \
+  }                                                              \
   __declspec(property(get = get_##a, put = put_##a)) T a;        \
   __declspec(property(get = get_##a, put = put_##a)) T A;
 #define AM_S2(a, A, i, b, B, j)                                                      \

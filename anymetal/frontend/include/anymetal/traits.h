@@ -40,11 +40,6 @@ using conditional_t = typename conditional<Condition, T, U>::type;
 template <typename...>
 using void_t = void;
 
-template <typename T>
-struct type_identity {
-  using type = T;
-};
-
 // A predicate: `name<T>`, and its value `name_v<T>`.
 #define AM_PREDICATE(name, ...)                                 \
   template <typename T>                                         \
@@ -121,20 +116,6 @@ struct is_constructible : bool_constant<__is_constructible(T, A...)> {};
 template <typename T, typename... A>
 constexpr constant bool is_constructible_v = __is_constructible(T, A...);
 
-template <typename T>
-struct rank : integral_constant<size_t, __array_rank(T)> {};
-template <typename T>
-constexpr constant size_t rank_v = __array_rank(T);
-
-template <typename T, unsigned Dimension = 0>
-struct extent : integral_constant<size_t, 0> {};
-template <typename T, size_t N>
-struct extent<T[N], 0> : integral_constant<size_t, N> {};
-template <typename T, size_t N, unsigned Dimension>
-struct extent<T[N], Dimension> : extent<T, Dimension - 1> {};
-template <typename T, unsigned Dimension = 0>
-constexpr constant size_t extent_v = extent<T, Dimension>::value;
-
 template <typename... T>
 struct conjunction : bool_constant<(... && bool(T::value))> {};
 template <typename... T>
@@ -170,5 +151,13 @@ using namespace metal;
 
 template <bool Condition>
 using require = enable_if_t<Condition, int>;
+
+// A type as a value; and a parameter type that takes no part in deduction.
+template <typename T>
+struct identity {
+  using type = T;
+};
+template <typename T>
+using not_deduced = typename identity<T>::type;
 
 }  // namespace __am

@@ -1,6 +1,6 @@
 // vec<T, N> and its aliases: a class over Clang's vector types, because Metal's vectors have
 // constructors, boolean vectors of one byte a component, and conversions that plain Clang vectors
-// lack. Operators are in vec_operators.h.
+// lack.
 #pragma once
 
 namespace __am::layout {
@@ -131,7 +131,8 @@ constexpr vec_storage<T, N> convert(const vec_storage<U, N>& from) {
 namespace metal {
 
 template <typename T, int N>
-struct vec : __am::layout::swizzles<__am::vec_storage<T, N>, T, N> {
+struct vec : __am::layout::swizzles<__am::vec_storage<T, N>, T, N>,
+             __am::layout::vector_operators<T, N> {
   static_assert(N >= 2 && N <= 4, "a vector has 2, 3 or 4 components");
   using element_type = T;
   using storage = __am::vec_storage<T, N>;

@@ -1,118 +1,121 @@
 // Operators on vectors: component by component in the component's own type (no promotion to int).
-// Operands are vectors of one type, packed vectors, and scalars, which convert and fill.
+// Operands are vectors of one type and scalars, which convert to vectors.
+//
+// All of them are friends defined in a base class, which only argument-dependent lookup finds: with
+// an operator in scope by name, Clang fails to instantiate `v.xy * 2` and `v.x += 1` in templates.
 #pragma once
 
-namespace __am {
-
-// The vector type that an operator between A and B works in; no type at all when neither is a
-// vector or the two differ.
-template <typename A, typename B, typename V = unify<A, B>>
-using vector_operand = enable_if_t<is_vector<V>, V>;
-
-template <typename A, typename B, typename V = vector_operand<A, B>>
-using integer_operand = enable_if_t<is_integral_v<element_of<V>>, V>;
-template <typename A, typename B, typename V = vector_operand<A, B>>
-using numeric_operand = enable_if_t<!is_same_v<element_of<V>, bool>, V>;
-
-template <typename V>
-using bools_like = decltype(V() == V());
+namespace __am::layout {
 
 // Turns the 0/-1 lanes of a Clang vector comparison into bool components.
 template <int N, typename Lanes>
 constexpr vec<bool, N> to_bools(const Lanes& lanes) {
-  return vec<bool, N>(vec_storage<bool, N>(__builtin_convertvector(lanes, raw<bool, N>) &
-                                           static_cast<raw<bool, N>>(1)));
+  using stored = decltype(vec<bool, N>::v);
+  using storage = typename vec<bool, N>::storage;
+  return vec<bool, N>(
+      storage(__builtin_convertvector(lanes, stored) & static_cast<stored>(1)));
 }
 
-template <typename V>
-constexpr int components = 0;
-template <typename T, int N>
-constexpr int components<vec<T, N>> = N;
-
-}  // namespace __am
-
-namespace metal {
-
-// Operands come by value, converted to the common vector: `a` and `b` below have type V.
-#define AM_BINARY(op, operands, ...)                                       \
-  template <typename A, typename B, typename V = __am::operands<A, B>>     \
-  constexpr V operator op(const A& left, const B& right) {                 \
-    const V a(left);                                                       \
-    const V b(right);                                                      \
-    return V(typename V::storage(__VA_ARGS__));                            \
-  }                                                                        \
-  template <typename A, typename B, typename V = __am::operands<A, B>>     \
-  constexpr A& operator op##=(A & left, const B & right) {                 \
-    return left = left op right;                                           \
+// AM_INTEGERS, AM_NUMBERS: operators that the other vectors do not have.
+#define AM_INTEGERS template <typename U = T, require<is_integral_v<U>> = 0>
+#define AM_NUMBERS template <typename U = T, require<!is_same_v<U, bool>> = 0>
+#define AM_BINARY(types, op, ...)                              \
+  types friend constexpr V operator op(const V& a, const V& b) { \
+    return V(typename V::storage(__VA_ARGS__));                \
+  }                                                            \
+  types friend constexpr V& operator op##=(V& a, const V& b) { return a = a op b; }
+#define AM_COMPARE(op, ...)                                            \
+  friend constexpr vec<bool, N> operator op(const V& a, const V& b) {  \
+    return to_bools<N>(__VA_ARGS__);                                   \
   }
-#define AM_COMPARE(op, ...)                                                    \
-  template <typename A, typename B, typename V = __am::vector_operand<A, B>>   \
-  constexpr auto operator op(const A& left, const B& right) {                  \
-    const V a(left);                                                           \
-    const V b(right);                                                          \
-    return __am::to_bools<__am::components<V>>(__VA_ARGS__);                   \
+#define AM_STEP(op)                                                  \
+  AM_NUMBERS friend constexpr V& operator op##op(V& a) { return a = a op 1; } \
+  AM_NUMBERS friend constexpr V operator op##op(V& a, int) {         \
+    const V before(a);                                               \
+    a = a op 1;                                                      \
+    return before;                                                   \
   }
-
-AM_BINARY(+, numeric_operand, a.v + b.v)
-AM_BINARY(-, numeric_operand, a.v - b.v)
-AM_BINARY(*, numeric_operand, a.v * b.v)
-AM_BINARY(/, numeric_operand, a.v / b.v)
-AM_BINARY(%, integer_operand, a.v % b.v)
-AM_BINARY(&, integer_operand, a.v & b.v)
-AM_BINARY(|, integer_operand, a.v | b.v)
-AM_BINARY(^, integer_operand, a.v ^ b.v)
-
 // Only the low bits of a shift count matter.
-#define AM_COUNT (b.v & (sizeof(__am::element_of<V>) * 8 - 1))
-AM_BINARY(<<, integer_operand, a.v << AM_COUNT)
-AM_BINARY(>>, integer_operand, a.v >> AM_COUNT)
-#undef AM_COUNT
+#define AM_COUNT (b.v & (sizeof(T) * 8 - 1))
 
-AM_COMPARE(==, a.v == b.v)
-AM_COMPARE(!=, a.v != b.v)
-AM_COMPARE(<, a.v < b.v)
-AM_COMPARE(<=, a.v <= b.v)
-AM_COMPARE(>, a.v > b.v)
-AM_COMPARE(>=, a.v >= b.v)
-AM_COMPARE(&&, (a.v != 0) & (b.v != 0))
-AM_COMPARE(||, (a.v != 0) | (b.v != 0))
+template <typename T, int N, typename V = vec<T, N>>
+struct vector_operators {
+  AM_BINARY(AM_NUMBERS, +, a.v + b.v)
+  AM_BINARY(AM_NUMBERS, -, a.v - b.v)
+  AM_BINARY(AM_NUMBERS, *, a.v * b.v)
+  AM_BINARY(AM_NUMBERS, /, a.v / b.v)
+  AM_BINARY(AM_INTEGERS, %, a.v % b.v)
+  AM_BINARY(AM_INTEGERS, &, a.v & b.v)
+  AM_BINARY(AM_INTEGERS, |, a.v | b.v)
+  AM_BINARY(AM_INTEGERS, ^, a.v ^ b.v)
+  AM_BINARY(AM_INTEGERS, <<, a.v << AM_COUNT)
+  AM_BINARY(AM_INTEGERS, >>, a.v >> AM_COUNT)
+
+  AM_COMPARE(==, a.v == b.v)
+  AM_COMPARE(!=, a.v != b.v)
+  AM_COMPARE(<, a.v < b.v)
+  AM_COMPARE(<=, a.v <= b.v)
+  AM_COMPARE(>, a.v > b.v)
+  AM_COMPARE(>=, a.v >= b.v)
+  AM_COMPARE(&&, (a.v != 0) & (b.v != 0))
+  AM_COMPARE(||, (a.v != 0) | (b.v != 0))
+
+  AM_STEP(+)
+  AM_STEP(-)
+
+  friend constexpr V operator+(const V& a) { return a; }
+  AM_NUMBERS friend constexpr V operator-(const V& a) { return V(typename V::storage(-a.v)); }
+  AM_INTEGERS friend constexpr V operator~(const V& a) { return V(typename V::storage(~a.v)); }
+  friend constexpr vec<bool, N> operator!(const V& a) { return to_bools<N>(a.v == 0); }
+};
 
 #undef AM_BINARY
 #undef AM_COMPARE
+#undef AM_COUNT
 
-template <typename A, typename V = __am::vector_operand<A, A>>
-constexpr V operator+(const A& a) {
-  return V(a);
-}
-template <typename A, typename V = __am::numeric_operand<A, A>>
-constexpr V operator-(const A& operand) {
-  const V a(operand);
-  return V(typename V::storage(-a.v));
-}
-template <typename A, typename V = __am::integer_operand<A, A>>
-constexpr V operator~(const A& operand) {
-  const V a(operand);
-  return V(typename V::storage(~a.v));
-}
-template <typename A, typename V = __am::vector_operand<A, A>>
-constexpr auto operator!(const A& operand) {
-  const V a(operand);
-  return __am::to_bools<__am::components<V>>(a.v == 0);
-}
-
-#define AM_STEP(op)                                                        \
-  template <typename A, typename V = __am::numeric_operand<A, A>>          \
-  constexpr A& operator op##op(A & a) {                                    \
-    return a = a op 1;                                                     \
-  }                                                                        \
-  template <typename A, typename V = __am::numeric_operand<A, A>>          \
-  constexpr V operator op##op(A & a, int) {                                \
-    const V before(a);                                                     \
-    a = a op 1;                                                            \
-    return before;                                                         \
+// Packed vectors meet packed vectors and scalars here; beside a vector they convert to one. The
+// operands are deduced, or a vector would convert to a packed one just as well.
+template <typename P, typename A, typename B>
+constexpr bool packed_operands = (is_same_v<A, P> && (is_same_v<B, P> || is_arithmetic_v<B>)) ||
+                                 (is_arithmetic_v<A> && is_same_v<B, P>);
+#define AM_FORWARD(op)                                                               \
+  template <typename A, typename B, require<packed_operands<P, A, B>> = 0>           \
+  friend constexpr auto operator op(const A& a, const B& b) {                        \
+    return static_cast<V>(a) op static_cast<V>(b);                                   \
   }
-AM_STEP(+)
-AM_STEP(-)
-#undef AM_STEP
+#define AM_BINARY(types, op) \
+  AM_FORWARD(op)             \
+  types friend constexpr P& operator op##=(P& a, const V& b) { return a = V(a) op b; }
 
-}  // namespace metal
+template <typename T, int N, typename P = packed_vec<T, N>, typename V = vec<T, N>>
+struct packed_operators {
+  AM_BINARY(AM_NUMBERS, +)
+  AM_BINARY(AM_NUMBERS, -)
+  AM_BINARY(AM_NUMBERS, *)
+  AM_BINARY(AM_NUMBERS, /)
+  AM_BINARY(AM_INTEGERS, %)
+  AM_BINARY(AM_INTEGERS, &)
+  AM_BINARY(AM_INTEGERS, |)
+  AM_BINARY(AM_INTEGERS, ^)
+  AM_BINARY(AM_INTEGERS, <<)
+  AM_BINARY(AM_INTEGERS, >>)
+
+  AM_FORWARD(==)
+  AM_FORWARD(!=)
+  AM_FORWARD(<)
+  AM_FORWARD(<=)
+  AM_FORWARD(>)
+  AM_FORWARD(>=)
+
+  friend constexpr V operator+(const P& a) { return a; }
+  AM_NUMBERS friend constexpr V operator-(const P& a) { return -V(a); }
+  AM_INTEGERS friend constexpr V operator~(const P& a) { return ~V(a); }
+};
+
+#undef AM_FORWARD
+#undef AM_BINARY
+#undef AM_STEP
+#undef AM_INTEGERS
+#undef AM_NUMBERS
+
+}  // namespace __am::layout

@@ -43,95 +43,76 @@ struct complex_t {
   constexpr operator U() const {
     return static_cast<U>(real);
   }
+
+  friend constexpr complex_t operator-(complex_t a) { return {-a.real, -a.imag}; }
+  friend constexpr complex_t operator+(complex_t a, complex_t b) {
+    return {static_cast<T>(a.real + b.real), static_cast<T>(a.imag + b.imag)};
+  }
+  friend constexpr complex_t operator-(complex_t a, complex_t b) {
+    return {static_cast<T>(a.real - b.real), static_cast<T>(a.imag - b.imag)};
+  }
+  friend constexpr complex_t operator*(complex_t a, complex_t b) {
+    return {static_cast<T>(a.real * b.real - a.imag * b.imag),
+            static_cast<T>(a.real * b.imag + a.imag * b.real)};
+  }
+  friend constexpr complex_t operator/(complex_t a, complex_t b) { return divide(a, b); }
+  friend constexpr complex_t operator%(complex_t a, complex_t b) {
+    return {floored_remainder(a.real, b.real), floored_remainder(a.imag, b.imag)};
+  }
+  friend constexpr complex_t& operator+=(complex_t& a, complex_t b) { return a = a + b; }
+
+  // A scalar on either side stands for the number with imaginary part 0.
+#define AM_WITH_SCALAR(op)                                                 \
+  template <typename U, __am::component_scalar<U, T> = 0>                  \
+  friend constexpr complex_t operator op(complex_t a, U b) {               \
+    return a op complex_t(b);                                              \
+  }                                                                        \
+  template <typename U, __am::component_scalar<U, T> = 0>                  \
+  friend constexpr complex_t operator op(U a, complex_t b) {               \
+    return complex_t(a) op b;                                              \
+  }
+  AM_WITH_SCALAR(+)
+  AM_WITH_SCALAR(-)
+  AM_WITH_SCALAR(*)
+  AM_WITH_SCALAR(/)
+#undef AM_WITH_SCALAR
+
+  friend constexpr bool operator==(complex_t a, complex_t b) {
+    return a.real == b.real && a.imag == b.imag;
+  }
+  friend constexpr bool operator<(complex_t a, complex_t b) {
+    return a.real < b.real || (a.real == b.real && a.imag < b.imag);
+  }
+  friend constexpr bool operator>(complex_t a, complex_t b) { return b < a; }
+  friend constexpr bool operator<=(complex_t a, complex_t b) { return !(b < a); }
+  friend constexpr bool operator>=(complex_t a, complex_t b) { return !(a < b); }
+
+ private:
+  // Smith's division: scaling by the larger part of the divisor avoids overflow.
+  static constexpr complex_t divide(complex_t a, complex_t b) {
+    const float re = a.real;
+    const float im = a.imag;
+    const float c = b.real;
+    const float d = b.imag;
+    if (__builtin_fabsf(c) >= __builtin_fabsf(d)) {
+      const float ratio = d / c;
+      const float scale = c + d * ratio;
+      return {static_cast<T>((re + im * ratio) / scale), static_cast<T>((im - re * ratio) / scale)};
+    }
+    const float ratio = c / d;
+    const float scale = d + c * ratio;
+    return {static_cast<T>((re * ratio + im) / scale), static_cast<T>((im * ratio - re) / scale)};
+  }
+
+  static T floored_remainder(T a, T b) {
+    return static_cast<T>(a - b * static_cast<T>(floor(a / b)));
+  }
 };
 
 typedef complex_t<half> complex32_t;
 typedef complex_t<float> complex64_t;
 
 static_assert(sizeof(complex64_t) == 8 && sizeof(complex32_t) == 4, "two components, no padding");
-
-namespace __am {
-
-template <typename T>
-constexpr bool before(complex_t<T> a, complex_t<T> b) {
-  return a.real < b.real || (a.real == b.real && a.imag < b.imag);
-}
-
-template <typename T>
-constexpr complex_t<T> multiply(complex_t<T> a, complex_t<T> b) {
-  return {static_cast<T>(a.real * b.real - a.imag * b.imag),
-          static_cast<T>(a.real * b.imag + a.imag * b.real)};
-}
-
-// Smith's division: scaling by the larger part of the divisor avoids overflow.
-template <typename T>
-constexpr complex_t<T> divide(complex_t<T> a, complex_t<T> b) {
-  const float re = a.real;
-  const float im = a.imag;
-  const float c = b.real;
-  const float d = b.imag;
-  if (__builtin_fabsf(c) >= __builtin_fabsf(d)) {
-    const float ratio = d / c;
-    const float scale = c + d * ratio;
-    return {static_cast<T>((re + im * ratio) / scale), static_cast<T>((im - re * ratio) / scale)};
-  }
-  const float ratio = c / d;
-  const float scale = d + c * ratio;
-  return {static_cast<T>((re * ratio + im) / scale), static_cast<T>((im * ratio - re) / scale)};
-}
-
-template <typename T>
-inline T floored_remainder(T a, T b) {
-  return static_cast<T>(a - b * static_cast<T>(__builtin_floorf(static_cast<float>(a / b))));
-}
-
-}  // namespace __am
-
-#define AM_COMPLEX template <typename T>
-AM_COMPLEX constexpr complex_t<T> operator-(complex_t<T> a) { return {-a.real, -a.imag}; }
-AM_COMPLEX constexpr bool operator==(complex_t<T> a, complex_t<T> b) {
-  return a.real == b.real && a.imag == b.imag;
-}
-AM_COMPLEX constexpr bool operator<(complex_t<T> a, complex_t<T> b) { return __am::before(a, b); }
-AM_COMPLEX constexpr bool operator>(complex_t<T> a, complex_t<T> b) { return __am::before(b, a); }
-AM_COMPLEX constexpr bool operator<=(complex_t<T> a, complex_t<T> b) { return !(a > b); }
-AM_COMPLEX constexpr bool operator>=(complex_t<T> a, complex_t<T> b) { return !(a < b); }
-AM_COMPLEX constexpr complex_t<T> operator+(complex_t<T> a, complex_t<T> b) {
-  return {static_cast<T>(a.real + b.real), static_cast<T>(a.imag + b.imag)};
-}
-AM_COMPLEX constexpr complex_t<T> operator-(complex_t<T> a, complex_t<T> b) {
-  return {static_cast<T>(a.real - b.real), static_cast<T>(a.imag - b.imag)};
-}
-AM_COMPLEX constexpr complex_t<T> operator*(complex_t<T> a, complex_t<T> b) {
-  return __am::multiply(a, b);
-}
-AM_COMPLEX constexpr complex_t<T> operator/(complex_t<T> a, complex_t<T> b) {
-  return __am::divide(a, b);
-}
-AM_COMPLEX constexpr complex_t<T> operator%(complex_t<T> a, complex_t<T> b) {
-  return {__am::floored_remainder(a.real, b.real), __am::floored_remainder(a.imag, b.imag)};
-}
-AM_COMPLEX constexpr complex_t<T>& operator+=(complex_t<T>& a,
-                                              typename type_identity<complex_t<T>>::type b) {
-  return a = a + b;
-}
-#undef AM_COMPLEX
-
-// A scalar on either side stands for the number with imaginary part 0.
-#define AM_WITH_SCALAR(op)                                                  \
-  template <typename T, typename U, __am::component_scalar<U, T> = 0>       \
-  constexpr complex_t<T> operator op(complex_t<T> a, U b) {                 \
-    return a op complex_t<T>(b);                                            \
-  }                                                                         \
-  template <typename T, typename U, __am::component_scalar<U, T> = 0>       \
-  constexpr complex_t<T> operator op(U a, complex_t<T> b) {                 \
-    return complex_t<T>(a) op b;                                            \
-  }
-AM_WITH_SCALAR(+)
-AM_WITH_SCALAR(-)
-AM_WITH_SCALAR(*)
-AM_WITH_SCALAR(/)
-#undef AM_WITH_SCALAR
 
 template <>
 struct Limits<complex64_t> {

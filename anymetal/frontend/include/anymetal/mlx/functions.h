@@ -18,6 +18,7 @@ inline float hypot(float a, float b) {
 
 // Kahan: the error of 1 + x divides out of log(1 + x) / ((1 + x) - 1).
 inline float log1p(float x) {
+#pragma clang fp reassociate(off)
   const float sum = 1.0f + x;
   if (sum == INFINITY) return INFINITY;
   if (sum == 1.0f) return x;
