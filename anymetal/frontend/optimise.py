@@ -50,6 +50,7 @@ def optimise(raw: str, large: bool = False) -> str:
     unknown functions are found later, by the reader).
     """
     _refuse_recursion(raw)
+    _refuse_static(raw)
     module = llvm.parse_assembly(prepare(raw, large))
     _run_passes(module)
     return str(module)
@@ -140,6 +141,17 @@ def _refuse_recursion(raw: str) -> None:
         done.add(name)
 
     visit(KERNEL, ())
+
+
+def _refuse_static(raw: str) -> None:
+    """Variables that outlive a thread would be shared by all of them, on all workers."""
+    found = re.search(r"^@([\w.$]+) = (?!external)[\w ()]*\bglobal\b", raw, re.M)
+    if found:
+        name = _demangle(found.group(1)).split("::")[-1]
+        raise UnsupportedFeatureError(
+            f"`{name}` is a static or program-scope variable: Metal allows only `constant` there. "
+            "Use a local variable, threadgroup memory, or make it `constant`."
+        )
 
 
 def _demangle(name: str) -> str:

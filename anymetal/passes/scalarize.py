@@ -191,25 +191,24 @@ class _Scalarizer:
         if source.size < target.size:
             ratio = target.size // source.size
             groups = [integers[i : i + ratio] for i in range(0, len(integers), ratio)]
-            return [self._from_int(self._join(group, target), target) for group in groups]
+            word = t.Int(target.size * 8)
+            return [self._from_int(self._join(group, word), target) for group in groups]
         pieces = [p for value in integers for p in self._cut(value, target)]
         return [self._from_int(piece, target) for piece in pieces]
 
     def _bool_bits(self, values: list[Value], type_: t.Type) -> list[Value]:
-        """Between <n x i1> and an n-bit integer."""
-        if type_.is_vector:
-            (word,) = values
-            shifted = [
-                self._emit("lshr", word.type, [word, Const(word.type, str(i))])
-                for i in range(type_.lanes)
-            ]
-            return [self._emit("trunc", t.I1, [s]) for s in shifted]
-        wide = [self._emit("zext", type_, [v]) for v in values]
-        result: Value = wide[0]
-        for i in range(1, len(wide)):
-            bit = self._emit("shl", type_, [wide[i], Const(type_, str(i))])
-            result = self._emit("or", type_, [result, bit])
-        return [result]
+        """Between a vector of i1 and anything with as many bits."""
+        if values[0].type == t.I1:
+            word = self._join(values, t.Int(len(values)))
+            if not type_.is_vector:
+                return [self._from_int(word, type_)]
+            return [self._from_int(p, type_.scalar) for p in self._cut(word, type_.scalar)]
+        bits = type_.lanes
+        word = self._join([self._as_int(v) for v in values], t.Int(bits))
+        shifted = [
+            self._emit("lshr", word.type, [word, Const(word.type, str(i))]) for i in range(bits)
+        ]
+        return [self._emit("trunc", t.I1, [s]) for s in shifted]
 
     def _as_int(self, value: Value) -> Value:
         if value.type.is_int:
@@ -219,9 +218,11 @@ class _Scalarizer:
     def _from_int(self, value: Value, target: t.Type) -> Value:
         return value if target.is_int else self._emit("bitcast", target, [value])
 
-    def _join(self, group: list[Value], target: t.Type) -> Value:
-        wide = t.Int(target.size * 8)
-        step = target.size * 8 // len(group)
+    def _join(self, group: list[Value], wide: t.Int) -> Value:
+        """Integers put together to one of type `wide`, the first in the lowest bits."""
+        if len(group) == 1:
+            return group[0]
+        step = wide.bits // len(group)
         result: Value | None = None
         for i, piece in enumerate(group):
             part: Value = self._emit("zext", wide, [piece])

@@ -173,9 +173,10 @@ class Linearizer:
     def _plan_skips(self, plan: RegionPlan, deferred: dict[Node, set[Target]]) -> bool:
         found = False
         for node in plan.region.nodes:
-            if node in plan.collect and node not in plan.skip and deferred[node]:
+            if node in plan.collect and node not in plan.skip:
                 if self._worth_skipping(plan, node):
-                    plan.skip[node] = _go(set(deferred[node]), deferred)
+                    # Nothing waits behind a loop that never ends.
+                    plan.skip[node] = _go(set(deferred[node]) or {END}, deferred)
                     found = True
         return found
 

@@ -11,13 +11,13 @@ from anymetal.cli.demo import demo
 
 
 def main() -> int:
-    """Run the demo; the picture is as wide as its longest line needs."""
+    """Run the demo."""
     parser = argparse.ArgumentParser(prog="python -m anymetal.cli.demo")
     parser.add_argument("--svg", metavar="FILE", help="also draw the output")
     picture = parser.parse_args().svg
     if picture is None:
         return demo()
-    console = Console(record=True, width=100, force_terminal=True, color_system="truecolor")
+    console = Console(record=True, width=80, force_terminal=True, color_system="truecolor")
     status = demo(console)
     console.save_svg(picture, title="make demo")
     return status

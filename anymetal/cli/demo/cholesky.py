@@ -16,9 +16,9 @@ import mlx.core as mx
 import numpy as np
 
 import anymetal
-from anymetal.cli.demo.grid_sample_show import distance
+from anymetal.cli.demo.oracle import distance
 from anymetal.cli.demo.screen import Screen
-from anymetal.cli.timing import duration, interleaved
+from anymetal.cli.timing import interleaved
 
 BLOCK = 32
 ROWS = 8
@@ -123,8 +123,8 @@ def show_cholesky(screen: Screen, size: int, seconds: float) -> None:
     screen.heading(f"Cholesky of a {size} × {size} matrix")
     launches = 2 * -(-size // BLOCK) - 1
     screen.text(
-        f"Blocks of {BLOCK} columns, {launches} launches: shuffles, threadgroup memory and private "
-        "arrays in one kernel,\na small matrix product in the other "
+        f"Two kernels in {launches} launches: one factors {BLOCK} columns with shuffles, "
+        "threadgroup memory and private arrays, one updates the rest "
         "(anymetal/cli/demo/cholesky.py).\n"
     )
     random = mx.random.normal((size, size))
@@ -133,8 +133,8 @@ def show_cholesky(screen: Screen, size: int, seconds: float) -> None:
     array = np.array(a)
     exact = np.linalg.cholesky(array.astype(np.float64))
     theirs = distance(mx.linalg.cholesky(a, stream=mx.cpu), exact)
-    screen.check("L, difference to float64 in NumPy", distance(cholesky(a), exact), 1e-5)
-    screen.text(f"      mx.linalg.cholesky has {theirs:.1e}.")
+    screen.check("L beside NumPy in float64", distance(cholesky(a), exact), 1e-5)
+    screen.text(f"      (mx.linalg.cholesky: {theirs:.1e})")
     with screen.console.status("measuring"):
         timings = interleaved(
             {
@@ -145,5 +145,5 @@ def show_cholesky(screen: Screen, size: int, seconds: float) -> None:
             seconds,
         )
     rate = size**3 / 3 / timings[0].median / 1e9
-    screen.text(f"\n  In float32; {rate:.1f} GFLOP/s, {duration(timings[0].median / launches)} a launch:")
+    screen.text(f"\n  In float32, {rate:.1f} GFLOP/s:")
     screen.comparison(timings)

@@ -21,9 +21,9 @@ struct Place {
     float2 scale;  // pixels for one unit of the point
 };
 
-inline Place place_of(const device float* point, const constant int* shape) {
+inline Place place_of(float2 point, const constant int* shape) {
     float2 scale = 0.5f * float2(shape[2], shape[1]);
-    float2 at = (float2(point[0], point[1]) + 1.0f) * scale - 0.5f;
+    float2 at = (point + 1.0f) * scale - 0.5f;
     float2 whole = metal::floor(at);
     return {int2(whole), at - whole, scale};
 }
@@ -43,7 +43,7 @@ inline int64_t pixel_start(uint picture, int2 pixel, const constant int* shape) 
 _FORWARD = """
     uint channel = thread_position_in_grid.x, sample = thread_position_in_grid.y;
     uint picture = sample / samples;
-    Place place = place_of(points + 2 * sample, image_shape);
+    Place place = place_of(float2(points[2 * sample], points[2 * sample + 1]), image_shape);
     float sum = 0;
     for (int dy = 0; dy < 2; ++dy) {
         for (int dx = 0; dx < 2; ++dx) {
@@ -64,7 +64,7 @@ _BACKWARD = """
     uint lane = thread_index_in_simdgroup, sample = thread_position_in_grid.y;
     uint picture = sample / samples;
     int channels = image_shape[3];
-    Place place = place_of(points + 2 * sample, image_shape);
+    Place place = place_of(float2(points[2 * sample], points[2 * sample + 1]), image_shape);
     float2 slope = 0;
     for (int dy = 0; dy < 2; ++dy) {
         for (int dx = 0; dx < 2; ++dx) {
@@ -114,9 +114,7 @@ def _samples(points: mx.array) -> tuple[int, int]:
     return total // points.shape[0], total
 
 
-@mx.custom_function
-def grid_sample(image: mx.array, points: mx.array) -> mx.array:
-    """The samples, (batch, ..., channels)."""
+def _sample(image: mx.array, points: mx.array) -> mx.array:
     channels = image.shape[3]
     samples, total = _samples(points)
     (out,) = _forward(
@@ -129,7 +127,6 @@ def grid_sample(image: mx.array, points: mx.array) -> mx.array:
     return out
 
 
-@grid_sample.vjp
 def _vjp(primals: Any, cotangent: mx.array, _: mx.array) -> list[mx.array]:
     image, points = primals
     samples, total = _samples(points)
@@ -141,6 +138,11 @@ def _vjp(primals: Any, cotangent: mx.array, _: mx.array) -> list[mx.array]:
         output_dtypes=[image.dtype, points.dtype],
         init_value=0,
     )
+
+
+#: Takes image and points, returns the samples: (batch, ..., channels). MLX can differentiate it.
+grid_sample: Any = mx.custom_function(_sample)
+grid_sample.vjp(_vjp)
 
 
 def grid_sample_ops(image: mx.array, points: mx.array) -> mx.array:

@@ -1,4 +1,4 @@
-"""What the demo shows: headings, Metal text, checks and comparisons, on any terminal or in a file."""
+"""What the demo shows: headings, Metal text, checks and comparisons, on a terminal or in a file."""
 
 from __future__ import annotations
 
@@ -51,7 +51,9 @@ class Screen:
         self.checks += 1
         self.failures += not good
         verdict = "[bold green]ok[/]" if good else "[bold red]FAILED[/]"
-        self.console.print(f"  {verdict}  {what}: {error:.1e} (at most {limit:.0e})", highlight=False)
+        self.console.print(
+            f"  {verdict}  {what}: {error:.1e} (at most {limit:.0e})", highlight=False
+        )
 
     def comparison(self, timings: Sequence[Timing]) -> None:
         """Times with bars; the first contender is the one that the others are compared with."""

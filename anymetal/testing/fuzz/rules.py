@@ -18,6 +18,7 @@ from anymetal.testing.fuzz.tree import (
     Block,
     Break,
     Case,
+    Cast,
     CastLoad,
     Constant,
     Continue,
@@ -34,6 +35,7 @@ from anymetal.testing.fuzz.tree import (
     Statement,
     Switch,
     Variable,
+    foldable,
     walk,
 )
 
@@ -82,8 +84,10 @@ def _uses(node: object, names: frozenset[str]) -> None:
                 _need(buffer in names)
             case CastLoad():
                 _need(part.buffer in names)
-            case Binary(kind, "<<" | ">>", Constant(), Constant(_, count)):
-                _need(0 <= count < kind.bits)  # Clang folds such an expression as C++
+            case Binary(kind, "<<" | ">>", left, right) if foldable(left) and foldable(right):
+                _need(isinstance(right, Constant) and 0 <= right.value < kind.bits)
+            case Cast(kind, operand) if kind.is_integer and operand.type.is_float:
+                _need(not foldable(operand))
 
 
 def _leaves(block: Block) -> bool:

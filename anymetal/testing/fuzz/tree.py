@@ -373,6 +373,14 @@ def walk(node: Any) -> Iterator[Any]:
             yield from walk(getattr(node, item.name))
 
 
+_RUN_TIME = (Attribute, Variable, Load, CastLoad, PointerLoad, CrossLane, FunctionCall, AtomicLoad)
+
+
+def foldable(node: Expr) -> bool:
+    """Whether Clang may compute it, by the rules of C++: those leave more open than Metal's."""
+    return not any(isinstance(part, _RUN_TIME) for part in walk(node))
+
+
 def uses_cross_lane(case: Case) -> bool:
     """Whether the kernel needs a gang of all 32 lanes."""
     return any(isinstance(node, CrossLane) for node in walk(case.body))

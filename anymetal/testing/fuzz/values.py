@@ -26,6 +26,7 @@ from anymetal.testing.fuzz.tree import (
     Ternary,
     Unary,
     Variable,
+    foldable,
 )
 from anymetal.testing.fuzz.types import (
     BOOL,
@@ -259,14 +260,12 @@ class Values:
     def _shift(self, kind: Type, depth: int, uniform: bool) -> Expr:
         work, op = promote(kind), self.choose(("<<", ">>"))
         left = self.integer(kind, depth, uniform)
-        if self.scope.chance(0.5):
-            # A constant shifted by too much would be folded away before Metal's rule applies.
-            top = work.bits - 1 if isinstance(left, Constant) else work.bits + 9
-            count: Expr = Constant(INT, self.rng.randint(0, top))
+        if foldable(left):  # Clang would fold too large a shift before Metal's rule applies
+            count: Expr = Constant(INT, self.rng.randrange(work.bits))
+        elif self.scope.chance(0.5):
+            count = Constant(INT, self.rng.randint(0, work.bits + 9))
         else:
             count = self.integer(self.choose((INT, UINT)), depth, uniform)
-            if isinstance(left, Constant) or isinstance(count, Constant):
-                count = Binary(count.type, "&", count, Constant(count.type, work.bits - 1))
         result = Binary(work, op, left, count)
         return result if work == kind else Cast(kind, result)
 
@@ -352,6 +351,8 @@ class Values:
         source = self.choose((*self.scope.features.types, BOOL))
         if source.is_float:
             expression, _ = self.reals.make(source, depth, uniform)
+            if foldable(expression):
+                return self.int_constant(kind)
             if kind == INT and source == FLOAT and self.scope.chance(0.3):
                 # fabs clears the sign of a zero, which is nobody's promise.
                 return Call(kind, "as_type", (Call(FLOAT, "fabs", (expression,)),))

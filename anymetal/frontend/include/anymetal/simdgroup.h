@@ -74,28 +74,28 @@ inline uint first_active_lane() { return __builtin_ctzg(__am_ballot(true), 0); }
 namespace metal {
 
 #define AM_LANES template <typename T, __am::lane_value<T> = 0>
-AM_LANES inline T simd_shuffle(T x, uint lane) { return __am::shuffle(x, lane); }
-AM_LANES inline T simd_broadcast(T x, uint lane) { return __am::shuffle(x, lane); }
+AM_LANES inline T simd_shuffle(T x, ushort lane) { return __am::shuffle(x, lane); }
+AM_LANES inline T simd_broadcast(T x, ushort lane) { return __am::shuffle(x, lane); }
 AM_LANES inline T simd_broadcast_first(T x) { return __am::shuffle(x, __am::first_active_lane()); }
-AM_LANES inline T simd_shuffle_up(T x, uint delta) {
+AM_LANES inline T simd_shuffle_up(T x, ushort delta) {
   return __am::shuffle(x, __am::lane_up(delta, __am::simd_width));
 }
-AM_LANES inline T simd_shuffle_down(T x, uint delta) {
+AM_LANES inline T simd_shuffle_down(T x, ushort delta) {
   return __am::shuffle(x, __am::lane_down(delta, __am::simd_width));
 }
-AM_LANES inline T simd_shuffle_rotate_up(T x, uint delta) {
-  return __am::shuffle(x, __am::lane_rotated(0 - delta, __am::simd_width));
+AM_LANES inline T simd_shuffle_rotate_up(T x, ushort delta) {
+  return __am::shuffle(x, __am::lane_rotated(0u - delta, __am::simd_width));
 }
-AM_LANES inline T simd_shuffle_rotate_down(T x, uint delta) {
+AM_LANES inline T simd_shuffle_rotate_down(T x, ushort delta) {
   return __am::shuffle(x, __am::lane_rotated(delta, __am::simd_width));
 }
-AM_LANES inline T simd_shuffle_xor(T x, uint mask) { return __am::shuffle(x, __am_lane() ^ mask); }
-AM_LANES inline T simd_shuffle_and_fill_up(T x, T filling, uint delta,
-                                           uint modulo = __am::simd_width) {
+AM_LANES inline T simd_shuffle_xor(T x, ushort mask) { return __am::shuffle(x, __am_lane() ^ mask); }
+AM_LANES inline T simd_shuffle_and_fill_up(T x, T filling, ushort delta,
+                                           ushort modulo = __am::simd_width) {
   return __am::fill_up(x, filling, delta, modulo);
 }
-AM_LANES inline T simd_shuffle_and_fill_down(T x, T filling, uint delta,
-                                             uint modulo = __am::simd_width) {
+AM_LANES inline T simd_shuffle_and_fill_down(T x, T filling, ushort delta,
+                                             ushort modulo = __am::simd_width) {
   return __am::fill_down(x, filling, delta, modulo);
 }
 #undef AM_LANES

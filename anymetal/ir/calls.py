@@ -1,0 +1,64 @@
+"""The functions that a thread program may call, and what a call does besides its result."""
+
+from __future__ import annotations
+
+from anymetal.ir.types import FLOAT, I1, I32, VOID, Type
+
+Signature = tuple[Type, tuple[Type, ...]]
+
+_ELEMENTS: dict[str, Type] = {"f32": FLOAT, "i32": I32, "u32": I32}
+_POSITIONS = ["lane", "gang"] + [
+    f"{what}_{axis}" for what in "thread group size full_size grid".split() for axis in "xyz"
+]
+_COLLECTIVE = [
+    *(f"reduce_{kind}_{element}" for kind in "add mul min max".split() for element in _ELEMENTS),
+    *(f"reduce_{kind}_u32" for kind in "and or xor".split()),
+    *(
+        f"{scan}_{kind}_{element}"
+        for scan in ("scan", "xscan")
+        for kind in ("add", "mul")
+        for element in ("f32", "u32")
+    ),
+]
+
+#: Our own functions (see frontend/include/anymetal/intrinsics.h): result and operand types.
+INTRINSICS: dict[str, Signature] = {
+    **{f"__am_{name}": (I32, ()) for name in _POSITIONS},
+    **{
+        f"__am_{name}": (_ELEMENTS[name[-3:]], (_ELEMENTS[name[-3:]],)) for name in _COLLECTIVE
+    },
+    "__am_shuffle": (I32, (I32, I32)),
+    "__am_ballot": (I32, (I1,)),
+    "__am_threadgroup_barrier": (VOID, (I32,)),
+    "__am_simdgroup_barrier": (VOID, (I32,)),
+}
+
+#: Functions of the C library with a result and nothing else.
+LIBM = frozenset(
+    name + suffix
+    for name in (
+        "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp10 "
+        "exp2 expm1 fabs fdim floor fma fmax fmin fmod hypot ldexp log log10 log1p log2 logb "
+        "nearbyint nextafter pow remainder rint round roundeven scalbn sin sinh sqrt tan tanh "
+        "tgamma trunc"
+    ).split()
+    for suffix in ("f", "")
+)
+
+_WITH_EFFECT = (
+    "__am_threadgroup_barrier",
+    "__am_simdgroup_barrier",
+    "llvm.memcpy.",
+    "llvm.memmove.",
+    "llvm.memset.",
+)
+
+
+def is_known(callee: str) -> bool:
+    """Whether a program out of Clang may call this: anything else is the user's own function."""
+    return callee.startswith("llvm.") or callee in INTRINSICS or callee in LIBM
+
+
+def has_effect(callee: str) -> bool:
+    """Whether a call may change memory, or lets others change it; then its place matters."""
+    return callee.startswith(_WITH_EFFECT) or not is_known(callee)
