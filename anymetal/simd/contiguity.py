@@ -106,7 +106,8 @@ class Contiguity:
                 if size % scale == 0:
                     if isinstance(value, Instr) and value.op == "sext":
                         narrow = value.operands[0]
-                        value = narrow if narrow.type == t.I32 else value
+                        if narrow.type == t.I32 and self.v.at_hand(narrow):
+                            value = narrow
                     return Index(self.v.vector(value), value.type, size // scale)
         wide = self.w.vector(t.I64)
         pointers = f"{self.w.vector(t.PTR)} {self.v.vector(pointer)}"

@@ -78,6 +78,12 @@ class Values:
             f"load {self.form_type(value, form)}, ptr {self.slot(value, form)}"
         )
 
+    def at_hand(self, value: Value) -> bool:
+        """Whether the current block can use a value that is no operand of its instructions."""
+        if not isinstance(value, Instr):
+            return True
+        return value.block in (self.block, self.entry) or value in self.escaping
+
     # -- uses -----------------------------------------------------------------------------
 
     def shape(self, value: Value) -> Shape:

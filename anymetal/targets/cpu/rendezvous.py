@@ -36,7 +36,10 @@ def turns() -> list[str]:
 
 
 def link_scheduler(module: Any) -> None:
-    """Add the scheduler to a module that calls it."""
+    """Add the scheduler to a module that calls it.
+
+    As internal functions, so that LLVM drops those that nobody needs before it works on them.
+    """
     if any(function.name == _SCHEDULER for function in module.functions):
         module.link_in(llvm.parse_assembly(_scheduler()))
         for function in module.functions:
