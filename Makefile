@@ -18,7 +18,7 @@ help:
 	@echo "make bench   speed beside torch, NumPy and MLX's own operations"
 	@echo "make clean   remove the environment"
 
-demo: $(VENV)/.stamp-base
+demo: $(VENV)/.stamp-demo
 	$(BIN)/anymetal demo
 
 test: $(VENV)/.stamp-test
@@ -30,7 +30,7 @@ check: $(VENV)/.stamp-dev
 	$(BIN)/mypy
 
 bench: $(VENV)/.stamp-bench
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
 clean:
 	rm -rf $(VENV)
@@ -45,10 +45,10 @@ $(VENV)/bin/python:
 	  echo "On Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.stamp-base: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(MLX)]'
-	@touch $@
+# PyTorch's own index has packages without CUDA, a tenth of the size of those on PyPI.
+$(VENV)/.stamp-bench: PIP_ARGS := --extra-index-url https://download.pytorch.org/whl/cpu --retries 1
 
 $(VENV)/.stamp-%: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(MLX),$*]'
-	@touch $@ $(VENV)/.stamp-base
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_ARGS) \
+	  --editable '.[$(MLX),$*]'
+	@touch $@

@@ -21,6 +21,7 @@ import llvmlite.binding as llvm
 
 from anymetal.errors import UnsupportedFeatureError
 from anymetal.frontend.defined import define_semantics
+from anymetal.ir.calls import plain_name
 from anymetal.ir.problem import Problem
 
 KERNEL = "__am_kernel"
@@ -130,7 +131,7 @@ def _refuse_recursion(raw: str) -> None:
 
     def visit(name: str, path: tuple[str, ...]) -> None:
         if name in path:
-            cycle = " -> ".join(_demangle(n) for n in (*path[path.index(name) :], name))
+            cycle = " -> ".join(plain_name(n) for n in (*path[path.index(name) :], name))
             raise UnsupportedFeatureError(
                 f"recursion is not supported in a kernel: {cycle}. Rewrite it as a loop."
             )
@@ -147,21 +148,11 @@ def _refuse_static(raw: str) -> None:
     """Variables that outlive a thread would be shared by all of them, on all workers."""
     found = re.search(r"^@([\w.$]+) = (?!external)[\w ()]*\bglobal\b", raw, re.M)
     if found:
-        name = _demangle(found.group(1)).split("::")[-1]
+        name = plain_name(found.group(1))
         raise UnsupportedFeatureError(
             f"`{name}` is a static or program-scope variable: Metal allows only `constant` there. "
             "Use a local variable, threadgroup memory, or make it `constant`."
         )
-
-
-def _demangle(name: str) -> str:
-    """The last identifier of an Itanium-mangled name: enough to find the function."""
-    text, parts, at = name.strip('"').removeprefix("_Z").removeprefix("N"), [], 0
-    while (match := re.compile(r"(\d+)").match(text, at)) is not None:
-        end = match.end() + int(match.group(1))
-        parts.append(text[match.end() : end])
-        at = end
-    return "::".join(parts) or name
 
 
 @functools.cache

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from anymetal.ir.types import FLOAT, I1, I32, VOID, Type
 
 Signature = tuple[Type, tuple[Type, ...]]
@@ -24,9 +26,7 @@ _COLLECTIVE = [
 #: Our own functions (see frontend/include/anymetal/intrinsics.h): result and operand types.
 INTRINSICS: dict[str, Signature] = {
     **{f"__am_{name}": (I32, ()) for name in _POSITIONS},
-    **{
-        f"__am_{name}": (_ELEMENTS[name[-3:]], (_ELEMENTS[name[-3:]],)) for name in _COLLECTIVE
-    },
+    **{f"__am_{name}": (_ELEMENTS[name[-3:]], (_ELEMENTS[name[-3:]],)) for name in _COLLECTIVE},
     "__am_shuffle": (I32, (I32, I32)),
     "__am_ballot": (I32, (I1,)),
     "__am_threadgroup_barrier": (VOID, (I32,)),
@@ -62,3 +62,21 @@ def is_known(callee: str) -> bool:
 def has_effect(callee: str) -> bool:
     """Whether a call may change memory, or lets others change it; then its place matters."""
     return callee.startswith(_WITH_EFFECT) or not is_known(callee)
+
+
+def plain_name(symbol: str) -> str:
+    """The name that a user knows a function or variable by: `f` for _Z1fi, `n::f` for _ZN1n1fEi.
+
+    Out of an Itanium-mangled symbol; of a static variable in a function only its own name.
+    """
+    symbol = symbol.strip('"')
+    if not symbol.startswith("_Z"):
+        return symbol
+    local = re.match(r"_Z\w*E(?=\d)", symbol) if symbol.startswith("_ZZ") else None
+    at, parts = local.end() if local else 2, []
+    while not local and at < len(symbol) and symbol[at] in "GLNVKr":
+        at += 1
+    while length := re.compile(r"\d+").match(symbol, at):
+        at = length.end() + int(length[0])
+        parts.append(symbol[length.end() : at])
+    return "::".join(parts) or symbol

@@ -8,10 +8,10 @@ An instruction is `op`, result `type`, `operands` and one op-specific `arg`:
                     (flag "inverted": where it does not), anything else is undefined
     atomicrmw       (operation, Access);  cmpxchg: Access
     call            name of the callee
-    alloca          allocated type
+    alloca          (allocated type, align)
     phi             list of predecessor blocks, parallel to the operands
     br              list of one or two target blocks (operand: the condition of two)
-    extractvalue    index;  insertvalue: index;  shufflevector: tuple of ints, -1 is poison
+    extractvalue    index;  shufflevector: tuple of ints, -1 is poison
 
 Everything else (binary operations, casts, select, freeze, ret …) has no arg. `flags` holds LLVM's
 own words (nuw, nsw, fast, exact, disjoint …) in front of the operands.

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
+from anymetal.ir import calls
 from anymetal.ir.model import Instr, Program, Value
-
-#: Intrinsics of ours whose only effect is their result. Clang's output declares the cross-lane ones
-#: as touching hidden memory, so LLVM keeps them all (see frontend/optimise.py).
-PURE_CALLS = ("llvm.", "__am_")
-SIDE_EFFECTS = (
-    "__am_threadgroup_barrier",
-    "__am_simdgroup_barrier",
-    "llvm.memcpy",
-    "llvm.memset",
-    "llvm.memmove",
-)
 
 
 def has_effect(instr: Instr) -> bool:
     """Whether the instruction must stay even if its result is unused."""
     if instr.op == "call":
-        return not instr.arg.startswith(PURE_CALLS) or instr.arg.startswith(SIDE_EFFECTS)
+        # Clang's output declares the cross-lane functions as touching hidden memory, so LLVM keeps
+        # them all (see frontend/optimise.py): here those without use go.
+        return calls.has_effect(instr.arg)
     if instr.op == "load":
         return bool(instr.arg.volatile)
     return instr.op in ("store", "atomicrmw", "cmpxchg", "fence") or instr.is_terminator

@@ -10,6 +10,7 @@ moved behind it; one that only a conditional selection uses is done under that c
 
 from __future__ import annotations
 
+from anymetal.ir import calls
 from anymetal.ir import types as t
 from anymetal.ir.cfg import Loop, dominates, dominators, find_loops, postorder
 from anymetal.ir.model import Block, Const, Instr, Program, Value, predecessors
@@ -30,8 +31,9 @@ def _is_plain_load(instr: Instr) -> bool:
 
 
 def _may_write(instr: Instr) -> bool:
+    """Whether memory may hold something else behind the instruction."""
     if instr.op == "call":
-        return not instr.arg.startswith("llvm.") or instr.arg.startswith("llvm.mem")
+        return calls.has_effect(instr.arg)
     return instr.op in ("store", "atomicrmw", "cmpxchg", "fence")
 
 

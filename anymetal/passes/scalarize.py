@@ -7,6 +7,7 @@ them again as one group, together with the members of a struct and neighbours in
 from __future__ import annotations
 
 import re
+from math import lcm
 
 from anymetal.ir import types as t
 from anymetal.ir.cfg import reverse_postorder
@@ -14,6 +15,8 @@ from anymetal.ir.model import Access, Block, Const, ConstVector, Instr, Program,
 from anymetal.ir.problem import Problem
 
 _SUFFIX = re.compile(r"\.v\d+([a-z]+\d+)")
+#: Intrinsics of two values whose names differ from those of the reduction.
+_PAIRWISE = {"fmin": "minnum", "fmax": "maxnum", "fminimum": "minimum", "fmaximum": "maximum"}
 
 
 def run(program: Program) -> None:
@@ -118,7 +121,7 @@ class _Scalarizer:
             if kind in ("add", "mul", "and", "or", "xor", "fadd", "fmul"):
                 result = self._emit(kind, result.type, [result, value], flags=instr.flags)
             else:
-                name = {"fmin": "minnum", "fmax": "maxnum"}.get(kind, kind)
+                name = _PAIRWISE.get(kind, kind)
                 suffix = instr.arg.rsplit(".", 1)[1].lstrip("v0123456789")
                 result = self._emit("call", result.type, [result, value], f"llvm.{name}.{suffix}")
         return result
@@ -137,7 +140,8 @@ class _Scalarizer:
     def _op_load(self, instr: Instr) -> list[Value]:
         element, lanes = instr.type.scalar, instr.type.lanes
         if element == t.I1:
-            raise Problem("thread program: load of a bit-packed vector of bool")
+            word = self._emit("load", _packed(lanes), list(instr.operands), instr.arg)
+            return self._cut(word, t.I1)[:lanes]
         addresses = self._addresses(instr.operands[0], element, lanes)
         return [
             self._emit("load", element, [a], self._element_access(instr.arg, element, i))
@@ -145,9 +149,14 @@ class _Scalarizer:
         ]
 
     def _op_store(self, instr: Instr) -> list[Value]:
-        values = self._split(instr.operands[0])
+        values, pointer = self._split(instr.operands[0]), instr.operands[1]
         element = values[0].type
-        for i, address in enumerate(self._addresses(instr.operands[1], element, len(values))):
+        if element == t.I1:
+            rest: list[Value] = [Const(t.I1, "false")] * (_packed(len(values)).bits - len(values))
+            word = self._join(values + rest, _packed(len(values)))
+            self._emit("store", t.VOID, [word, pointer], instr.arg)
+            return []
+        for i, address in enumerate(self._addresses(pointer, element, len(values))):
             self._emit(
                 "store", t.VOID, [values[i], address], self._element_access(instr.arg, element, i)
             )
@@ -181,63 +190,53 @@ class _Scalarizer:
         return [poison if i < 0 else pool[i] for i in instr.arg]
 
     def _op_bitcast(self, instr: Instr) -> list[Value]:
+        """Elements are joined to integers that both types divide, and those are cut again."""
         values = self._split(instr.operands[0])
-        source, target = values[0].type, instr.type.scalar
-        if source.size == target.size and t.I1 not in (source, target):
-            return [self._emit("bitcast", target, [v]) for v in values]
-        if target == t.I1 or source == t.I1:
-            return self._bool_bits(values, instr.type)
+        source, target = _bits(values[0].type), _bits(instr.type.scalar)
+        if source == target:
+            return [self._emit("bitcast", instr.type.scalar, [v]) for v in values]
+        word = t.Int(lcm(source, target))
+        group = word.bits // source
         integers = [self._as_int(v) for v in values]
-        if source.size < target.size:
-            ratio = target.size // source.size
-            groups = [integers[i : i + ratio] for i in range(0, len(integers), ratio)]
-            word = t.Int(target.size * 8)
-            return [self._from_int(self._join(group, word), target) for group in groups]
-        pieces = [p for value in integers for p in self._cut(value, target)]
-        return [self._from_int(piece, target) for piece in pieces]
-
-    def _bool_bits(self, values: list[Value], type_: t.Type) -> list[Value]:
-        """Between a vector of i1 and anything with as many bits."""
-        if values[0].type == t.I1:
-            word = self._join(values, t.Int(len(values)))
-            if not type_.is_vector:
-                return [self._from_int(word, type_)]
-            return [self._from_int(p, type_.scalar) for p in self._cut(word, type_.scalar)]
-        bits = type_.lanes
-        word = self._join([self._as_int(v) for v in values], t.Int(bits))
-        shifted = [
-            self._emit("lshr", word.type, [word, Const(word.type, str(i))]) for i in range(bits)
-        ]
-        return [self._emit("trunc", t.I1, [s]) for s in shifted]
+        words = [self._join(integers[i : i + group], word) for i in range(0, len(values), group)]
+        pieces = [piece for w in words for piece in self._cut(w, t.Int(target))]
+        return [self._from_int(piece, instr.type.scalar) for piece in pieces]
 
     def _as_int(self, value: Value) -> Value:
         if value.type.is_int:
             return value
-        return self._emit("bitcast", t.Int(value.type.size * 8), [value])
+        return self._emit("bitcast", t.Int(_bits(value.type)), [value])
 
     def _from_int(self, value: Value, target: t.Type) -> Value:
         return value if target.is_int else self._emit("bitcast", target, [value])
 
-    def _join(self, group: list[Value], wide: t.Int) -> Value:
-        """Integers put together to one of type `wide`, the first in the lowest bits."""
+    def _join(self, group: list[Value], word: t.Int) -> Value:
+        """Integers put together to one of type `word`, the first in the lowest bits."""
         if len(group) == 1:
             return group[0]
-        step = wide.bits // len(group)
-        result: Value | None = None
-        for i, piece in enumerate(group):
-            part: Value = self._emit("zext", wide, [piece])
-            if i:
-                part = self._emit("shl", wide, [part, Const(wide, str(i * step))])
-            result = part if result is None else self._emit("or", wide, [result, part])
-        assert result is not None
+        step = word.bits // len(group)
+        result: Value = self._emit("zext", word, [group[0]])
+        for i, piece in enumerate(group[1:], 1):
+            wide = self._emit("zext", word, [piece])
+            part = self._emit("shl", word, [wide, Const(word, str(i * step))])
+            result = self._emit("or", word, [result, part])
         return result
 
-    def _cut(self, value: Value, target: t.Type) -> list[Value]:
-        narrow = t.Int(target.size * 8)
-        count = value.type.size // target.size
+    def _cut(self, word: Value, piece: t.Int) -> list[Value]:
+        """The reverse of `_join`."""
+        if word.type == piece:
+            return [word]
         pieces: list[Value] = []
-        for i in range(count):
-            shift = Const(value.type, str(i * target.size * 8))
-            part = value if i == 0 else self._emit("lshr", value.type, [value, shift])
-            pieces.append(self._emit("trunc", narrow, [part]))
+        for at in range(0, _bits(word.type), piece.bits):
+            part = self._emit("lshr", word.type, [word, Const(word.type, str(at))]) if at else word
+            pieces.append(self._emit("trunc", piece, [part]))
         return pieces
+
+
+def _packed(lanes: int) -> t.Int:
+    """How a vector of so many i1 lies in memory."""
+    return t.Int(t.Vector(lanes, t.I1).size * 8)
+
+
+def _bits(type_: t.Type) -> int:
+    return type_.bits if isinstance(type_, t.Int) else type_.size * 8

@@ -103,7 +103,7 @@ class Contiguity:
             ]
             if len(varying) == 1 and varying[0][0] is not pointer.operands[0]:
                 value, scale = varying[0]
-                if size % scale == 0:
+                if size % scale == 0 and self.v.at_hand(value):
                     if isinstance(value, Instr) and value.op == "sext":
                         narrow = value.operands[0]
                         if narrow.type == t.I32 and self.v.at_hand(narrow):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
@@ -13,6 +14,7 @@ from anymetal.frontend.optimise import optimise
 from anymetal.ir.model import Program
 from anymetal.ir.problem import Problem
 from anymetal.ir.reader import read_program
+from anymetal.ir.spec import Stage
 from anymetal.passes import dce, late_loads, memory, scalarize
 from anymetal.simd.coroutine import DECLARATIONS
 from anymetal.simd.gang import BARRIER, Analysis, GangFunction
@@ -60,13 +62,31 @@ def compile_kernel(source: KernelSource, variant: Variant) -> bytes:
         raise CompilerError(source.name, str(problem)) from problem
 
 
-def thread_program(source: KernelSource, large: bool = False) -> Program:
-    """The optimised, scalar program of one thread; `large`: arrays may have 2^31 elements."""
+#: The passes over the thread program, in order, each with the stage that it leads to.
+PASSES: tuple[tuple[Callable[[Program], None], Stage], ...] = (
+    (scalarize.run, Stage.SCALAR),
+    (memory.run, Stage.SCALAR),
+    (late_loads.run, Stage.GUARDED),
+    (dce.run, Stage.GUARDED),
+)
+
+
+def thread_program(
+    source: KernelSource,
+    large: bool = False,
+    check: Callable[[Program, Stage], None] | None = None,
+) -> Program:
+    """The optimised, scalar program of one thread.
+
+    `large`: arrays may have 2^31 elements; `check` sees the program after each pass (ir/spec.py).
+    """
     program = read_program(optimise(compile_to_ir(source), large=large))
-    scalarize.run(program)
-    memory.run(program)
-    late_loads.run(program)
-    dce.run(program)
+    if check:
+        check(program, Stage.READ)
+    for run, stage in PASSES:
+        run(program)
+        if check:
+            check(program, stage)
     if program.threadgroup_bytes > THREADGROUP_LIMIT:
         raise KernelLoadError(
             source.entry,

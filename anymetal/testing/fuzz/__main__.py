@@ -13,7 +13,7 @@ from collections import Counter
 from multiprocessing.connection import wait
 from pathlib import Path
 
-from anymetal.testing.fuzz.check import TIME_LIMIT, Checker, Verdict
+from anymetal.testing.fuzz.check import SHORT_TIME_LIMIT, TIME_LIMIT, Checker, Verdict
 from anymetal.testing.fuzz.execute import DEFAULT_WIDTHS
 from anymetal.testing.fuzz.generate import generate
 from anymetal.testing.fuzz.report import report
@@ -77,7 +77,7 @@ def run(
                 seed, deadline = busy[checker]
                 if not checker.pipe.poll() and time.monotonic() < deadline:
                     continue
-                verdict = checker.result(time_limit=0)
+                verdict = checker.result(wait=False)
                 del busy[checker]
                 idle.append(checker)
                 counts[verdict.status] += 1
@@ -97,7 +97,8 @@ def minimise(
     case: Case, verdict: Verdict, widths: tuple[int, ...], tries: int = 400
 ) -> tuple[Case, Verdict]:
     """A smaller case that fails in the same way, and its verdict."""
-    with Checker(widths) as checker:
+    limit = SHORT_TIME_LIMIT if verdict.status == "hang" else TIME_LIMIT
+    with Checker(widths, limit) as checker:
         last = verdict
 
         def fails(candidate: Case) -> bool:

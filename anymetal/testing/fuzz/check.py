@@ -23,7 +23,9 @@ from anymetal.testing.fuzz.tree import Case, uses_cross_lane
 Status = Literal["ok", "mismatch", "error", "crash", "hang", "undefined"]
 
 #: Seconds for one case, compilation included; a kernel of this size runs for microseconds.
-TIME_LIMIT = 60.0
+TIME_LIMIT = 30.0
+#: The same while shrinking a case that hangs: most candidates take all of it.
+SHORT_TIME_LIMIT = 6.0
 _SHOWN = 8
 
 
@@ -76,8 +78,9 @@ def _serve(pipe: Connection, widths: tuple[int, ...], cache: str) -> None:
 class Checker:
     """Gives verdicts from a child process that it restarts when needed."""
 
-    def __init__(self, widths: tuple[int, ...]) -> None:
+    def __init__(self, widths: tuple[int, ...], time_limit: float = TIME_LIMIT) -> None:
         self.widths = widths
+        self.time_limit = time_limit
         self.cache = tempfile.TemporaryDirectory(prefix="anymetal-fuzz-")
         self._child: multiprocessing.process.BaseProcess | None = None
         self._pipe: Connection | None = None
@@ -102,12 +105,12 @@ class Checker:
         assert self._pipe is not None
         return self._pipe
 
-    def result(self, time_limit: float = TIME_LIMIT) -> Verdict:
-        """The verdict on what was submitted."""
+    def result(self, wait: bool = True) -> Verdict:
+        """The verdict on what was submitted; without `wait`, a hang if there is none yet."""
         assert self._child is not None
-        if not self.pipe.poll(time_limit):
+        if not self.pipe.poll(self.time_limit if wait else 0):
             self._stop()
-            return Verdict("hang", f"no result after {time_limit:g} s")
+            return Verdict("hang", f"no result after {self.time_limit:g} s")
         try:
             verdict = self.pipe.recv()
         except EOFError:

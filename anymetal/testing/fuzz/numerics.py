@@ -103,20 +103,17 @@ def binary(op: str, kind: Type, left: Array, right: Array, mask: Array) -> Array
 def divide(op: str, kind: Type, left: Array, right: Array, mask: Array) -> Array:
     """Integer division, truncating; undefined for 0 and for the one overflowing quotient."""
     require(right != 0, mask, "division by zero")
-    if kind.kind == "int":
+    signed = kind.kind == "int"
+    special = right == 0
+    if signed:
         require((left != kind.limits[0]) | (right != -1), mask, "overflowing division")
-    divisor = np.where((right == 0) | (right == kind.dtype.type(0) - 1), 1, right)
-    divisor = divisor.astype(kind.dtype)
-    quotient = left // divisor
-    if kind.kind == "int":
+        special |= right == -1
+    divisor = np.where(special, 1, right).astype(kind.dtype)
+    quotient = left // divisor  # rounds down
+    if signed:
         adjust = (left - quotient * divisor != 0) & ((left < 0) != (divisor < 0))
-        quotient = quotient + adjust.astype(kind.dtype)
-        quotient = np.where(right == -1, -left, quotient)
-    else:
-        ones = right == kind.limits[1]
-        quotient = np.where(ones, (left == kind.limits[1]).astype(kind.dtype), quotient)
-    quotient = quotient.astype(kind.dtype)
-    return quotient if op == "/" else np.asarray(left - quotient * right)
+        quotient = np.where(right == -1, -left, quotient + adjust.astype(kind.dtype))
+    return np.asarray(quotient if op == "/" else left - quotient * right)
 
 
 _COMPARE: dict[str, Callable[[Array, Array], Any]] = {

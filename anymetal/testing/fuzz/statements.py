@@ -74,9 +74,9 @@ class Statements:
             (14, self._assign),
         ]
         if flow.depth < _DEEPEST:
-            options += [(10, self._if), (7, self._loop), (3, self._switch)]
+            options += [(10, self._if), (10, self._loop), (3, self._switch)]
         if flow.depth > 0 or scope.chance(0.3):
-            options.append((6, self._exit))
+            options.append((16 if flow.continues else 6, self._exit))
         if features.arrays:
             options.append((4, self._array))
         if flow.function is None:
