@@ -157,6 +157,9 @@ def _refuse_static(raw: str) -> None:
 
 @functools.cache
 def _machine() -> Any:
+    # Stores at the ends of two branches must not become one store through a selected pointer: that
+    # would be a scatter, and could move what returning threads write behind a barrier.
+    llvm.set_option("anymetal", "-sink-common-insts=false")
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_triple(llvm.get_process_triple())

@@ -93,6 +93,10 @@ class Access:
     volatile: bool = False
     atomic: bool = False
 
+    def __str__(self) -> str:
+        words = [w for w, holds in (("volatile", self.volatile), ("atomic", self.atomic)) if holds]
+        return " ".join([f"align {self.align}", *words])
+
 
 @dataclass(eq=False, slots=True)
 class Instr(Value):

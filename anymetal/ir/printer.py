@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-from anymetal.ir.model import (
-    Argument,
-    Block,
-    Const,
-    ConstVector,
-    Global,
-    Instr,
-    Program,
-    Value,
-)
+from anymetal.ir.model import Argument, Const, ConstVector, Global, Instr, Program, Value
 
 
 def print_program(program: Program) -> str:
@@ -36,24 +27,28 @@ def print_instr(instr: Instr) -> str:
 
 def _operands(instr: Instr) -> str:
     names = [print_value(v) for v in instr.operands]
+    listed = ", ".join(names)
     match instr.op:
         case "phi":
             pairs = zip(names, instr.arg, strict=True)
             return ", ".join(f"[{name}, {block.name}]" for name, block in pairs)
         case "br":
-            return ", ".join([*names, *(_block_name(b) for b in instr.arg)])
+            return ", ".join([*names, *(block.name for block in instr.arg)])
         case "call":
-            return f"@{instr.arg}({', '.join(names)})"
+            return f"@{instr.arg}({listed})"
         case "gep":
             terms = [f"{n} * {s}" for n, s in zip(names[1:], instr.arg[:-1], strict=True)]
             return " + ".join([names[0], *terms, str(instr.arg[-1])])
+        case "icmp" | "fcmp":
+            return f"{instr.arg} {listed}"
+        case "alloca":
+            type_, align = instr.arg
+            return f"{type_} align {align}"
+        case "atomicrmw":
+            operation, access = instr.arg
+            return f"{operation} {listed} {access}"
         case _:
-            arg = "" if instr.arg is None else f" {instr.arg}"
-            return ", ".join(names) + arg
-
-
-def _block_name(block: Block) -> str:
-    return block.name
+            return listed if instr.arg is None else f"{listed} {instr.arg}"
 
 
 def print_value(value: Value) -> str:

@@ -21,13 +21,11 @@ from anymetal.simd.masks import Mask, Masks
 from anymetal.simd.memory import Memory
 from anymetal.simd.positions import CONTEXT, Positions
 from anymetal.simd.private import element_size, interleaved_pointers
-from anymetal.simd.regions import Edge, Node, Region, RegionTree
+from anymetal.simd.regions import BARRIER, Edge, Node, Region, RegionTree
 from anymetal.simd.rendezvous import Rendezvous
 from anymetal.simd.shape import Launch, Shapes
 from anymetal.simd.values import SCALAR, VECTOR, Values, buffer_name
 from anymetal.simd.writer import Writer
-
-BARRIER = "__am_threadgroup_barrier"
 
 
 @dataclass

@@ -10,7 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from anymetal.ir.cfg import Loop, find_loops, postorder
-from anymetal.ir.model import Block
+from anymetal.ir.model import Block, predecessors
+
+BARRIER = "__am_threadgroup_barrier"
 
 
 @dataclass(eq=False)
@@ -72,6 +74,7 @@ class RegionTree:
         self.regions: list[Region] = []
         self.node_of: dict[Block, Node] = {}  #: each block's own node
         self.loop_region: dict[Loop, Region] = {}
+        self.to_barrier = _reaching_barrier(blocks)
         loops = find_loops(blocks)
         top = [loop for loop in loops if loop.parent is None]
         reachable = set(postorder(blocks[0], lambda b: b.successors))
@@ -107,10 +110,31 @@ class RegionTree:
                 is_back = loop is not None and target is loop.header
                 inside = target in blocks and not is_back
                 node.edges.append(Edge(source, target, owner[target] if inside else None, is_back))
-        region.nodes = postorder(owner[entry], lambda n: n.successors)[::-1]
+        region.nodes = postorder(owner[entry], self._late_first)[::-1]
         for index, node in enumerate(region.nodes):
             node.index = index
         return region
+
+    def _late_first(self, node: Node) -> list[Node]:
+        """Successors in the order of a depth-first visit: the last one visited runs first.
+
+        Lanes on a way without barrier go first. What they write before they return is then there
+        for the others behind the barrier, as it would be if all lanes ran at the same time.
+        """
+        return sorted(node.successors, key=lambda n: n.block not in self.to_barrier)
+
+
+def _reaching_barrier(blocks: list[Block]) -> set[Block]:
+    """Blocks from which a threadgroup barrier can be reached."""
+    preds = predecessors(blocks)
+    work = [b for b in blocks if any(i.op == "call" and i.arg == BARRIER for i in b.instrs)]
+    found = set(work)
+    while work:
+        for block in preds[work.pop()]:
+            if block not in found:
+                found.add(block)
+                work.append(block)
+    return found
 
 
 def _loop_exits(node: Node) -> list[tuple[Block, Block]]:

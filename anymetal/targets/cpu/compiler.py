@@ -17,7 +17,8 @@ from anymetal.ir.reader import read_program
 from anymetal.ir.spec import Stage
 from anymetal.passes import dce, late_loads, memory, scalarize
 from anymetal.simd.coroutine import DECLARATIONS
-from anymetal.simd.gang import BARRIER, Analysis, GangFunction
+from anymetal.simd.gang import Analysis, GangFunction
+from anymetal.simd.regions import BARRIER
 from anymetal.simd.shape import Launch
 from anymetal.simd.values import buffer_name
 from anymetal.source import KernelSource

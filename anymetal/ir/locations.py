@@ -1,0 +1,56 @@
+"""Where instructions come from in the user's text, out of LLVM's debug metadata."""
+
+from __future__ import annotations
+
+import re
+
+from anymetal.ir.model import Location
+
+
+class Locations:
+    """The metadata nodes of a module."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, str] = {}  #: "!12" -> text of the node
+        self.known: dict[str, Location | None] = {}
+
+    def add(self, line: str) -> None:
+        """Take a line that defines a node."""
+        key, _, text = line.partition(" = ")
+        self.nodes[key] = text
+
+    def of(self, line: str) -> Location | None:
+        """The place of an instruction in the user's text."""
+        found = re.search(r"!dbg (!\d+)", line)
+        if not found:
+            return None
+        key = found.group(1)
+        if key not in self.known:
+            self.known[key] = self._resolve(key)
+        return self.known[key]
+
+    def _resolve(self, key: str) -> Location | None:
+        """The innermost place in the user's text: inlined header code counts as its caller.
+
+        Line 0 is LLVM's word for instructions that stand for several lines.
+        """
+        place = _fields(self.nodes.get(key, ""))
+        where, line = self._file_of(place.get("scope", "")), int(place.get("line", 0))
+        if where.endswith((": source", ": header")) and line:
+            return Location(where, line, int(place.get("column", 0)))
+        return self._resolve(place["inlinedAt"]) if "inlinedAt" in place else None
+
+    def _file_of(self, scope: str) -> str:
+        seen: set[str] = set()
+        while scope and scope not in seen:
+            seen.add(scope)
+            fields = _fields(self.nodes.get(scope, ""))
+            if "file" in fields:
+                return _fields(self.nodes.get(fields["file"], "")).get("filename", "")
+            scope = fields.get("scope", "")
+        return ""
+
+
+def _fields(text: str) -> dict[str, str]:
+    """Fields of a metadata node such as !DILocation(line: 1, column: 3, scope: !20)."""
+    return {k: v.strip('"') for k, v in re.findall(r'(\w+): ("[^"]*"|[^,()]+)', text)}
