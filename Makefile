@@ -9,11 +9,12 @@ JOBS   ?= 2
 MLX    ?= cpu
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench clean
+.PHONY: help demo test test-slow check bench clean
 
 help:
 	@echo "make demo    what AnyMetal does, in under a minute"
 	@echo "make test    the test suite"
+	@echo "make test-slow  the long runs: fuzzing, every case on every CPU level"
 	@echo "make check   ruff and mypy"
 	@echo "make bench   speed beside torch, NumPy and MLX's own operations"
 	@echo "make clean   remove the environment"
@@ -23,6 +24,9 @@ demo: $(VENV)/.stamp-demo
 
 test: $(VENV)/.stamp-test
 	$(BIN)/python -m pytest -n $(JOBS) $(PYTEST_ARGS)
+
+test-slow: $(VENV)/.stamp-test
+	$(BIN)/python -m pytest -n $(JOBS) -m slow $(PYTEST_ARGS)
 
 check: $(VENV)/.stamp-dev
 	$(BIN)/ruff check .
@@ -45,10 +49,7 @@ $(VENV)/bin/python:
 	  echo "On Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-# PyTorch's own index has packages without CUDA, a tenth of the size of those on PyPI.
-$(VENV)/.stamp-bench: PIP_ARGS := --extra-index-url https://download.pytorch.org/whl/cpu --retries 1
-
 $(VENV)/.stamp-%: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_ARGS) \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 	  --editable '.[$(MLX),$*]'
 	@touch $@
