@@ -17,7 +17,7 @@ def main() -> int:
     picture = parser.parse_args().svg
     if picture is None:
         return demo()
-    console = Console(record=True, width=80, force_terminal=True, color_system="truecolor")
+    console = Console(record=True, width=80)
     status = demo(console)
     console.save_svg(picture, title="make demo")
     return status

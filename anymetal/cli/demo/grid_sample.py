@@ -1,7 +1,7 @@
-"""Bilinear sampling of pictures at arbitrary points, forward and backward, in two Metal kernels.
+"""Bilinear sampling of images at arbitrary points, forward and backward, in two Metal kernels.
 
-Pictures are (batch, height, width, channels); points are (batch, ..., 2) with x and y from -1 to 1
-over the edges of the picture; outside of it all is zero. The same as PyTorch's grid_sample with
+Images are (batch, height, width, channels); points are (batch, ..., 2) with x and y from -1 to 1
+over the edges of the image; outside of it all is zero. The same as PyTorch's grid_sample with
 `padding_mode="zeros", align_corners=False`, apart from the place of the channels.
 """
 
@@ -33,8 +33,8 @@ inline bool is_inside(int2 pixel, const constant int* shape) {
 }
 
 // Index of the first channel of a pixel.
-inline int64_t pixel_start(uint picture, int2 pixel, const constant int* shape) {
-    return ((int64_t(picture) * shape[1] + pixel.y) * shape[2] + pixel.x) * shape[3];
+inline int64_t pixel_start(uint batch, int2 pixel, const constant int* shape) {
+    return ((int64_t(batch) * shape[1] + pixel.y) * shape[2] + pixel.x) * shape[3];
 }
 """
 
@@ -42,7 +42,7 @@ inline int64_t pixel_start(uint picture, int2 pixel, const constant int* shape) 
 # that lie side by side.
 _FORWARD = """
     uint channel = thread_position_in_grid.x, sample = thread_position_in_grid.y;
-    uint picture = sample / samples;
+    uint batch = sample / samples;
     Place place = place_of(float2(points[2 * sample], points[2 * sample + 1]), image_shape);
     float sum = 0;
     for (int dy = 0; dy < 2; ++dy) {
@@ -51,7 +51,7 @@ _FORWARD = """
             if (is_inside(pixel, image_shape)) {
                 float weight = (dx ? place.rest.x : 1 - place.rest.x)
                              * (dy ? place.rest.y : 1 - place.rest.y);
-                sum += weight * image[pixel_start(picture, pixel, image_shape) + channel];
+                sum += weight * image[pixel_start(batch, pixel, image_shape) + channel];
             }
         }
     }
@@ -62,7 +62,7 @@ _FORWARD = """
 # belongs to one SIMD-group, which adds it up over its lanes.
 _BACKWARD = """
     uint lane = thread_index_in_simdgroup, sample = thread_position_in_grid.y;
-    uint picture = sample / samples;
+    uint batch = sample / samples;
     int channels = image_shape[3];
     Place place = place_of(float2(points[2 * sample], points[2 * sample + 1]), image_shape);
     float2 slope = 0;
@@ -75,7 +75,7 @@ _BACKWARD = """
             float2 near = float2(dx ? place.rest.x : 1 - place.rest.x,
                                  dy ? place.rest.y : 1 - place.rest.y);
             float2 towards = float2(dx ? near.y : -near.y, dy ? near.x : -near.x);
-            int64_t start = pixel_start(picture, pixel, image_shape);
+            int64_t start = pixel_start(batch, pixel, image_shape);
             for (int channel = lane; channel < channels; channel += 32) {
                 float flow = cotangent[int64_t(sample) * channels + channel];
                 slope += towards * flow * image[start + channel];
@@ -109,7 +109,7 @@ _backward = anymetal.metal_kernel(
 
 
 def _samples(points: mx.array) -> tuple[int, int]:
-    """Points per picture, and in all."""
+    """Points per image, and in all."""
     total = points.size // 2
     return total // points.shape[0], total
 
@@ -151,7 +151,7 @@ def grid_sample_ops(image: mx.array, points: mx.array) -> mx.array:
     x = (points[..., 0] + 1) * (width / 2) - 0.5
     y = (points[..., 1] + 1) * (height / 2) - 0.5
     left, top = mx.stop_gradient(mx.floor(x)), mx.stop_gradient(mx.floor(y))
-    picture = mx.arange(batch).reshape(-1, *[1] * (points.ndim - 2))
+    each = mx.arange(batch).reshape(-1, *[1] * (points.ndim - 2))
     total = mx.array(0.0)
     for dy in (0, 1):
         for dx in (0, 1):
@@ -161,5 +161,5 @@ def grid_sample_ops(image: mx.array, points: mx.array) -> mx.array:
             weight = mx.where(inside, weight, 0)
             column = mx.clip(column, 0, width - 1).astype(mx.int32)
             row = mx.clip(row, 0, height - 1).astype(mx.int32)
-            total = total + weight[..., None] * image[picture, row, column]
+            total = total + weight[..., None] * image[each, row, column]
     return total

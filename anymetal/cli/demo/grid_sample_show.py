@@ -19,11 +19,11 @@ def show_grid_sample(screen: Screen, side: int, channels: int, seconds: float) -
     screen.heading("grid_sample with its gradient")
     screen.text(
         "Two kernels in an mx.custom_function. The backward one adds up the gradient of the "
-        "picture with atomics, that of a point with simd_sum (anymetal/cli/demo/grid_sample.py).\n"
+        "image with atomics, that of a point with simd_sum (anymetal/cli/demo/grid_sample.py).\n"
     )
     small = _inputs((2, 11, 9, 40), (2, 7, 8, 2))
     outputs, gradients = mx.vjp(grid_sample, small[:2], small[2:])
-    names = ("samples", "gradient of the picture", "gradient of the points")
+    names = ("samples", "gradient of the image", "gradient of the points")
     for name, got, expected in zip(names, [*outputs, *gradients], sampled(*small), strict=True):
         screen.check(f"{name} beside NumPy in float64", distance(got, expected), 1e-5)
 
@@ -43,14 +43,14 @@ def show_grid_sample(screen: Screen, side: int, channels: int, seconds: float) -
                 {name: _evaluating(run, arguments) for name, run in contenders.items()}, seconds
             )
         screen.text(
-            f"\n  {batch} pictures of {side} × {side} with {channels} channels, "
+            f"\n  {batch} images of {side} × {side} with {channels} channels, "
             f"{points.size // 2:,} points, {title}:"
         )
         screen.comparison(timings)
 
 
 def _inputs(image: tuple[int, ...], points: tuple[int, ...]) -> list[mx.array]:
-    """Picture, points (some of them outside) and the cotangent of the samples."""
+    """Image, points (some of them outside) and the cotangent of the samples."""
     arrays = [
         mx.random.normal(image),
         mx.random.uniform(-1.1, 1.1, points),

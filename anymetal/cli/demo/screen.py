@@ -36,14 +36,14 @@ class Screen:
     def source(self, metal: str) -> None:
         """Metal text."""
         code = Syntax(metal, "cpp", theme="ansi_dark", background_color="default", word_wrap=True)
-        self.console.print(Padding(code, (0, 2)))
+        self.console.print(Padding(code, (0, 2), expand=False))
 
     def facts(self, rows: Sequence[tuple[str, str]]) -> None:
         """Names and values, side by side."""
         table = Table.grid(padding=(0, 2))
         for name, value in rows:
             table.add_row(f"[dim]{name}", value)
-        self.console.print(Padding(table, (0, 2)))
+        self.console.print(Padding(table, (0, 2), expand=False))
 
     def check(self, what: str, error: float, limit: float) -> None:
         """Whether a measured error stays below its limit; NaN does not."""
@@ -66,11 +66,11 @@ class Screen:
         for timing in timings:
             ours = timing is first
             bar = "█" * max(1, round(_BAR * timing.median / longest))
-            ratio = "" if ours else f"{timing.over(first):.2f} × the time"
+            ratio = "" if ours else f"{timing.over(first):.2f} × as long"
             table.add_row(
                 Text(timing.name, "bold" if ours else ""),
                 Text(duration(timing.median)),
                 Text(bar, "green" if ours else "dim"),
                 Text(ratio),
             )
-        self.console.print(Padding(table, (0, 2)))
+        self.console.print(Padding(table, (0, 2), expand=False))

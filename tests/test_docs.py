@@ -1,0 +1,46 @@
+"""What the documents say about files is true, and the README's program runs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = [
+    *(ROOT / name for name in ("README.md", "examples/README.md", "benchmarks/README.md")),
+    *sorted((ROOT / "docs").glob("*.md")),
+]
+_LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
+_PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
+#: Folders that the architecture describes as a whole.
+_WHOLE = ("frontend/include", "testing/fuzz", "cli/demo")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    links = _LINK.findall(page.read_text())
+    missing = [link for link in links if not (page.parent / link).exists()]
+    assert not missing
+
+
+def test_the_architecture_names_every_file() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    package = ROOT / "anymetal"
+    files = (path for path in package.rglob("*") if path.suffix in (".py", ".cpp", ".h"))
+    missing = [
+        str(path.relative_to(package))
+        for path in files
+        if not path.name.startswith("__")
+        and not str(path.relative_to(package)).startswith(_WHOLE)
+        and f"`{path.name}`" not in text
+    ]
+    assert not missing, "add a line for each to docs/architecture.md"
+
+
+def test_the_program_in_the_readme() -> None:
+    (program,) = _PYTHON.findall((ROOT / "README.md").read_text())
+    names: dict[str, object] = {}
+    exec(program, names)
+    assert str(names["y"]) == "array([0, 2, 4, ..., 14, 16, 18], dtype=int32)"
