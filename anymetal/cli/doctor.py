@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
-import shutil
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ def doctor() -> int:
 
 def findings() -> Iterator[Finding]:
     """All lines of the report, in order."""
-    for section in (_machine, _targets, _tools, _packages, _optional, _cache):
+    for section in (_machine, _targets, _tools, _packages, _bridge, _cache):
         yield from section()
 
 
@@ -154,19 +154,16 @@ def _package(name: str) -> str:
         return ""
 
 
-def _optional() -> Iterator[Finding]:
-    compiler = next(filter(None, map(shutil.which, _compilers())), None)
-    if compiler:
-        yield Finding("lazy execution", "C++ compiler", compiler)
-    else:
-        remedy = (
-            "on Debian and Ubuntu: apt-get install g++; without it kernels run at once, eagerly"
-        )
-        yield Finding("lazy execution", "C++ compiler", "none", "absent", remedy)
+def _bridge() -> Iterator[Finding]:
+    from anymetal.runtime.bridge import loader, recipe
 
-
-def _compilers() -> list[str]:
-    return [*([os.environ["CXX"]] if os.environ.get("CXX") else []), "c++", "g++", "clang++"]
+    try:
+        yield Finding("bridge to MLX", "C++ compiler", shlex.join(recipe.find_compiler()))
+    except recipe.Missing as error:
+        yield Finding("bridge to MLX", "C++ compiler", str(error), "absent", error.remedy)
+    status = loader.status()
+    state: State = "good" if status.works else "absent"
+    yield Finding("bridge to MLX", "large outputs", status.text, state, status.remedy)
 
 
 def _cache() -> Iterator[Finding]:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import ctypes
 import functools
 from collections.abc import Sequence
-from typing import NamedTuple
+from math import prod
+from typing import NamedTuple, Protocol
 
 import mlx.core as mx
 
+from anymetal.runtime.bridge import loader as bridge
 from anymetal.runtime.pool import Pool
 
 #: Outputs up to this many bytes are copied from a template. MLX does that at once, while filling
@@ -24,11 +26,17 @@ _templates: dict[tuple[tuple[int, ...], mx.Dtype, str | None], mx.array] = {}
 
 
 def new_output(shape: tuple[int, ...], dtype: mx.Dtype, init_value: float | None) -> mx.array:
-    """A fresh array, evaluated: filled with `init_value` rounded to float32, else with zeros."""
+    """A fresh array, evaluated: filled with `init_value` rounded to float32.
+
+    Without `init_value` its contents are arbitrary, as in MLX; small ones hold zeros.
+    """
     # As text, because 0.0 and -0.0 are equal, and NaN is not even equal to itself.
     key = (shape, dtype, None if init_value is None else repr(init_value))
     template = _templates.get(key)
     if template is None:
+        if init_value is None and prod(shape) * dtype.size >= bridge.WORTHWHILE:
+            if (array := bridge.empty(shape, dtype)) is not None:
+                return array
         template = _filled(shape, dtype, init_value)
         if template.nbytes > _TEMPLATE_BYTES:
             return template
@@ -48,6 +56,17 @@ def _filled(shape: tuple[int, ...], dtype: mx.Dtype, value: float | None) -> mx.
     return array
 
 
+class Exporter(Protocol):
+    """Whatever hands out its address by DLPack: arrays of MLX, NumPy, PyTorch."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Elements along each axis."""
+
+    def __dlpack__(self) -> object:
+        """A capsule with the address; the array stays as it is while the capsule lives."""
+
+
 class Arguments:
     """The buffer addresses of a launch; written anew for each one, by one thread at a time.
 
@@ -64,17 +83,19 @@ class Arguments:
         memory = (self._slots, self.buffers, self._strided)  # as `am_bind` wants them
         self._addresses = [ctypes.addressof(block) for block in memory]
 
-    def bind(self, arrays: list[mx.array], contiguous: bool) -> list[object]:
+    def bind(self, arrays: list[Exporter], contiguous: bool) -> list[object]:
         """Writes the addresses of evaluated arrays; whoever holds the result keeps them alive.
 
-        With `contiguous`, arrays that are not row-contiguous are replaced by copies that are.
+        With `contiguous`, MLX arrays that are not row-contiguous are replaced by copies that are.
         """
         capsules: list[object] = [array.__dlpack__() for array in arrays]
         found = self._pool.bind(capsules, *self._addresses)
         if found and contiguous:
             for number, strided in enumerate(self._strided):
                 if strided:
-                    arrays[number] = mx.contiguous(arrays[number], stream=mx.cpu)
+                    array = arrays[number]
+                    assert isinstance(array, mx.array)
+                    arrays[number] = mx.contiguous(array, stream=mx.cpu)
             mx.eval(arrays)
             return self.bind(arrays, False)
         return capsules

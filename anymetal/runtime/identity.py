@@ -14,8 +14,13 @@ from anymetal.runtime.cache import digest
 
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))
 
-#: Binaries inside the packages that compile; another version is another size and another time.
-_TOOLS = {"ziglang": "zig", "llvmlite": os.path.join("binding", "libllvmlite.so")}
+#: Files inside the packages that compile, and of MLX, whose headers kernels may include; another
+#: version is another size or another time.
+_TOOLS = {
+    "ziglang": "zig",
+    "llvmlite": os.path.join("binding", "libllvmlite.so"),
+    "mlx": os.path.join("include", "mlx", "version.h"),
+}
 
 #: Lines of /proc/cpuinfo that say what code a processor can run, and which code suits it.
 _CPU_LINES = (
@@ -54,7 +59,7 @@ def package() -> str:
 
 
 def tools() -> str:
-    """Which Clang and which LLVM are installed."""
+    """Which Clang, which LLVM and which MLX are installed."""
     lines = []
     for name, binary in _TOOLS.items():
         spec = importlib.util.find_spec(name)

@@ -170,7 +170,8 @@ def test_each_output_has_memory_of_its_own():
         assert len(set(addresses)) == 8
         for address in addresses:
             ctypes.memset(address, 0xFF, 2 * size)
-        _, (address,), _ = bind([arrays.new_output((size,), mx.bfloat16, None)])
+        zeros = arrays.new_output((size,), mx.bfloat16, None)
+        _, (address,), _ = bind([zeros])
         assert not any(ctypes.string_at(address, 2 * size))
 
 

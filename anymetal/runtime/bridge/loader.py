@@ -1,0 +1,136 @@
+"""The bridge in this process: built when it is first of use, loaded when it is ready.
+
+ANYMETAL_BRIDGE=0      never
+ANYMETAL_BRIDGE=wait   build it at once where others would build it in the background
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from typing import TYPE_CHECKING, NamedTuple
+
+import mlx.core as mx
+
+from anymetal.runtime import cache
+
+if TYPE_CHECKING:  # what it takes to build and load costs milliseconds to import
+    from anymetal.runtime.bridge.native import Native
+
+#: From so many bytes on, zeroing an array takes longer than asking for one that is not.
+WORTHWHILE = 1 << 20
+
+
+class Bridge:
+    """The way from nothing to a loaded extension; a step at a time, without keeping callers."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._settled = False
+        self._native: Native | None = None
+        self._builder: int | None = None
+
+    def empty(self, shape: tuple[int, ...], dtype: mx.Dtype) -> mx.array | None:
+        """An evaluated array with arbitrary contents; None as long as there is no bridge."""
+        if not self._settled:
+            self._advance()
+        native = self._native
+        return None if native is None else native.empty(shape, dtype)
+
+    def _advance(self) -> None:
+        wait = _mode() == "wait"
+        if not self._lock.acquire(blocking=wait):
+            return  # another thread is at it
+        try:
+            if not self._settled:
+                self._settled = self._step(wait)
+        finally:
+            self._lock.release()
+
+    def _step(self, wait: bool) -> bool:
+        """True when there is nothing more to hope for, or to do."""
+        if _mode() == "0":
+            return True
+        if self._builder is not None and not _ended(self._builder, wait):
+            return False
+        from anymetal.runtime.bridge.native import Unusable, load
+        from anymetal.runtime.bridge.recipe import Missing, recipe
+
+        try:
+            wanted = recipe()
+            path = wanted.library()
+            if path is None and self._builder is None and wanted.failure() is None:
+                self._builder = _start_build()
+                return self._step(True) if wait else False
+            if path is not None:
+                self._native = load(path)
+        except (Missing, Unusable, OSError):  # the last one: no process for the build
+            pass  # `status` tells
+        return True
+
+
+class Status(NamedTuple):
+    """The state of the bridge in words."""
+
+    works: bool
+    text: str
+    remedy: str
+
+
+def status() -> Status:
+    """What a process that started now would meet."""
+    from anymetal.runtime.bridge.native import Unusable, load
+    from anymetal.runtime.bridge.recipe import Missing, recipe
+
+    if _mode() == "0":
+        return Status(False, "turned off", "unset ANYMETAL_BRIDGE")
+    try:
+        wanted = recipe()
+    except Missing as error:
+        return Status(False, str(error), error.remedy)
+    if path := wanted.library():
+        try:
+            load(path)
+        except Unusable as error:
+            return Status(False, str(error), "")
+        return Status(True, f"built {wanted.versions}", "")
+    if log := wanted.failure():
+        remedy = f"{log} has the compiler's words; delete it to try again"
+        return Status(False, f"could not be built {wanted.versions}", remedy)
+    remedy = "the first output of 1 MiB or more starts that in the background; it takes seconds"
+    return Status(False, "not built yet", remedy)
+
+
+def _mode() -> str:
+    text = os.environ.get("ANYMETAL_BRIDGE", "")
+    if text not in ("", "0", "1", "wait"):
+        raise ValueError(f"ANYMETAL_BRIDGE must be 0, 1 or wait, not {text!r}")
+    return text
+
+
+def _start_build() -> int:
+    """The id of a process that builds the bridge."""
+    environment = {
+        **os.environ,
+        # It is to find the same packages as we do, and to share our cache even where that is a
+        # temporary folder of this process.
+        "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path),
+        "PYTHONSAFEPATH": "1",
+        "ANYMETAL_CACHE_DIR": str(cache.cache_directory()),
+    }
+    null = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in range(3)]
+    command = [sys.executable, "-m", "anymetal.runtime.bridge.build"]
+    # A session of its own: Ctrl-C is for the program, not for the build.
+    return os.posix_spawn(sys.executable, command, environment, file_actions=null, setsid=True)
+
+
+def _ended(process: int, wait: bool) -> bool:
+    try:
+        return os.waitpid(process, 0 if wait else os.WNOHANG)[0] != 0
+    except ChildProcessError:  # somebody else took note, or this is a fork of the one who asked
+        return True
+
+
+_bridge = Bridge()
+empty = _bridge.empty

@@ -1,0 +1,44 @@
+// Arrays whose memory nobody has touched yet, which MLX's Python interface cannot make.
+
+#pragma once
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <utility>
+
+#include "mlx/allocator.h"
+#include "mlx/array.h"
+
+namespace anymetal {
+
+// Smaller buffers hold too few whole huge pages to be worth a system call.
+constexpr size_t huge_page_threshold = size_t{4} << 20;
+
+// Fresh memory costs a page fault per page: 16,000 for 64 MiB, or 32 with huge pages. Only advice,
+// so that a refusal changes nothing but the time.
+inline void prefer_huge_pages(void* memory, size_t bytes) {
+  static const uintptr_t page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto address = reinterpret_cast<uintptr_t>(memory);
+  const uintptr_t first = (address + page - 1) / page * page;
+  const uintptr_t last = (address + bytes) / page * page;
+  if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
+}
+
+// An evaluated array with arbitrary contents, in memory that MLX counts and frees.
+inline mlx::core::array empty(mlx::core::Shape shape, mlx::core::Dtype dtype) {
+  size_t bytes = dtype.size();
+  for (auto extent : shape) {
+    if (__builtin_mul_overflow(bytes, static_cast<size_t>(extent), &bytes)) throw std::bad_alloc();
+  }
+  mlx::core::allocator::Data data = mlx::core::allocator::malloc(bytes);
+  void* memory = data.buffer().raw_ptr();
+  if (memory == nullptr && bytes != 0) throw std::bad_alloc();
+  if (bytes >= huge_page_threshold) prefer_huge_pages(memory, bytes);
+  return mlx::core::array(std::move(data), std::move(shape), dtype);
+}
+
+}  // namespace anymetal

@@ -1,0 +1,144 @@
+"""What building the bridge takes: a compiler, the headers of Python, nanobind and MLX, a key.
+
+Looking them up takes milliseconds and starts nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
+from typing import NamedTuple
+
+import mlx.core as mx
+
+from anymetal.runtime import cache
+
+_FOLDER = Path(__file__).parent
+_SOURCES = ("module.cpp", "memory.h")
+_COMPILERS = ("c++", "g++", "clang++")
+
+#: `z now`: a library that lacks a symbol of MLX must fail when it is loaded, not in a call.
+_FLAGS = (
+    "-shared -std=c++20 -O2 -fPIC -fvisibility=hidden -fno-strict-aliasing -ffunction-sections "
+    "-fdata-sections -DNDEBUG -DNB_COMPACT_ASSERTIONS -DNB_DOMAIN=mlx -s -Wl,--gc-sections "
+    "-Wl,-z,now"
+).split()
+
+
+class Missing(Exception):
+    """Something that the bridge is made of is not there."""
+
+    def __init__(self, what: str, remedy: str) -> None:
+        super().__init__(what)
+        self.remedy = remedy
+
+
+class Recipe(NamedTuple):
+    """How to build the bridge for this Python, this MLX, with this compiler."""
+
+    command: tuple[str, ...]  #: to be completed by "-o" and a path
+    versions: str  #: of what it is built with and for, in words
+    key: str
+
+    def library(self) -> Path | None:
+        """The finished bridge, if it was built before."""
+        return cache.get(self.key)
+
+    def failure(self) -> Path | None:
+        """The log of a build that failed, if one did."""
+        return cache.get(self.failure_key)
+
+    @property
+    def failure_key(self) -> str:
+        """Where the cache keeps that log."""
+        return cache.digest("failed bridge", self.key)
+
+
+def recipe() -> Recipe:
+    """All that the build needs; raises `Missing`."""
+    compiler = find_compiler()
+    python = _python_headers()
+    binder, version = _nanobind()
+    mlx = Path(mx.__file__).parent
+    library = mlx / "lib" / "libmlx.so"
+    if not (mlx / "include" / "mlx" / "array.h").exists() or not library.exists():
+        raise Missing(
+            f"MLX's headers or its library are not in {mlx}",
+            "install MLX as its publishers pack it: python -m pip install --force-reinstall mlx",
+        )
+    headers = (
+        *python,
+        binder / "include",
+        binder / "ext" / "robin_map" / "include",
+        mlx / "include",
+    )
+    sources = (binder / "src" / "nb_combined.cpp", _FOLDER / _SOURCES[0])
+    command = (
+        *compiler,
+        *_FLAGS,
+        *(f"-I{folder}" for folder in headers),
+        *map(str, sources),
+        str(library),
+    )
+    mlx_version: str = mx.__version__  # type: ignore[attr-defined]  # the stubs lack it
+    versions = f"with nanobind {version} for MLX {mlx_version}"
+    key = cache.digest(
+        "bridge",
+        EXTENSION_SUFFIXES[0],  # Python's ABI: ".cpython-311-x86_64-linux-gnu.so"
+        versions,
+        *(_identity(path) for path in (Path(compiler[0]), library, sources[0])),
+        *command,
+        *((_FOLDER / name).read_bytes() for name in _SOURCES),
+    )
+    return Recipe(command, versions, key)
+
+
+def find_compiler() -> tuple[str, ...]:
+    """`$CXX` with its options, else the first C++ compiler on the PATH; raises `Missing`."""
+    chosen = shlex.split(os.environ.get("CXX", ""))
+    if chosen:
+        if path := _which(chosen[0]):
+            return (path, *chosen[1:])
+        raise Missing(f"no program {chosen[0]!r}, which CXX names", "correct or unset CXX")
+    for name in _COMPILERS:
+        if path := _which(name):
+            return (path,)
+    raise Missing("no C++ compiler", "on Debian and Ubuntu: apt-get install g++")
+
+
+def _which(name: str) -> str | None:
+    """`shutil.which` without importing that, which takes longer than all the rest here."""
+    folders = [""] if os.sep in name else os.environ.get("PATH", os.defpath).split(os.pathsep)
+    paths = (os.path.join(folder, name) for folder in folders)
+    return next((p for p in paths if os.path.isfile(p) and os.access(p, os.X_OK)), None)
+
+
+def _python_headers() -> list[Path]:
+    import sysconfig
+
+    folders = {sysconfig.get_path(name): None for name in ("include", "platinclude")}
+    found = [Path(folder) for folder in folders if folder]
+    if not any((folder / "Python.h").exists() for folder in found):
+        raise Missing(
+            f"Python's headers (Python.h) are not in {sysconfig.get_path('include')}",
+            "on Debian and Ubuntu: apt-get install python3-dev",
+        )
+    return found
+
+
+def _nanobind() -> tuple[Path, str]:
+    """nanobind's folder, which has its sources, and its version."""
+    try:
+        import nanobind
+    except ImportError as error:
+        remedy = "python -m pip install 'nanobind>=3'"
+        raise Missing("no Python package `nanobind`", remedy) from error
+    return Path(nanobind.__file__).parent, nanobind.__version__
+
+
+def _identity(path: Path) -> str:
+    """Another version of a file is another size and another time."""
+    status = path.stat()
+    return f"{path.resolve()} {status.st_size} {status.st_mtime_ns}"

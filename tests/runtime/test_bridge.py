@@ -1,0 +1,350 @@
+"""The bridge to MLX: arrays nobody has touched, and all that may go wrong on the way to them."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import mlx.core as mx
+import pytest
+
+import anymetal
+from anymetal.cli import doctor
+from anymetal.runtime import arrays
+from anymetal.runtime.bridge import loader, native, recipe
+from anymetal.runtime.pool import pool
+from tests.runtime.native import ROOT
+
+DTYPES = [
+    mx.bool_, mx.int8, mx.int16, mx.int32, mx.int64, mx.uint8, mx.uint16, mx.uint32, mx.uint64,
+    mx.float16, mx.bfloat16, mx.float32, mx.float64, mx.complex64,
+]  # fmt: skip
+LARGE = (loader.WORTHWHILE // 4,)
+
+
+@pytest.fixture(scope="module")
+def library() -> Path:
+    """The finished bridge; built once if the cache has none."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ANYMETAL_BRIDGE", "wait")
+        loader.Bridge().empty((), mx.float32)
+        try:
+            found = recipe.recipe().library()
+        except recipe.Missing as error:
+            pytest.skip(f"{error}; {error.remedy}")
+    assert found is not None, loader.status()
+    return found
+
+
+@pytest.fixture
+def bridge(library: Path) -> native.Native:
+    return native.load(library)
+
+
+@pytest.fixture
+def compiler(tmp_path, monkeypatch) -> Callable[[str], Path]:
+    """Puts a shell script in the place of the C++ compiler, and an empty cache beside it.
+
+    In the script, $out is the file to make. The file "calls" gets a line for each call.
+    """
+    monkeypatch.setenv("ANYMETAL_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("ANYMETAL_BRIDGE", "wait")
+    monkeypatch.setenv("TMPDIR", str(tmp_path))  # a build that crashes leaves its folder
+
+    def install(script: str) -> Path:
+        calls, path = tmp_path / "calls", tmp_path / "c++"
+        calls.touch()
+        path.write_text(
+            f"#!/bin/sh\necho called >> {shlex.quote(str(calls))}\nfor out; do :; done\n{script}\n"
+        )
+        path.chmod(0o755)
+        monkeypatch.setenv("CXX", str(path))
+        return calls
+
+    return install
+
+
+def address_of(array: mx.array) -> int:
+    arguments = arrays.Arguments(pool(), 1, [0])
+    arguments.bind([array], False)
+    return int(arguments.buffers[0])
+
+
+def copying(library: Path) -> str:
+    """A compiler that is done in no time."""
+    return f'cp {shlex.quote(str(library))} "$out"'
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(), (1,), (5,), (0,), (3, 0), (2, 3, 4), (1,) * 12, (70_000,)])
+def test_arrays_are_mlx_arrays_of_every_dtype_and_shape(bridge, dtype, shape):
+    array = bridge.empty(shape, dtype)
+    assert type(array) is mx.array
+    assert (array.shape, array.dtype, array.size) == (shape, dtype, math.prod(shape))
+    # Booleans other than 0 and 1 would be no fair question.
+    ctypes.memset(address_of(array), 1, array.nbytes)
+    raw = array.reshape(-1).view(mx.uint8)
+    assert raw.size == array.nbytes and (raw == 1).all().item()
+    doubled = mx.concatenate([array.reshape(-1)] * 2)
+    assert (doubled.dtype, doubled.size) == (dtype, 2 * array.size)
+    mx.eval(array, doubled)
+
+
+def test_values_written_through_the_address_are_the_arrays(bridge):
+    array = bridge.empty((2, 3), mx.complex64)
+    numbers = (ctypes.c_float * 12).from_address(address_of(array))
+    numbers[:] = list(range(12))
+    assert (array * 1j).tolist() == [[-1, -3 + 2j, -5 + 4j], [-7 + 6j, -9 + 8j, -11 + 10j]]
+    assert mx.grad(lambda x: mx.real(x).sum())(array).shape == (2, 3)
+
+
+@pytest.mark.parametrize("shape", [(-1,), (3, -2), (2**31,), (1 << 40,), (1.5,)])
+def test_impossible_extents_are_an_error(bridge, shape):
+    with pytest.raises(ValueError, match="from 0 to 2147483647"):
+        bridge.empty(shape, mx.float32)
+
+
+def test_too_much_memory_is_an_error(bridge):
+    for shape in [(2**31 - 1,) * 3, (2**31 - 1,) * 2]:
+        with pytest.raises((MemoryError, RuntimeError)):
+            bridge.empty(shape, mx.float32)
+
+
+def test_mlx_counts_and_frees_the_memory(bridge):
+    mx.synchronize()
+    before = mx.get_active_memory()
+    for shape in [(0,), (7,), (1 << 20,), (1 << 24,)]:
+        held = [bridge.empty(shape, mx.float32) for _ in range(3)]
+        size = sum(array.nbytes for array in held)
+        assert size <= mx.get_active_memory() - before <= size + 3 * 256
+        del held
+        assert mx.get_active_memory() == before
+    # 100 GB in all: it must have been given back to somebody.
+    for _ in range(400):
+        array = bridge.empty((1 << 26,), mx.float32)
+        ctypes.memset(address_of(array), 1, 4096)
+    del array
+    assert mx.get_active_memory() == before
+
+
+def test_threads_get_memory_of_their_own(bridge):
+    def work(number: int) -> None:
+        held = []
+        for _ in range(50):
+            array = bridge.empty((1 << 16,), mx.uint8)
+            ctypes.memset(address_of(array), number, array.nbytes)
+            held = [*held[-7:], array]
+        for array in held:
+            content = ctypes.string_at(address_of(array), array.nbytes)
+            assert content == bytes([number]) * array.nbytes
+
+    before = mx.get_active_memory()
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(work, range(8)))
+    assert mx.get_active_memory() == before
+
+
+def test_kernels_write_into_such_arrays(library, monkeypatch):
+    monkeypatch.setenv("ANYMETAL_BRIDGE", "wait")
+    fresh, made = loader.Bridge(), []
+    monkeypatch.setattr(loader, "empty", lambda *of: made.append(fresh.empty(*of)) or made[-1])
+    kernel = anymetal.metal_kernel(
+        name="bridge_count",
+        input_names=[],
+        output_names=["a", "b"],
+        source="uint i = thread_position_in_grid.x; a[i] = i; if (i % 2) b[i] = i;",
+    )
+
+    def run(init_value: float | None) -> list[mx.array]:
+        return kernel(
+            inputs=[],
+            grid=(*LARGE, 1, 1),
+            threadgroup=(256, 1, 1),
+            output_shapes=[LARGE, LARGE],
+            output_dtypes=[mx.uint32, mx.float32],
+            init_value=init_value,
+        )
+
+    a, b = run(None)
+    assert len(made) == 2 and a is made[0] and b is made[1]
+    counts = mx.arange(LARGE[0])
+    assert (a == counts).all().item() and (b[1::2] == counts[1::2]).all().item()
+    # An initial value is for every element, and MLX's own filling serves.
+    a, b = run(7.0)
+    assert len(made) == 2
+    assert (b[::2] == 7).all().item() and (b[1::2] == counts[1::2]).all().item()
+
+
+def test_small_outputs_do_not_ask_for_it(monkeypatch):
+    monkeypatch.setattr(loader, "empty", lambda *_: pytest.fail("asked"))
+    assert arrays.new_output((LARGE[0] - 1,), mx.float32, None).sum().item() == 0
+
+
+def test_it_can_be_turned_off(compiler, monkeypatch):
+    calls = compiler("exit 1")
+    monkeypatch.setenv("ANYMETAL_BRIDGE", "0")
+    assert loader.Bridge().empty(LARGE, mx.float32) is None
+    assert loader.status() == (False, "turned off", "unset ANYMETAL_BRIDGE")
+    assert not calls.read_text()
+    monkeypatch.setenv("ANYMETAL_BRIDGE", "perhaps")
+    with pytest.raises(ValueError, match="0, 1 or wait, not 'perhaps'"):
+        loader.Bridge().empty(LARGE, mx.float32)
+
+
+def test_without_a_compiler_there_is_none(compiler, monkeypatch, tmp_path):
+    compiler("exit 1")
+    monkeypatch.setenv("CXX", "/nowhere/c++ -O2")
+    assert loader.Bridge().empty(LARGE, mx.float32) is None
+    assert "no program '/nowhere/c++', which CXX names" in loader.status().text
+    monkeypatch.delenv("CXX")
+    monkeypatch.setenv("PATH", str(tmp_path / "empty"))
+    assert loader.Bridge().empty(LARGE, mx.float32) is None
+    found = {finding.name: finding for finding in doctor._bridge()}
+    assert found["large outputs"].value == "no C++ compiler"
+    assert found["C++ compiler"].state == "absent" and "g++" in found["C++ compiler"].remedy
+
+
+@pytest.mark.parametrize("part", ["nanobind", "Python.h", "libmlx.so"])
+def test_each_missing_part_has_a_remedy(compiler, monkeypatch, part, tmp_path):
+    calls = compiler("exit 1")
+    if part == "nanobind":
+        monkeypatch.setitem(sys.modules, "nanobind", None)
+    elif part == "Python.h":
+        monkeypatch.setattr("sysconfig.get_path", lambda _: str(tmp_path))
+    else:
+        monkeypatch.setattr(mx, "__file__", str(tmp_path / "core.so"))
+    assert loader.Bridge().empty(LARGE, mx.float32) is None
+    assert not loader.status().works and "install" in loader.status().remedy
+    assert not calls.read_text()
+
+
+def test_a_failed_build_is_remembered(compiler):
+    calls = compiler("echo 'no luck today'; exit 3")
+    for _ in range(2):
+        fresh = loader.Bridge()
+        for _ in range(3):
+            assert fresh.empty(LARGE, mx.float32) is None
+    assert calls.read_text() == "called\n"
+    status = loader.status()
+    assert "could not be built" in status.text
+    log = Path(status.remedy.split()[0])
+    assert "no luck today\nstatus 3" in log.read_text()
+    log.unlink()
+    loader.Bridge().empty(LARGE, mx.float32)
+    assert calls.read_text() == "called\ncalled\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("void* PyInit_extension() { __builtin_trap(); }", "crashed when loaded"),
+        ("void* PyInit_other() { return 0; }", "does not load"),
+        ("void am_gone(); void* PyInit_extension() { am_gone(); return 0; }", "am_gone"),
+    ],
+)
+def test_a_bridge_that_does_not_load_is_never_kept(library, compiler, code, said):
+    real = shlex.join(recipe.find_compiler())
+    compiler(f'echo \'extern "C" {{ {code} }}\' | {real} -x c++ -shared -fPIC -o "$out" -')
+    assert loader.Bridge().empty(LARGE, mx.float32) is None
+    assert "could not be built" in loader.status().text
+    assert said in Path(loader.status().remedy.split()[0]).read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("option", ["-DNB_INTERNALS_VERSION=99", "-UNB_DOMAIN -DNB_DOMAIN=other"])
+def test_a_foreign_nanobind_is_noticed(library, compiler, option):
+    real = shlex.join(recipe.find_compiler())
+    compiler(f'exec {real} "$@" {option}')
+    assert loader.Bridge().empty(LARGE, mx.float32) is None
+    log = Path(loader.status().remedy.split()[0]).read_text()
+    assert "the bridge does not fit MLX" in log
+    if "99" in option:
+        assert "_v99" in log
+
+
+def test_calls_do_not_wait_for_the_build(library, compiler, monkeypatch, tmp_path):
+    gate = tmp_path / "gate"
+    calls = compiler(f"while [ ! -e {gate} ]; do sleep 0.05; done\n{copying(library)}")
+    monkeypatch.setenv("ANYMETAL_BRIDGE", "1")
+    fresh = loader.Bridge()
+    assert fresh.empty(LARGE, mx.float32) is None
+    assert "not built yet" in loader.status().text
+    deadline = time.monotonic() + 60
+    while not calls.read_text():
+        assert time.monotonic() < deadline
+        assert fresh.empty(LARGE, mx.float32) is None
+        time.sleep(0.02)
+    gate.touch()
+    while fresh.empty(LARGE, mx.float32) is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    assert loader.status().works
+    # Found at once by whoever comes later, and not built again.
+    assert type(loader.Bridge().empty(LARGE, mx.float32)) is mx.array
+    assert calls.read_text() == "called\n"
+
+
+def test_threads_that_come_together_start_one_build(library, compiler):
+    calls = compiler(f"sleep 0.3\n{copying(library)}")
+    fresh = loader.Bridge()
+    with ThreadPoolExecutor(8) as threads:
+        made = list(threads.map(lambda _: fresh.empty(LARGE, mx.float32), range(8)))
+    assert all(type(array) is mx.array for array in made)
+    assert calls.read_text() == "called\n"
+
+
+def test_processes_that_come_together_build_once(library, compiler):
+    calls = compiler(f"sleep 1\n{copying(library)}")
+    program = (
+        "import mlx.core as mx; from anymetal.runtime.bridge import loader;"
+        f"print(type(loader.empty({LARGE}, mx.float32)) is mx.array)"
+    )
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", program], cwd=ROOT, stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(2)
+    ]
+    assert [process.communicate(timeout=60)[0] for process in processes] == ["True\n"] * 2
+    assert calls.read_text() == "called\n"
+
+
+def test_a_build_outlives_the_program_that_started_it(library, compiler, monkeypatch):
+    calls = compiler(f"sleep 1\n{copying(library)}")
+    monkeypatch.setenv("ANYMETAL_BRIDGE", "1")
+    program = (
+        "import mlx.core as mx; from anymetal.runtime.bridge import loader;"
+        f"print(loader.empty({LARGE}, mx.float32))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-X", "dev", "-c", program],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.stdout, done.stderr) == ("None\n", "")
+    deadline = time.monotonic() + 60
+    while not loader.status().works:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert calls.read_text() == "called\n"
+
+
+def test_nothing_is_imported_before_it_is_needed():
+    program = (
+        "import sys, anymetal, anymetal.targets.cpu.launch;"
+        "print([name for name in sys.modules if name.startswith('anymetal.runtime.bridge.')],"
+        "'nanobind' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout == "['anymetal.runtime.bridge.loader'] False\n"
