@@ -1,7 +1,8 @@
 """Instructions that compute: arithmetic, comparisons, casts, selections and elementwise calls.
 
 Each is emitted in the forms that its shape asks for (see values.py). What Metal defines and LLVM
-leaves undefined or cannot do in SIMD is settled here: division of integers, arithmetic of bfloat.
+leaves undefined or cannot do in SIMD is settled here: division of integers, arithmetic of half and
+bfloat where the processor has none, subnormal arguments of mathematical functions.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Protocol
 
 from anymetal.ir import types as t
 from anymetal.ir.model import Const, Instr, Value
+from anymetal.simd import narrow
 from anymetal.simd.values import VECTOR, Values
 from anymetal.simd.writer import Writer, suffix
 
@@ -21,9 +23,8 @@ class VectorMath(Protocol):
     def symbol(self, function: str) -> tuple[str, int] | None:
         """Symbol and lanes of a vector version of a libm function on float, if there is one."""
 
-    @property
-    def native_bfloat(self) -> bool:
-        """Whether float vectors convert to bfloat in one instruction."""
+    def converts(self, type_: t.Type) -> bool:
+        """Whether vectors of float convert to half or bfloat in one instruction."""
 
 
 #: Integer operations without SIMD instruction.
@@ -88,8 +89,8 @@ class Arithmetic:
             return self._call(instr, names, width)
         if op in DIVISIONS:
             return self._division(instr, names, width)
-        if t.BFLOAT in (instr.type, instr.operands[0].type) and op not in _MOVES:
-            return self._bfloat(instr, names, width)
+        if op not in _MOVES and self._through_float(instr):
+            return self._narrow(instr, names, width)
         if op in ("icmp", "fcmp"):
             return self.w.value(f"{op} {flags}{instr.arg} {types[0]} {names[0]}, {names[1]}")
         if op == "select":
@@ -175,19 +176,28 @@ class Arithmetic:
     # -- integer division -----------------------------------------------------------------
 
     def _division(self, instr: Instr, names: list[str], width: int) -> str:
-        """Never traps: zero divisors were replaced in the front end, MIN / -1 is taken care of."""
-        op, type_ = instr.op, instr.type
+        """Never traps: zero divisors were replaced in the front end, MIN / -1 is taken care of.
+
+        There is no SIMD instruction for 64 bits: LLVM divides lane by lane, also in lanes that are
+        not active, whose divisor may be anything.
+        """
+        op, type_, divisor = instr.op, instr.type, names[1]
         assert isinstance(type_, t.Int)
-        if width and type_.bits <= 32 and not isinstance(instr.operands[1], Const):
+        if isinstance(instr.operands[1], Const):
+            return self.w.value(f"{op} {self._type(type_, width)} {names[0]}, {divisor}")
+        if width and type_.bits <= 32:
             return self._division_by_double(instr, names, width)
-        signed = op[0] == "s" and not isinstance(instr.operands[1], Const)
-        if not signed:
-            return self.w.value(f"{op} {self._type(type_, width)} {names[0]}, {names[1]}")
         vector, boolean = self._type(type_, width), self._type(t.I1, width)
-        ones = self._constant(type_, "-1", width)
-        minus = self.w.value(f"icmp eq {vector} {names[1]}, {ones}")
         one = self._constant(type_, "1", width)
-        safe = self.w.value(f"select {boolean} {minus}, {vector} {one}, {vector} {names[1]}")
+        if width:
+            divisor = self.w.value(f"freeze {vector} {divisor}")
+            none = self.w.value(f"icmp eq {vector} {divisor}, zeroinitializer")
+            divisor = self.w.value(f"select {boolean} {none}, {vector} {one}, {vector} {divisor}")
+        if op[0] == "u":
+            return self.w.value(f"{op} {vector} {names[0]}, {divisor}")
+        ones = self._constant(type_, "-1", width)
+        minus = self.w.value(f"icmp eq {vector} {divisor}, {ones}")
+        safe = self.w.value(f"select {boolean} {minus}, {vector} {one}, {vector} {divisor}")
         result = self.w.value(f"{op} {vector} {names[0]}, {safe}")
         zero = "zeroinitializer" if width else "0"
         if op == "srem":
@@ -227,12 +237,17 @@ class Arithmetic:
         product = self.w.value(f"mul {vector} {quotient}, {names[1]}")
         return self.w.value(f"sub {vector} {names[0]}, {product}")
 
-    # -- bfloat ---------------------------------------------------------------------------
+    # -- half and bfloat --------------------------------------------------------------------
 
-    def _bfloat(self, instr: Instr, names: list[str], width: int) -> str:
-        """Arithmetic through float, one rounding a operation."""
+    def _through_float(self, instr: Instr) -> bool:
+        """Whether the instruction has a narrow type that is computed in float here, not by LLVM."""
+        types = {instr.type, *(v.type for v in instr.operands)}
+        return t.BFLOAT in types or (t.HALF in types and not self.math.converts(t.HALF))
+
+    def _narrow(self, instr: Instr, names: list[str], width: int) -> str:
+        """Arithmetic through float, one rounding an operation."""
         operands = [
-            self._to_float(n, width) if v.type == t.BFLOAT else n
+            self._to_float(v.type, n, width) if v.type in _NARROW else n
             for v, n in zip(instr.operands, names, strict=True)
         ]
         floats = self._type(t.FLOAT, width)
@@ -244,47 +259,28 @@ class Arithmetic:
             if instr.operands[0].type != t.FLOAT:
                 source = self._type(instr.operands[0].type, width)
                 operands[0] = self.w.value(f"fptrunc {source} {operands[0]} to {floats}")
-            return self._to_bfloat(operands[0], width)
-        result_type = t.FLOAT if instr.type == t.BFLOAT else instr.type
-        callee = instr.arg.replace(".bf16", ".f32") if instr.op == "call" else instr.arg
-        sources: list[Value] = [Value(t.FLOAT) if v.type == t.BFLOAT else v for v in instr.operands]
+            return self._from_float(instr.type, operands[0], width)
+        result_type = t.FLOAT if instr.type in _NARROW else instr.type
+        callee = _NARROW_SUFFIX.sub(".f32", instr.arg) if instr.op == "call" else instr.arg
+        sources: list[Value] = [Value(t.FLOAT) if v.type in _NARROW else v for v in instr.operands]
         twin = Instr(result_type, instr.op, sources, callee, instr.flags)
         types = [self._type(v.type, width) for v in sources]
         result = self._form(twin, operands, types, self._type(result_type, width), width)
-        return self._to_bfloat(result, width) if instr.type == t.BFLOAT else result
+        return self._from_float(instr.type, result, width) if instr.type in _NARROW else result
 
-    def _to_float(self, name: str, width: int) -> str:
-        short, word, floats = (self._type(x, width) for x in (t.I16, t.I32, t.FLOAT))
-        bits = self.w.value(f"bitcast {self._type(t.BFLOAT, width)} {name} to {short}")
-        wide = self.w.value(f"zext {short} {bits} to {word}")
-        high = self.w.value(f"shl {word} {wide}, {self._constant(t.I32, '16', width)}")
-        return self.w.value(f"bitcast {word} {high} to {floats}")
+    def _to_float(self, type_: t.Type, name: str, width: int) -> str:
+        if type_ == t.HALF and self.math.converts(t.HALF):
+            return self.w.value(
+                f"fpext {self._type(type_, width)} {name} to {self._type(t.FLOAT, width)}"
+            )
+        return narrow.to_float(narrow.Bits(self.w, width), type_, name)
 
-    def _to_bfloat(self, name: str, width: int) -> str:
-        """Round to nearest even on the bits; NaN stays NaN."""
-        short, word, floats, target = (
-            self._type(x, width) for x in (t.I16, t.I32, t.FLOAT, t.BFLOAT)
-        )
-        if self.math.native_bfloat and width:
-            return self.w.value(f"fptrunc {floats} {name} to {target}")
-
-        def number(value: int) -> str:
-            return self._constant(t.I32, str(value), width)
-
-        bits = self.w.value(f"bitcast {floats} {name} to {word}")
-        high = self.w.value(f"lshr {word} {bits}, {number(16)}")
-        odd = self.w.value(f"and {word} {high}, {number(1)}")
-        bias = self.w.value(f"add {word} {odd}, {number(0x7FFF)}")
-        rounded = self.w.value(
-            f"lshr {word} {self.w.value(f'add {word} {bits}, {bias}')}, {number(16)}"
-        )
-        quiet = self.w.value(f"or {word} {high}, {number(0x40)}")
-        nan = self.w.value(f"fcmp uno {floats} {name}, {name}")
-        chosen = self.w.value(
-            f"select {self._type(t.I1, width)} {nan}, {word} {quiet}, {word} {rounded}"
-        )
-        narrow = self.w.value(f"trunc {word} {chosen} to {short}")
-        return self.w.value(f"bitcast {short} {narrow} to {target}")
+    def _from_float(self, type_: t.Type, name: str, width: int) -> str:
+        if self.math.converts(type_) and (width or type_ == t.HALF):
+            return self.w.value(
+                f"fptrunc {self._type(t.FLOAT, width)} {name} to {self._type(type_, width)}"
+            )
+        return narrow.from_float(narrow.Bits(self.w, width), type_, name)
 
     # -- calls ----------------------------------------------------------------------------
 
@@ -292,16 +288,32 @@ class Arithmetic:
         callee: str = instr.arg
         if callee.startswith("llvm."):
             base = _TYPE_SUFFIX.sub("", callee[5:])
-            if t.BFLOAT in (instr.type, *(v.type for v in instr.operands)):
-                return self._bfloat(instr, names, width)
+            if self._through_float(instr):
+                return self._narrow(instr, names, width)
             if not width or base in _NATIVE:
                 return self._intrinsic(instr, base, names, width)
+        names = [
+            self._without_subnormals(v, n, width)
+            for v, n in zip(instr.operands, names, strict=True)
+        ]
         if width:
             return self._vector_math(instr, names)
         types = [str(v.type) for v in instr.operands]
         return self.w.call(
             str(instr.type), callee, list(zip(types, names, strict=True)), instr.flags
         )
+
+    def _without_subnormals(self, value: Value, name: str, width: int) -> str:
+        """An argument of a libm function with subnormals flushed to zero, as arithmetic takes it.
+
+        The functions look at the bits of a subnormal and scale it by a multiplication, which
+        flushes it: log would give the logarithm of some other number.
+        """
+        if value.type != t.FLOAT:
+            return name
+        callee = f"llvm.canonicalize.{suffix(t.FLOAT, width)}"
+        floats = self._type(t.FLOAT, width)
+        return self.w.call(floats, callee, [(floats, name)])
 
     def _intrinsic(self, instr: Instr, base: str, names: list[str], width: int) -> str:
         immediates = _IMMEDIATES.get(base, ())
@@ -401,6 +413,8 @@ class Arithmetic:
         return self.w.call(str(instr.type), instr.arg, args, instr.flags)
 
 
+_NARROW = (t.HALF, t.BFLOAT)
+_NARROW_SUFFIX = re.compile(r"\.b?f16\b")
 _MOVES = frozenset(("bitcast", "select", "freeze", "extractvalue"))
 
 

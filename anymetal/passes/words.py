@@ -1,0 +1,59 @@
+"""Carries half and bfloat as 16-bit words from where they are computed to where they are used.
+
+Processors without arithmetic of a narrow format lack more than that: LLVM takes masked loads and
+stores, selections and shuffles of it apart and then converts element by element, through functions
+that nobody supplies. Integers of the same size have instructions everywhere. Only instructions that
+compute see a narrow number, between two bit casts that cost nothing.
+"""
+
+from __future__ import annotations
+
+from anymetal.ir import types as t
+from anymetal.ir.model import Const, Instr, Program, Value
+
+_NARROW = (t.HALF, t.BFLOAT)
+#: Operations that hand on what they are given.
+_CARRIERS = ("phi", "select", "freeze", "load", "guarded_load")
+
+
+def run(program: Program) -> None:
+    kinds: dict[Instr, t.Type] = {i: i.type for i in program.instructions() if i.type in _NARROW}
+    words: dict[Value, Value] = {}
+    for instr in kinds:
+        if instr.op in _CARRIERS:
+            instr.type = t.I16
+            words[instr] = instr
+        else:
+            words[instr] = Instr(t.I16, "bitcast", [instr], None, "", instr.loc)
+    for block in program.blocks:
+        result: list[Instr] = []
+        for instr in block.instrs:
+            result += _with_casts(instr, kinds, words)
+        block.instrs = result
+        for instr in result:
+            instr.block = block
+
+
+def _with_casts(instr: Instr, kinds: dict[Instr, t.Type], words: dict[Value, Value]) -> list[Instr]:
+    """The instruction between the bit casts that it needs."""
+    before: list[Instr] = []
+    for number, value in enumerate(instr.operands):
+        if instr.op in _CARRIERS or instr.op == "store":
+            if isinstance(value, Const) and value.type in _NARROW:
+                instr.operands[number] = _word_constant(value)
+            else:
+                instr.operands[number] = words.get(value, value)
+        elif isinstance(value, Instr) and value in kinds:
+            before.append(Instr(kinds[value], "bitcast", [words[value]], None, "", instr.loc))
+            instr.operands[number] = before[-1]
+    after = words.get(instr, instr)
+    assert isinstance(after, Instr)
+    return [*before, instr] if after is instr else [*before, instr, after]
+
+
+def _word_constant(value: Const) -> Const:
+    """LLVM writes half as 0xH3C00 and bfloat as 0xR3F80."""
+    if not value.text.startswith("0x"):
+        return Const(t.I16, value.text)  # poison
+    word = int(value.text[3:], 16)
+    return Const(t.I16, str(word - (1 << 16) if word >> 15 else word))
