@@ -29,6 +29,7 @@ INTRINSICS: dict[str, Signature] = {
     **{f"__am_{name}": (_ELEMENTS[name[-3:]], (_ELEMENTS[name[-3:]],)) for name in _COLLECTIVE},
     "__am_shuffle": (I32, (I32, I32)),
     "__am_ballot": (I32, (I1,)),
+    "__am_matrix_fma": (FLOAT, (FLOAT,) * 4),
     "__am_threadgroup_barrier": (VOID, (I32,)),
     "__am_simdgroup_barrier": (VOID, (I32,)),
 }
@@ -70,13 +71,13 @@ def plain_name(symbol: str) -> str:
     Out of an Itanium-mangled symbol; of a static variable in a function only its own name.
     """
     symbol = symbol.strip('"')
-    if not symbol.startswith("_Z"):
+    start = re.match(r"_Z(?:Z\w*E(?=\d)|N[KVr]*|L)?", symbol)
+    if not start:
         return symbol
-    local = re.match(r"_Z\w*E(?=\d)", symbol) if symbol.startswith("_ZZ") else None
-    at, parts = local.end() if local else 2, []
-    while not local and at < len(symbol) and symbol[at] in "GLNVKr":
-        at += 1
+    at, parts = start.end(), []
     while length := re.compile(r"\d+").match(symbol, at):
         at = length.end() + int(length[0])
         parts.append(symbol[length.end() : at])
+        if not start[0].startswith("_ZN"):
+            break
     return "::".join(parts) or symbol

@@ -14,7 +14,7 @@ from typing import Any
 
 from anymetal.ir import types as t
 from anymetal.ir.calls import INTRINSICS, is_known
-from anymetal.ir.cfg import dominates, dominators, reverse_postorder
+from anymetal.ir.cfg import Loop, dominates, dominators, find_loops, reverse_postorder
 from anymetal.ir.model import (
     Access,
     Argument,
@@ -370,6 +370,9 @@ class _Checker:
         self._blocks()
         self.preds = predecessors(self.program.blocks)
         self.idom = dominators(self.program.blocks[0], lambda b: b.successors)
+        self.loop_of: dict[Block, Loop] = {}
+        for loop in find_loops(self.program.blocks):  # outer ones first
+            self.loop_of.update(dict.fromkeys(loop.blocks, loop))
         for block in self.program.blocks:
             for number, instr in enumerate(block.instrs):
                 try:
@@ -434,7 +437,11 @@ class _Checker:
             case Instr():
                 _need(value in self.at, f"operand {number} is in no block")
                 _need(value.has_result, f"operand {number} has no value")
-                _need(self._defined(user, number, value, block), f"operand {number} comes too late")
+                place = user.arg[number] if user.op == "phi" else block
+                _need(self._defined(value, user, place), f"operand {number} comes too late")
+                _need(
+                    self._visible(value, place), f"operand {number} leaves its loop without a phi"
+                )
             case Argument():
                 _need(
                     value in self.program.args, f"operand {number} is no argument of this program"
@@ -455,14 +462,21 @@ class _Checker:
             case _:
                 _need(False, f"operand {number} is a {type(value).__name__}")
 
-    def _defined(self, user: Instr, number: int, value: Instr, block: Block) -> bool:
-        """Whether the value is computed on every way to its use."""
+    def _defined(self, value: Instr, user: Instr, place: Block) -> bool:
+        """Whether the value is computed on every way to its use at the end of, or in, `place`."""
         home, position = self.at[value]
-        if user.op == "phi":
-            return dominates(self.idom, home, user.arg[number])
-        if home is block:
+        if home is place and user.op != "phi":
             return position < self.at[user][1]
-        return dominates(self.idom, home, block)
+        return dominates(self.idom, home, place)
+
+    def _visible(self, value: Instr, place: Block) -> bool:
+        """Whether the use is inside the loop around the value (LLVM's loop-closed SSA form).
+
+        Lanes may leave a loop in different iterations, so what is uniform in the loop need not be
+        uniform behind it: a phi marks the place.
+        """
+        loop = self.loop_of.get(self.at[value][0])
+        return loop is None or place in loop.blocks
 
 
 def _spelled(value: Const) -> bool:

@@ -286,11 +286,11 @@ class Arithmetic:
 
     def _call(self, instr: Instr, names: list[str], width: int) -> str:
         callee: str = instr.arg
+        base = _TYPE_SUFFIX.sub("", callee.removeprefix("llvm."))
         if callee.startswith("llvm."):
-            base = _TYPE_SUFFIX.sub("", callee[5:])
             if self._through_float(instr):
                 return self._narrow(instr, names, width)
-            if not width or base in _NATIVE:
+            if base in _NATIVE:
                 return self._intrinsic(instr, base, names, width)
         names = [
             self._without_subnormals(v, n, width)
@@ -298,6 +298,8 @@ class Arithmetic:
         ]
         if width:
             return self._vector_math(instr, names)
+        if callee.startswith("llvm."):
+            return self._intrinsic(instr, base, names, width)
         types = [str(v.type) for v in instr.operands]
         return self.w.call(
             str(instr.type), callee, list(zip(types, names, strict=True)), instr.flags

@@ -7,14 +7,17 @@ then send lanes on their way: blend phis of the successors, hand on masks, jump 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from anymetal.ir import types as t
 from anymetal.ir.model import Block, Instr, Program, Value, threadgroup_layout
 from anymetal.ir.problem import Problem
+from anymetal.simd.accesses import VectorMemory
 from anymetal.simd.arith import Arithmetic, VectorMath
 from anymetal.simd.coroutine import coroutine, suspend
 from anymetal.simd.demand import demanded_vectors
 from anymetal.simd.groups import Group, find_groups
+from anymetal.simd.lane_numbers import LaneNumbers
 from anymetal.simd.lanes import CrossLane, is_cross_lane
 from anymetal.simd.linearize import Linearizer, RegionPlan, Target
 from anymetal.simd.masks import Mask, Masks
@@ -24,6 +27,7 @@ from anymetal.simd.private import element_size, interleaved_pointers
 from anymetal.simd.regions import BARRIER, Edge, Node, Region, RegionTree
 from anymetal.simd.rendezvous import Rendezvous
 from anymetal.simd.shape import Launch, Shapes
+from anymetal.simd.tiles import Tile, TileAccess, TileFinder
 from anymetal.simd.values import SCALAR, VECTOR, Values, buffer_name
 from anymetal.simd.writer import Writer
 
@@ -39,7 +43,10 @@ class Analysis:
     private: dict[Value, Instr] = field(init=False)
     shapes: Shapes = field(init=False)
     plans: dict[Region, RegionPlan] = field(init=False)
+    numbers: LaneNumbers = field(init=False)
     groups: dict[Instr, Group] = field(init=False)
+    tiles: dict[Instr, Tile] = field(init=False)
+    needed: set[Value] = field(init=False)  #: by the addresses of tiles, wherever they are
     demanded: set[Value] = field(init=False)
     used: set[Value] = field(init=False)
 
@@ -49,7 +56,12 @@ class Analysis:
         self.private = interleaved_pointers(self.program) if wide else {}
         self.shapes = Shapes(self.program, self.tree, self.launch, self.private, self.width)
         self.plans = Linearizer(self.tree, self.shapes).plans
+        in_order = (i for block in self.shapes.order for i in block.instrs)
+        self.numbers = LaneNumbers(in_order if wide else (), self.width)
         self.groups = find_groups(self.program, self.shapes, self.private) if wide else {}
+        finder = TileFinder(self.program, self.shapes, self.private, self.numbers) if wide else None
+        self.tiles = finder.tiles if finder else {}
+        self.needed = finder.leaves if finder else set()
         self.demanded = demanded_vectors(self.program, self.shapes, self.groups)
         self.used = {v for i in self.program.instructions() for v in i.operands}
 
@@ -60,11 +72,15 @@ class Analysis:
         return self.width == 1 and any(is_cross_lane(callee) for callee in calls)
 
 
+class VectorTarget(VectorMath, VectorMemory, Protocol):
+    """What code generation asks a target for."""
+
+
 class GangFunction:
     """One generated function; `text` is its LLVM IR."""
 
     def __init__(
-        self, analysis: Analysis, name: str, math: VectorMath, *, masked: bool, suspends: bool
+        self, analysis: Analysis, name: str, target: VectorTarget, *, masked: bool, suspends: bool
     ) -> None:  # fmt: skip
         self.a = analysis
         self.program = analysis.program
@@ -80,15 +96,29 @@ class GangFunction:
                 f"  {address} = getelementptr i8, ptr %threadgroup, i64 {offset}"
             )
             self.globals[variable] = address
-        self.v = Values(self.program, analysis.shapes, analysis.demanded, self.w, self.globals)
-        self.arithmetic = Arithmetic(self.w, self.v, math)
-        self.memory = Memory(
-            self.w, self.v, self.masks, analysis.private, self._private_arrays(), analysis.used
+        self.v = Values(
+            self.program,
+            analysis.shapes,
+            analysis.demanded,
+            self.w,
+            self.globals,
+            analysis.needed,
         )
+        self.arithmetic = Arithmetic(self.w, self.v, target)
+        self.memory = Memory(
+            self.w,
+            self.v,
+            self.masks,
+            analysis.private,
+            self._private_arrays(),
+            analysis.used,
+            target,
+        )
+        self.tiles = TileAccess(self.w, self.v, analysis.numbers)
         self.lanes = (
             Rendezvous(self.w, self.v, analysis.tree)
             if analysis.meets
-            else CrossLane(self.w, self.v, self.masks)
+            else CrossLane(self.w, self.v, self.masks, analysis.numbers)
         )
         self.positions = Positions(self.w, self.v, analysis.launch)
         self.slots: dict[object, str] = {}  #: mask slots
@@ -328,6 +358,9 @@ class GangFunction:
         if group is not None:
             if instr is group.anchor:
                 self.memory.group(group, mask)
+        elif mask is None and instr in self.a.tiles:
+            if instr is self.a.tiles[instr].anchor:
+                self.tiles.emit(self.a.tiles[instr])
         elif op == "load":
             self.memory.load(instr, mask)
         elif op == "guarded_load":

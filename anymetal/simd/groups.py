@@ -8,6 +8,7 @@ gaps qualify: a wide load must not touch bytes that the program does not.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from anymetal.ir.model import Block, Instr, Program, Value
@@ -36,7 +37,7 @@ def find_groups(
     result: dict[Instr, Group] = {}
     for block in program.blocks:
         for op in ("load", "store"):
-            for run in _runs(block, op, shapes, private):
+            for run in runs(block, op, lambda instr: _key(instr, shapes, private)):
                 stride = shapes[pointer_of(run[0][1])].stride
                 result.update(_group(run, op, stride))
     return result
@@ -46,17 +47,22 @@ def pointer_of(instr: Instr) -> Value:
     return instr.operands[0] if instr.op == "load" else instr.operands[1]
 
 
-def _runs(
-    block: Block, op: str, shapes: Shapes, private: dict[Value, Instr]
+def accessed(instr: Instr) -> Value:
+    """The value that is loaded or stored."""
+    return instr if instr.op == "load" else instr.operands[0]
+
+
+def runs(
+    block: Block, op: str, key_of: Callable[[Instr], tuple[object, int] | None]
 ) -> list[list[tuple[int, Instr]]]:
-    """Accesses with one root, stride and type that nothing in between may disturb."""
+    """Plain accesses with one key, with their offsets, that nothing in between may disturb."""
     open_runs: dict[object, list[tuple[int, Instr]]] = {}
     done: list[list[tuple[int, Instr]]] = []
     for instr in block.instrs:
-        key = _key(instr, op, shapes, private)
+        plain = instr.op == op and not (instr.arg.volatile or instr.arg.atomic)
+        key = key_of(instr) if plain else None
         if key is not None:
-            root, offset = _root(pointer_of(instr))
-            open_runs.setdefault((root, *key), []).append((offset, instr))
+            open_runs.setdefault(key[0], []).append((key[1], instr))
         elif _disturbs(instr, op):
             done.extend(open_runs.values())
             open_runs = {}
@@ -67,16 +73,15 @@ def _runs(
 
 
 def _key(
-    instr: Instr, op: str, shapes: Shapes, private: dict[Value, Instr]
-) -> tuple[object, ...] | None:
-    if instr.op != op or instr.arg.volatile or instr.arg.atomic:
-        return None
-    pointer = pointer_of(instr)
+    instr: Instr, shapes: Shapes, private: dict[Value, Instr]
+) -> tuple[object, int] | None:  # fmt: skip
+    """Root, stride and type."""
+    pointer, type_ = pointer_of(instr), accessed(instr).type
     shape = shapes[pointer]
-    type_ = instr.type if op == "load" else instr.operands[0].type
     if pointer in private or not shape.is_strided or shape.stride <= type_.size:
         return None
-    return shape.stride, type_
+    root, offset = _root(pointer)
+    return (root, shape.stride, type_), offset
 
 
 def _disturbs(instr: Instr, op: str) -> bool:
@@ -103,7 +108,7 @@ def _group(run: list[tuple[int, Instr]], op: str, stride: int) -> dict[Instr, Gr
     by_offset = dict(sorted(run, key=lambda item: item[0]))
     offsets, members = list(by_offset), list(by_offset.values())
     first = members[0]
-    size = (first.type if op == "load" else first.operands[0].type).size
+    size = accessed(first).type.size
     anchor_offset, anchor = run[0] if op == "load" else run[-1]
     if len(run) != len(members) or not 2 <= len(members) <= MOST_MEMBERS:
         return {}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from anymetal.ir import types as t
-from anymetal.ir.model import Const, Instr, Value
+from anymetal.ir.model import Instr, Value
+from anymetal.simd.lane_numbers import LaneNumbers
 from anymetal.simd.masks import Mask, Masks
+from anymetal.simd.matrix import matrix_fma
 from anymetal.simd.memory import reduce_lanes
 from anymetal.simd.regions import Region
 from anymetal.simd.values import Values
@@ -23,24 +23,26 @@ _REDUCTIONS = {
     ("min", "u32"): ("umin", "-1"), ("max", "u32"): ("umax", "0"),
     ("and", "u32"): ("and", "-1"), ("or", "u32"): ("or", "0"), ("xor", "u32"): ("xor", "0"),
 }  # fmt: skip
+_SINGLE = ("__am_shuffle", "__am_ballot", "__am_simdgroup_barrier", "__am_matrix_fma")
 
 
 def is_cross_lane(callee: str) -> bool:
     """Whether the lanes of a SIMD-group execute this call together."""
-    return callee in ("__am_shuffle", "__am_ballot", "__am_simdgroup_barrier") or callee.startswith(
-        ("__am_reduce_", "__am_scan_", "__am_xscan_")
-    )
+    return callee in _SINGLE or callee.startswith(("__am_reduce_", "__am_scan_", "__am_xscan_"))
 
 
 class CrossLane:
-    """Emits cross-lane calls. An inactive lane gives 0 to shuffles and nothing to the rest."""
+    """Emits cross-lane calls. An inactive lane gives 0 to shuffles and matrices, nothing else."""
 
     promise = "null"  #: what a suspended gang shows of itself
 
-    def __init__(self, writer: Writer, values: Values, masks: Masks) -> None:
+    def __init__(
+        self, writer: Writer, values: Values, masks: Masks, numbers: LaneNumbers
+    ) -> None:  # fmt: skip
         self.w = writer
         self.v = values
         self.masks = masks
+        self.numbers = numbers
         self.buffer = ""
 
     def emit(self, instr: Instr, mask: Mask) -> None:
@@ -55,6 +57,10 @@ class CrossLane:
             reduction, identity = _REDUCTIONS[kind[1], kind[2]]
             vector = self.masks.blend(instr.type, self.v.vector(instr.operands[0]), identity, mask)
             self.v.define(instr, reduce_lanes(self.w, reduction, instr.type, vector))
+        elif kind[0] == "matrix":
+            a0, a1, b, c = (self.v.vector(operand) for operand in instr.operands)
+            a0, a1, b = (self.masks.blend(instr.type, m, "0.0", mask) for m in (a0, a1, b))
+            self.v.define(instr, vector=matrix_fma(self.w, a0, a1, b, c))
         else:
             self._scan(instr, kind[1], exclusive=kind[0] == "xscan", mask=mask)
 
@@ -74,7 +80,7 @@ class CrossLane:
     def _shuffle(self, instr: Instr, mask: Mask) -> None:
         value, lane = instr.operands
         source = self.masks.blend(value.type, self.v.vector(value), "0", mask)
-        known = lane_numbers(lane, self.w.width)
+        known = self.numbers(lane)
         if self.v.shape(lane).is_uniform:
             self.v.define(instr, self._pick(source, lane))
         elif known is not None:
@@ -141,38 +147,3 @@ class CrossLane:
         return self.w.value(
             f"shufflevector {vector} {name}, {vector} {fill}, <{width} x i32> {picks}"
         )
-
-
-def lane_numbers(value: Value, width: int) -> tuple[int, ...] | None:
-    """The value in every lane, where it depends on the lane number and constants only."""
-    if isinstance(value, Const):
-        number = value.int_value
-        return None if number is None else (number % (1 << 32),) * width
-    if not isinstance(value, Instr) or not value.type.is_int:
-        return None
-    if value.op == "call" and value.arg == "__am_lane":
-        return tuple(range(width))
-    if value.op not in _FOLDS and value.op not in ("select", "icmp"):
-        return None
-    operands = [lane_numbers(v, width) for v in value.operands]
-    if any(o is None for o in operands):
-        return None
-    columns = list(zip(*(o for o in operands if o is not None), strict=True))
-    if value.op == "select":
-        return tuple(yes if c else no for c, yes, no in columns)
-    if value.op == "icmp":
-        compare = _COMPARES.get(value.arg)
-        return None if compare is None else tuple(int(compare(a, b)) for a, b in columns)
-    fold = _FOLDS[value.op]
-    return tuple(fold(*column) % (1 << 32) for column in columns)
-
-
-_FOLDS: dict[str, Callable[[int, int], int]] = {
-    "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "xor": lambda a, b: a ^ b,
-    "and": lambda a, b: a & b, "or": lambda a, b: a | b, "mul": lambda a, b: a * b,
-    "shl": lambda a, b: a << b % 32, "lshr": lambda a, b: a >> b % 32,
-}  # fmt: skip
-_COMPARES: dict[str, Callable[[int, int], bool]] = {
-    "eq": lambda a, b: a == b, "ne": lambda a, b: a != b, "ult": lambda a, b: a < b,
-    "ule": lambda a, b: a <= b, "ugt": lambda a, b: a > b, "uge": lambda a, b: a >= b,
-}  # fmt: skip

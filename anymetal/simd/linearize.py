@@ -191,11 +191,14 @@ class Linearizer:
 
     @staticmethod
     def _takes_mask(plan: RegionPlan, node: Node, source: Node) -> bool:
+        """Whether `node`, which follows on `source`, runs under its mask."""
+        if node not in plan.alias:
+            return node not in plan.collect
         while node in plan.alias:
             node = plan.alias[node]
             if node is source:
                 return True
-        return node not in plan.collect
+        return False
 
 
 def _go(targets: set[Target], deferred: dict[Node, set[Target]]) -> Target:

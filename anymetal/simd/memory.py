@@ -12,6 +12,7 @@ from typing import Any
 
 from anymetal.ir import types as t
 from anymetal.ir.model import Access, Instr, Value
+from anymetal.simd.accesses import Accesses, VectorMemory
 from anymetal.simd.contiguity import Contiguity
 from anymetal.simd.groups import Group, pointer_of
 from anymetal.simd.masks import Mask, Masks
@@ -32,7 +33,7 @@ class Memory:
 
     def __init__(
         self, writer: Writer, values: Values, masks: Masks, private: dict[Value, Instr],
-        arrays: dict[Instr, tuple[str, int]], used: set[Value],
+        arrays: dict[Instr, tuple[str, int]], used: set[Value], target: VectorMemory,
     ) -> None:  # fmt: skip
         self.w = writer
         self.v = values
@@ -40,6 +41,7 @@ class Memory:
         self.private = private  #: pointers into interleaved arrays -> alloca
         self.arrays = arrays  #: alloca -> (address of the interleaved array, element bytes)
         self.used = used  #: instructions with uses
+        self.accesses = Accesses(writer, masks, target)
         self.contiguity = Contiguity(writer, values, masks)
 
     # -- loads ----------------------------------------------------------------------------
@@ -103,21 +105,7 @@ class Memory:
     def _load(
         self, type_: t.Type, address: str, consecutive: bool, access: Access, mask: Mask
     ) -> str:
-        vector, align = self.w.vector(type_), access.align
-        lanes = self.w.vector(t.I1)
-        if consecutive and mask is None:
-            return self.w.value(f"load {vector}, ptr {address}, align {align}")
-        if consecutive:
-            args = [(f"ptr align {align}", address), (lanes, mask or ""), (vector, "poison")]
-            return self.w.call(vector, f"llvm.masked.load.{suffix(type_, self.w.width)}.p0", args)
-        pointers = self.w.vector(t.PTR)
-        args = [
-            (f"{pointers} align {align}", address),
-            (lanes, self.masks.text(mask)),
-            (vector, "poison"),
-        ]
-        width = self.w.width
-        return self.w.call(vector, f"llvm.masked.gather.{suffix(type_, width)}.v{width}p0", args)
+        return self.accesses.load(type_, address, consecutive, access.align, mask)
 
     # -- groups -----------------------------------------------------------------------------
 
@@ -142,6 +130,12 @@ class Memory:
 
     def _group_load(self, group: Group, address: str, mask: Mask) -> None:
         type_, count = group.anchor.type, len(group.members)
+        if mask is not None and not self.accesses.target.masked("load", type_.size):
+            for i, member in enumerate(group.members):
+                at = self.accesses.apart(address, count * type_.size, i * type_.size)
+                loaded = self.accesses.load(type_, at, False, group.align, mask)
+                self.v.define(member, vector=loaded)
+            return
         total = self.w.width * count
         wide = f"<{total} x {type_}>"
         if mask is None:
@@ -157,9 +151,14 @@ class Memory:
 
     def _group_store(self, group: Group, address: str, mask: Mask) -> None:
         type_, count = group.anchor.operands[0].type, len(group.members)
+        parts = [self.v.vector(member.operands[0]) for member in group.members]
+        if mask is not None and not self.accesses.target.masked("store", type_.size):
+            for i, part in enumerate(parts):
+                at = self.accesses.apart(address, count * type_.size, i * type_.size)
+                self.accesses.store(type_, part, at, False, group.align, mask)
+            return
         total = self.w.width * count
         wide = f"<{total} x {type_}>"
-        parts = [self.v.vector(member.operands[0]) for member in group.members]
         joined, size = self._join(type_, parts)
         picks = [
             lane + self.w.width * part for lane in range(self.w.width) for part in range(count)
@@ -230,17 +229,7 @@ class Memory:
     def _store(
         self, type_: t.Type, name: str, address: str, consecutive: bool, access: Access, mask: Mask
     ) -> None:  # fmt: skip
-        vector, align, width = self.w.vector(type_), access.align, self.w.width
-        lanes = self.w.vector(t.I1)
-        if consecutive and mask is None:
-            self.w.do(f"store {vector} {name}, ptr {address}, align {align}")
-        elif consecutive:
-            args = [(vector, name), (f"ptr align {align}", address), (lanes, mask or "")]
-            self.w.call("void", f"llvm.masked.store.{suffix(type_, width)}.p0", args)
-        else:
-            pointers = f"{self.w.vector(t.PTR)} align {align}"
-            args = [(vector, name), (pointers, address), (lanes, mask or self.masks.all_true)]
-            self.w.call("void", f"llvm.masked.scatter.{suffix(type_, width)}.v{width}p0", args)
+        self.accesses.store(type_, name, address, consecutive, access.align, mask)
 
     def _last_lane(self, value: Value, mask: Mask) -> str:
         """All active lanes write one address: in any order, so let the last one win."""

@@ -5,10 +5,10 @@ result there when it goes on. Who meets whom is decided while the kernel runs, b
 (targets/cpu/rendezvous.cpp) that shares no code with masks and linearization: that makes this build
 a reference for the vectorized one. The record is the promise of the coroutine:
 
-    { ptr meeting, i32 value, i32 argument, i32 words, [words x i32] key }
+    { ptr meeting, [4 x i32] operands, i32 words, [words x i32] key }
 
 `meeting` is the scheduler's function of the callee's name, null unless the thread is in such a
-call; `value` is the operand, then the result; `argument` the source lane of a shuffle.
+call; the result takes the place of the first operand.
 
 `key` says how far the thread has come. The position in the text does not: in a loop, a thread that
 has still to finish iteration 1 is behind one that is early in iteration 2. So the key is the path
@@ -28,7 +28,7 @@ from anymetal.simd.values import Values
 from anymetal.simd.writer import Writer
 
 #: Offsets in the record.
-_MEETING, _VALUE, _ARGUMENT, _WORDS, _KEY = 0, 8, 12, 16, 20
+_MEETING, _OPERANDS, _WORDS, _KEY = 0, 8, 24, 28
 
 
 class Rendezvous:
@@ -53,14 +53,14 @@ class Rendezvous:
         assert mask is None and instr.block is not None
         self.w.declarations[instr.arg] = f"declare void @{instr.arg}(ptr)"
         self._put(_MEETING, "ptr", f"@{instr.arg}")
-        for offset, operand in zip((_VALUE, _ARGUMENT), instr.operands, strict=False):
-            self._put(offset, *self._word(operand))
+        for i, operand in enumerate(instr.operands):
+            self._put(_OPERANDS + 4 * i, *self._word(operand))
         key = self._key(instr.block)
         for i, word in enumerate([str(len(key)), *key]):
             self._put(_WORDS + 4 * i, "i32", word)
         self.w.lines.extend(suspend(self.w.fresh("met"), self.w.fresh("state")))
         if instr.has_result:
-            result = self.w.value(f"load {instr.type}, ptr {self._at(_VALUE)}")
+            result = self.w.value(f"load {instr.type}, ptr {self._at(_OPERANDS)}")
             self.v.define(instr, result)
 
     def next_iteration(self, region: Region) -> None:

@@ -245,7 +245,7 @@ class Shapes:
             return UNIFORM if self.launch.linear else VARYING
         if name == "__am_shuffle":
             return UNIFORM if shapes[1].is_uniform else VARYING
-        if name.startswith(("__am_scan_", "__am_xscan_")):
+        if name.startswith(("__am_scan_", "__am_xscan_", "__am_matrix_")):
             return VARYING
         return UNIFORM if all(s.is_uniform for s in shapes) else VARYING
 

@@ -26,13 +26,15 @@ class Values:
         demanded: set[Value],
         writer: Writer,
         globals_: dict[str, str],
+        needed: set[Value] | None = None,
     ) -> None:
         self.shapes = shapes
         self.demanded = demanded  #: inexact strided values that are also needed as vectors
         self.writer = writer
         self.globals = globals_  #: name of a Global -> text of its address
         self.entry = program.blocks[0]
-        self.escaping = _escaping(program)
+        #: what travels between blocks; `needed` is asked for without being an operand
+        self.escaping = _escaping(program) | (needed or set())
         self.slots: dict[tuple[Value, str], str] = {}
         self.permanent: dict[tuple[Value, str], str] = {}  #: defined in the entry block
         self.local: dict[tuple[Value, str], str] = {}

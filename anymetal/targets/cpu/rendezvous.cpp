@@ -9,22 +9,26 @@
 using uint32_t = unsigned int;
 
 constexpr uint32_t SIMD_GROUP = 32;
+constexpr uint32_t OPERANDS = 4;
 constexpr int PROMISE_ALIGN = 16;
 
 struct Lanes;
 
 struct Record {
-  void (*meeting)(Lanes&);  // null unless the thread waits in a cross-lane call
-  uint32_t value;           // operand of the call, then its result
-  uint32_t argument;        // source lane of a shuffle
-  uint32_t words;           // length of the key
+  void (*meeting)(Lanes&);     // null unless the thread waits in a cross-lane call
+  uint32_t operand[OPERANDS];  // of the call; the result takes the place of the first
+  uint32_t words;              // length of the key
   uint32_t key[];
 };
 
 // One cross-lane call. A meeting is the function that computes the results of the active lanes.
 struct Lanes {
   bool active[SIMD_GROUP];
-  uint32_t value[SIMD_GROUP], argument[SIMD_GROUP], result[SIMD_GROUP];
+  uint32_t operand[OPERANDS][SIMD_GROUP], result[SIMD_GROUP];
+
+  float number(uint32_t operand_index, uint32_t lane) const {
+    return active[lane] ? __builtin_bit_cast(float, operand[operand_index][lane]) : 0;
+  }
 };
 
 static Record* record_of(void* thread) {
@@ -51,14 +55,13 @@ static bool meet(void* const* threads, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
     const Record* record = record_of(threads[i]);
     lanes.active[i] = record->meeting && compare(record, last) == 0;
-    lanes.value[i] = record->value;
-    lanes.argument[i] = record->argument;
+    for (uint32_t k = 0; k < OPERANDS; ++k) lanes.operand[k][i] = record->operand[k];
   }
   last->meeting(lanes);
   for (uint32_t i = 0; i < count; ++i) {
     if (!lanes.active[i]) continue;
     Record* record = record_of(threads[i]);
-    record->value = lanes.result[i];
+    record->operand[0] = lanes.result[i];
     record->meeting = nullptr;
     __builtin_coro_resume(threads[i]);
   }
@@ -94,15 +97,32 @@ extern "C" void __am_simdgroup_barrier(Lanes&) {}
 
 extern "C" void __am_shuffle(Lanes& lanes) {
   for (uint32_t i = 0; i < SIMD_GROUP; ++i) {
-    uint32_t source = lanes.argument[i];
-    lanes.result[i] = source < SIMD_GROUP && lanes.active[source] ? lanes.value[source] : 0;
+    uint32_t source = lanes.operand[1][i];
+    lanes.result[i] = source < SIMD_GROUP && lanes.active[source] ? lanes.operand[0][source] : 0;
   }
 }
 
 extern "C" void __am_ballot(Lanes& lanes) {
   uint32_t bits = 0;
-  for (uint32_t i = 0; i < SIMD_GROUP; ++i) bits |= uint32_t{lanes.active[i] && lanes.value[i]} << i;
+  for (uint32_t i = 0; i < SIMD_GROUP; ++i) bits |= uint32_t{lanes.active[i] && lanes.operand[0][i]} << i;
   for (uint32_t& result : lanes.result) result = bits;
+}
+
+// Matrices as <metal_simdgroup_matrix> spreads them: a lane has columns c and c + 1 of a row, and
+// here all lanes ask for the columns of one parity. Products are added in the order of columns.
+extern "C" void __am_matrix_fma(Lanes& lanes) {
+  auto lane_at = [](uint32_t row, uint32_t column) {
+    return (row & 4) << 2 | (column & 4) << 1 | (row & 3) << 1 | (column >> 1 & 1);
+  };
+  for (uint32_t i = 0; i < SIMD_GROUP; ++i) {
+    uint32_t row = (i >> 2 & 4) | (i >> 1 & 3), column = (i >> 1 & 4) | (i << 1 & 2);
+    float sum = lanes.number(3, i);
+    for (uint32_t k = 0; k < 8; ++k) {
+      sum = __builtin_fmaf(lanes.number(k & 1, lane_at(row, k)),
+                           lanes.number(2, lane_at(k, column)), sum);
+    }
+    lanes.result[i] = __builtin_bit_cast(uint32_t, sum);
+  }
 }
 
 template <typename T, typename Combine>
@@ -111,7 +131,7 @@ static void reduce(Lanes& lanes, Combine combine) {
   bool first = true;
   for (uint32_t i = 0; i < SIMD_GROUP; ++i) {
     if (!lanes.active[i]) continue;
-    T value = __builtin_bit_cast(T, lanes.value[i]);
+    T value = __builtin_bit_cast(T, lanes.operand[0][i]);
     total = first ? value : combine(total, value);
     first = false;
   }
@@ -123,7 +143,7 @@ static void scan(Lanes& lanes, T total, bool exclusive, Combine combine) {
   for (uint32_t i = 0; i < SIMD_GROUP; ++i) {
     if (!lanes.active[i]) continue;
     T before = total;
-    total = combine(total, __builtin_bit_cast(T, lanes.value[i]));
+    total = combine(total, __builtin_bit_cast(T, lanes.operand[0][i]));
     lanes.result[i] = __builtin_bit_cast(uint32_t, exclusive ? before : total);
   }
 }

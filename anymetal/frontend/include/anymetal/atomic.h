@@ -11,8 +11,7 @@ using atomic_word =
 
 template <typename T>
 constexpr bool is_atomic_number =
-    is_same_v<T, int> || is_same_v<T, uint> || is_same_v<T, float> || is_same_v<T, long> ||
-    is_same_v<T, ulong>;
+    is_same_v<T, int> || is_same_v<T, uint> || is_same_v<T, float> || is_same_v<T, ulong>;
 template <typename T>
 constexpr bool is_atomic_integer = is_atomic_number<T> && is_integral_v<T>;
 
@@ -42,7 +41,6 @@ using atomic_int = atomic<int>;
 using atomic_uint = atomic<uint>;
 using atomic_bool = atomic<bool>;
 using atomic_float = atomic<float>;
-using atomic_long = atomic<long>;
 using atomic_ulong = atomic<ulong>;
 
 // The value parameter must not take part in deduction: `atomic_fetch_add_explicit(&f, 1, …)`.

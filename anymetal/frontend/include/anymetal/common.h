@@ -6,7 +6,7 @@ namespace metal {
 #define AM_COMMON(T)                                                          \
   constexpr T saturate(T x) { return clamp(x, T(0), T(1)); }                  \
   constexpr T sign(T x) {                                                     \
-    return x > T(0) ? T(1) : x < T(0) ? T(-1) : x == T(0) ? x : T(0);         \
+    return x > T(0) ? T(1) : x < T(0) ? T(-1) : x == T(0) ? copysign(T(0), x) : T(0); \
   }                                                                           \
   constexpr T mix(T x, T y, T a) { return x + (y - x) * a; }                  \
   constexpr T step(T edge, T x) { return x < edge ? T(0) : T(1); }            \

@@ -60,6 +60,10 @@ unsigned __am_scan_mul_u32(unsigned) AM_COLLECTIVE;
 unsigned __am_xscan_add_u32(unsigned) AM_COLLECTIVE;
 unsigned __am_xscan_mul_u32(unsigned) AM_COLLECTIVE;
 
+// One of the lane's two elements of a * b + c, for 8 x 8 matrices (see simdgroup_matrix.h): both
+// elements of a, and that one of b and c. Inactive lanes count as zeros in a and b.
+float __am_matrix_fma(float a0, float a1, float b, float c) AM_COLLECTIVE;
+
 }  // extern "C"
 
 #undef AM_POSITION

@@ -21,6 +21,22 @@ inline float sin_pi_core(float x) {
 // x minus the nearest even integer, exactly.
 inline float half_turns(float x) { return x - 2 * __builtin_rintf(0.5f * x); }
 
+// x - y * trunc(x / y), exactly. In double each step is exact: a quotient of up to 53 bits is wrong
+// in its last bit at most, so what is left has fewer bits than the divisor. One step is enough
+// unless x is 2^52 times larger than y.
+inline float remainder(float x, float y) {
+#pragma clang fp reassociate(off)
+  const double divisor = __builtin_fabs(static_cast<double>(y));
+  double rest = x;
+  do {
+    rest = __builtin_fma(-__builtin_trunc(rest / divisor), divisor, rest);
+  } while (__builtin_fabs(rest) >= divisor);
+  // The quotient may have been rounded up.
+  const bool beyond = x < 0 ? rest > 0 : rest < 0;
+  const double result = beyond ? divisor - __builtin_fabs(rest) : rest;
+  return __builtin_isinf(y) && !__builtin_isinf(x) ? x : copysign(static_cast<float>(result), x);
+}
+
 // a * b + c in half, rounded once: float holds the product exactly, the error of the sum decides
 // between its two neighbours, and the odd one of them cannot be a tie for the final rounding.
 inline half fused(half a, half b, half c) {
@@ -98,7 +114,8 @@ inline float sinpi(float x) {
   const float turn = __am::half_turns(x);
   const float distance = __builtin_fabsf(turn);
   const float folded = distance > 0.5f ? 1 - distance : distance;
-  return copysign(__am::sin_pi_core(folded), turn);
+  // The zero of a whole number has the sign of the number.
+  return copysign(__am::sin_pi_core(folded), folded == 0 ? x : turn);
 }
 inline float cospi(float x) {
   return __am::sin_pi_core(0.5f - __builtin_fabsf(__am::half_turns(x)));
@@ -129,7 +146,7 @@ AM_MAP1(fract)
 AM_MIXED1(unify_floating, fract)
 
 AM_FUNCTION2(divide, x / y)
-AM_FUNCTION2(fmod, __builtin_fmodf(x, y))
+AM_FUNCTION2(fmod, __am::remainder(x, y))
 AM_FUNCTION2(fdim, x <= y ? 0.0f : x - y)
 
 inline float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }

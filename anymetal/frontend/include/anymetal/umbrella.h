@@ -35,6 +35,7 @@
 #include "atomic.h"
 #include "simdgroup.h"
 #include "quadgroup.h"
+#include "simdgroup_matrix.h"
 
 using namespace metal;
 

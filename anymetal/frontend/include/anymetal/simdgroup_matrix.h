@@ -1,0 +1,119 @@
+// <metal_simdgroup_matrix>: 8 x 8 matrices spread over the lanes of a SIMD-group, two elements each.
+#pragma once
+
+namespace __am {
+
+// Where a lane's two elements stand: in one row, in neighbouring columns. The language leaves this
+// open, but kernels that use thread_elements() rely on what Apple's GPUs do.
+inline uint matrix_row() { return (__am_lane() >> 2 & 4) | (__am_lane() >> 1 & 3); }
+inline uint matrix_column() { return (__am_lane() >> 1 & 4) | (__am_lane() << 1 & 2); }
+
+}  // namespace __am
+
+namespace metal {
+
+template <typename T, int Cols, int Rows>
+struct simdgroup_matrix {
+  static_assert(Cols == 8 && Rows == 8, "a simdgroup_matrix has 8 columns and 8 rows");
+  static_assert(is_same_v<T, float> || is_same_v<T, half> || is_same_v<T, bfloat>,
+                "elements of a simdgroup_matrix are float, half or bfloat");
+  using element_type = T;
+  using storage_type = vec<T, 2>;
+
+  simdgroup_matrix() = default;
+  explicit simdgroup_matrix(T diagonal) {
+    const uint row = __am::matrix_row(), column = __am::matrix_column();
+    elements = storage_type(row == column ? diagonal : T(0), row == column + 1 ? diagonal : T(0));
+  }
+
+  // The lane's own two elements.
+  storage_type& thread_elements() { return elements; }
+  const storage_type& thread_elements() const { return elements; }
+
+  // A friend: next to an operator at namespace scope Clang no longer finds those of vectors for a
+  // swizzle in a template.
+  friend simdgroup_matrix operator*(simdgroup_matrix a, simdgroup_matrix b) {
+    simdgroup_matrix d;
+    simdgroup_multiply(d, a, b);
+    return d;
+  }
+
+ private:
+  storage_type elements;
+};
+
+using simdgroup_float8x8 = simdgroup_matrix<float, 8, 8>;
+using simdgroup_half8x8 = simdgroup_matrix<half, 8, 8>;
+using simdgroup_bfloat8x8 = simdgroup_matrix<bfloat, 8, 8>;
+
+template <typename T, int Cols, int Rows = Cols>
+inline simdgroup_matrix<T, Cols, Rows> make_filled_simdgroup_matrix(T value) {
+  simdgroup_matrix<T, Cols, Rows> result;
+  result.thread_elements() = vec<T, 2>(value);
+  return result;
+}
+
+}  // namespace metal
+
+namespace __am {
+
+// Places of the lane's two elements in memory, counted from the matrix's first one. The vectorizer
+// knows such addresses (simd/tiles.py): they become 8 accesses to whole rows.
+struct matrix_places {
+  ulong first, second;
+
+  matrix_places(ulong elements_per_row, ulong2 origin, bool transpose) {
+    const ulong row = matrix_row(), column = matrix_column();
+    const ulong corner = origin[1] * elements_per_row + origin[0];
+    first = corner + (transpose ? column * elements_per_row + row : row * elements_per_row + column);
+    second = first + (transpose ? elements_per_row : 1);
+  }
+};
+
+// a * b + c, one rounding of each element to the type of d: sums are kept in float.
+template <typename D, typename A, typename B>
+inline void matrix_fma(D& d, A a, B b, float c0, float c1) {
+  using T = typename D::element_type;
+  const float a0 = a.thread_elements()[0], a1 = a.thread_elements()[1];
+  const float b0 = b.thread_elements()[0], b1 = b.thread_elements()[1];
+  d.thread_elements() = vec<T, 2>(static_cast<T>(__am_matrix_fma(a0, a1, b0, c0)),
+                                  static_cast<T>(__am_matrix_fma(a0, a1, b1, c1)));
+}
+
+}  // namespace __am
+
+namespace metal {
+
+template <typename T, int Cols, int Rows>
+inline void simdgroup_load(simdgroup_matrix<T, Cols, Rows>& d, const T* source,
+                           ulong elements_per_row = Cols, ulong2 matrix_origin = ulong2(0),
+                           bool transpose_matrix = false) {
+  const __am::matrix_places at(elements_per_row, matrix_origin, transpose_matrix);
+  d.thread_elements() = vec<T, 2>(source[at.first], source[at.second]);
+}
+
+template <typename T, int Cols, int Rows>
+inline void simdgroup_store(simdgroup_matrix<T, Cols, Rows> a, T* destination,
+                            ulong elements_per_row = Cols, ulong2 matrix_origin = ulong2(0),
+                            bool transpose_matrix = false) {
+  const __am::matrix_places at(elements_per_row, matrix_origin, transpose_matrix);
+  destination[at.first] = a.thread_elements()[0];
+  destination[at.second] = a.thread_elements()[1];
+}
+
+// The operands may have other element types than the result, as on Apple's GPUs: half matrices
+// with a float accumulator.
+template <typename D, typename A, typename B, typename C>
+inline void simdgroup_multiply_accumulate(simdgroup_matrix<D, 8, 8>& d,
+                                          simdgroup_matrix<A, 8, 8> a, simdgroup_matrix<B, 8, 8> b,
+                                          simdgroup_matrix<C, 8, 8> c) {
+  __am::matrix_fma(d, a, b, c.thread_elements()[0], c.thread_elements()[1]);
+}
+
+template <typename D, typename A, typename B>
+inline void simdgroup_multiply(simdgroup_matrix<D, 8, 8>& d, simdgroup_matrix<A, 8, 8> a,
+                               simdgroup_matrix<B, 8, 8> b) {
+  __am::matrix_fma(d, a, b, 0, 0);
+}
+
+}  // namespace metal

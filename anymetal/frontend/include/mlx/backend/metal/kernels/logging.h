@@ -1,0 +1,1 @@
+// In the prelude already: see anymetal/umbrella.h.

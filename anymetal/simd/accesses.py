@@ -1,0 +1,85 @@
+"""One access of all lanes to memory, with the instructions that the CPU has.
+
+Without a masked instruction for the element's size LLVM would test and branch lane by lane. Then
+inactive lanes get a harmless address instead, and all lanes are accessed: no branches, and much
+less code.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from anymetal.ir import types as t
+from anymetal.simd.masks import Mask, Masks
+from anymetal.simd.writer import Writer, suffix
+
+
+class VectorMemory(Protocol):
+    """What a target offers for memory."""
+
+    def masked(self, operation: str, size: int) -> bool:
+        """Whether it has a masked "load" or "store", or a "gather" or "scatter" (which are always
+        masked), of elements of `size` bytes."""
+
+
+class Accesses:
+    """Emits vector loads and stores. `address` is that of lane 0 if the lanes are `consecutive`,
+    else a vector of addresses."""
+
+    def __init__(self, writer: Writer, masks: Masks, target: VectorMemory) -> None:
+        self.w = writer
+        self.masks = masks
+        self.target = target
+        self.unused = ""  #: a place that inactive lanes may read and write
+
+    def load(self, type_: t.Type, address: str, consecutive: bool, align: int, mask: Mask) -> str:
+        """The loaded vector; inactive lanes hold anything."""
+        w, vector = self.w, self.w.vector(type_)
+        if consecutive and mask is None:
+            return w.value(f"load {vector}, ptr {address}, align {align}")
+        if consecutive and self.target.masked("load", type_.size):
+            args = [(f"ptr align {align}", address), (self.masks.type, self.masks.text(mask))]
+            callee = f"llvm.masked.load.{suffix(type_, w.width)}.p0"
+            return w.call(vector, callee, [*args, (vector, "poison")])
+        address, mask = self._pointers("gather", type_, address, consecutive, mask)
+        pointers = f"{w.vector(t.PTR)} align {align}"
+        args = [(pointers, address), (self.masks.type, self.masks.text(mask)), (vector, "poison")]
+        return w.call(vector, f"llvm.masked.gather.{suffix(type_, w.width)}.v{w.width}p0", args)
+
+    def store(
+        self, type_: t.Type, name: str, address: str, consecutive: bool, align: int, mask: Mask
+    ) -> None:
+        """Stores the vector `name`; of lanes with one address the last one wins."""
+        w, vector = self.w, self.w.vector(type_)
+        if consecutive and mask is None:
+            w.do(f"store {vector} {name}, ptr {address}, align {align}")
+            return
+        if consecutive and self.target.masked("store", type_.size):
+            args = [(f"ptr align {align}", address), (self.masks.type, self.masks.text(mask))]
+            callee = f"llvm.masked.store.{suffix(type_, w.width)}.p0"
+            w.call("void", callee, [(vector, name), *args])
+            return
+        address, mask = self._pointers("scatter", type_, address, consecutive, mask)
+        pointers = f"{w.vector(t.PTR)} align {align}"
+        args = [(vector, name), (pointers, address), (self.masks.type, self.masks.text(mask))]
+        w.call("void", f"llvm.masked.scatter.{suffix(type_, w.width)}.v{w.width}p0", args)
+
+    def apart(self, address: str, stride: int, offset: int = 0) -> str:
+        """The addresses of lanes that are `stride` bytes apart."""
+        wide = self.w.vector(t.I64)
+        offsets = self.w.numbers(t.I64, [offset + i * stride for i in range(self.w.width)])
+        return self.w.value(f"getelementptr i8, ptr {address}, {wide} {offsets}")
+
+    def _pointers(
+        self, operation: str, type_: t.Type, address: str, consecutive: bool, mask: Mask
+    ) -> tuple[str, Mask]:
+        """Addresses and mask of a gather or scatter; no mask where there is no instruction."""
+        if consecutive:
+            address = self.apart(address, type_.size)
+        if mask is None or (not consecutive and self.target.masked(operation, type_.size)):
+            return address, mask
+        if not self.unused:
+            self.unused = self.w.alloca(t.I64, "unused", 64)
+        vector, other = self.w.vector(t.PTR), self.w.splat(t.PTR, self.unused)
+        safe = f"select {self.masks.type} {mask}, {vector} {address}, {vector} {other}"
+        return self.w.value(safe), None

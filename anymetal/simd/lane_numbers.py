@@ -1,0 +1,70 @@
+"""Integers made of the lane number and constants only: known for each lane when compiling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from anymetal.ir import types as t
+from anymetal.ir.model import Const, Instr, Value
+
+
+class LaneNumbers:
+    """What is known of a program's values; `instructions` come in the order of their dominance."""
+
+    def __init__(self, instructions: Iterable[Instr], width: int) -> None:
+        self.width = width
+        self.known: dict[Value, tuple[int, ...]] = {}
+        for instr in instructions:
+            numbers = self._compute(instr)
+            if numbers is not None:
+                self.known[instr] = numbers
+
+    def __call__(self, value: Value) -> tuple[int, ...] | None:
+        """The value in every lane, as an unsigned number of its type; None if that is unknown."""
+        if isinstance(value, Const) and isinstance(value.type, t.Int):
+            number = value.int_value
+            return None if number is None else (number % (1 << value.type.bits),) * self.width
+        return self.known.get(value)
+
+    def _compute(self, instr: Instr) -> tuple[int, ...] | None:
+        if not isinstance(instr.type, t.Int):
+            return None
+        if instr.op == "call" and instr.arg == "__am_lane":
+            return tuple(range(self.width))
+        if instr.op not in _FOLDS and instr.op not in _OTHERS:
+            return None
+        operands = [self(v) for v in instr.operands]
+        if any(o is None for o in operands):
+            return None
+        columns = list(zip(*(o for o in operands if o is not None), strict=True))
+        modulus = 1 << instr.type.bits
+        if instr.op == "select":
+            return tuple(yes if c else no for c, yes, no in columns)
+        if instr.op == "icmp":
+            compare = _COMPARES.get(instr.arg)
+            return None if compare is None else tuple(int(compare(a, b)) for a, b in columns)
+        if instr.op == "sext":
+            return tuple(signed(n, instr.operands[0].type) % modulus for (n,) in columns)
+        if instr.op in _OTHERS:  # zext, trunc
+            return tuple(n % modulus for (n,) in columns)
+        fold = _FOLDS[instr.op]
+        return tuple(fold(*column) % modulus for column in columns)
+
+
+def signed(number: int, type_: t.Type) -> int:
+    """An unsigned number of an integer type, read as a signed one."""
+    assert isinstance(type_, t.Int)
+    return number - (1 << type_.bits) if number >> (type_.bits - 1) else number
+
+
+#: Shift counts are below the number of bits: the front end sees to that.
+_FOLDS: dict[str, Callable[[int, int], int]] = {
+    "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "xor": lambda a, b: a ^ b,
+    "and": lambda a, b: a & b, "or": lambda a, b: a | b, "mul": lambda a, b: a * b,
+    "shl": lambda a, b: a << b, "lshr": lambda a, b: a >> b,
+}  # fmt: skip
+_OTHERS = ("select", "icmp", "zext", "sext", "trunc")
+_COMPARES: dict[str, Callable[[int, int], bool]] = {
+    "eq": lambda a, b: a == b, "ne": lambda a, b: a != b, "ult": lambda a, b: a < b,
+    "ule": lambda a, b: a <= b, "ugt": lambda a, b: a > b, "uge": lambda a, b: a >= b,
+}  # fmt: skip

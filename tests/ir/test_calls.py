@@ -1,0 +1,68 @@
+"""The functions that programs may call."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from anymetal.frontend.clang import INCLUDE
+from anymetal.ir import types as t
+from anymetal.ir.calls import INTRINSICS, has_effect, is_known, plain_name
+
+_TYPES = {"unsigned": t.I32, "int": t.I32, "float": t.FLOAT, "bool": t.I1, "void": t.VOID}
+
+
+def test_the_header_declares_the_same_intrinsics() -> None:
+    text = (INCLUDE / "anymetal" / "intrinsics.h").read_text()
+    declared = {
+        name: (
+            _TYPES[result],
+            tuple(_TYPES[p.split()[0]] for p in parameters.split(",") if p),
+        )
+        for result, name, parameters in re.findall(r"^(\w+) (__am_\w+)\((.*?)\)", text, re.M)
+    }
+    assert declared == INTRINSICS
+
+
+@pytest.mark.parametrize(
+    ("callee", "known", "effect"),
+    [
+        ("llvm.exp.f32", True, False),
+        ("llvm.memcpy.p0.p0.i64", True, True),
+        ("llvm.memset.p0.i64", True, True),
+        ("asinhf", True, False),
+        ("erff", True, False),
+        ("tan", True, False),
+        ("__am_lane", True, False),
+        ("__am_shuffle", True, False),
+        ("__am_reduce_add_f32", True, False),
+        ("__am_threadgroup_barrier", True, True),
+        ("__am_simdgroup_barrier", True, True),
+        ("__am_unheard_of", False, True),
+        ("_Z3foov", False, True),
+        ("exit", False, True),
+        ("modff", False, True),  # writes through a pointer
+    ],
+)
+def test_known_functions_and_effects(callee: str, known: bool, effect: bool) -> None:
+    assert (is_known(callee), has_effect(callee)) == (known, effect)
+
+
+@pytest.mark.parametrize(
+    ("symbol", "name"),
+    [
+        ("main", "main"),
+        ("_Z3fooi", "foo"),
+        ("_ZL3foof", "foo"),
+        ("_ZN1a2bcEv", "a::bc"),
+        ("_ZNK6matrix4rowsEv", "matrix::rows"),
+        ("_Z4sizeI5helloEvT_", "size"),
+        ("_ZZL20custom_kernel_k_kindPKfE7counter", "counter"),
+        ("_ZZN1a1fEiE5table", "table"),
+        ('"_Z1g1ti"', "g"),
+        ("_Zeven", "_Zeven"),
+    ],
+)
+def test_names_that_users_know(symbol: str, name: str) -> None:
+    assert plain_name(symbol) == name

@@ -1,0 +1,121 @@
+"""Code for ordinary kernels is as wide as the machine: nothing falls back to scalars unnoticed."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections import Counter
+
+import pytest
+
+from anymetal.ir.cfg import find_loops
+from anymetal.ir.model import Block, Instr
+from anymetal.ir.types import VOID
+from anymetal.targets.cpu import compiler
+from tests.simd.full_width import KERNELS
+
+#: What the version for full gangs does to memory, and the functions it calls. A masked access is
+#: one of consecutive elements, too. "*": some, as many as the loop was unrolled.
+EXPECTED = {
+    "exp": "load 32 float, store 32 float, _ZGVeN16v_expf",
+    "half": "load 32 i16, store 32 i16",
+    "bytes": "load 32 i8, store 32 i8",
+    "saxpy": "2 load 32 float, store 32 float",
+    "guarded": "masked load v32f32, masked store v32f32",
+    "strided": "load 32 float, store 32 float",
+    "projection": "masked load v32f32, masked store v32f32",
+    "softmax": "3 masked load v32f32, masked store v32f32, _ZGVeN16v_expf",
+    "stencil": "4 masked load v32f32, 2 masked store v32f32",
+    "gelu": "load 32 float, store 32 float, _ZGVeN16v_tanhf",
+    "block sum": "7 load 32 float, 4 store 32 float, 9 masked load v32f32, 5 masked store v32f32",
+    "matmul": "load 32 float, store 32 float",
+    "complex numbers": "load 64 float, store 64 float",
+}
+_ACCESS = re.compile(
+    r"(?P<op>load|store) <(?P<lanes>\d+) x (?P<type>\w+)>(?: %\S+)?, ptr %\S+, align \d+$"
+    r"|@llvm\.masked\.(?P<masked>\w+)\.(?P<vector>\w+)"
+    r"|@(?P<call>_ZGV\w+|\w+f)\(",
+    re.M,
+)
+
+
+@functools.cache
+def vector_ir(name: str) -> str:
+    kernel = KERNELS[name]
+    variant = kernel.variant("x86-64-v4")
+    program = compiler.thread_program(kernel.source())
+    return compiler.vector_ir(program, variant, compiler.machine_for(variant.cpu))
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_accesses_of_a_full_gang(name: str) -> None:
+    text = vector_ir(name)
+    start = text.index("@gang.full(", text.index("define internal"))
+    counts: Counter[str] = Counter()
+    for access in _ACCESS.finditer(text[start : text.index("\n}", start)]):
+        if access["op"]:
+            counts[f"{access['op']} {access['lanes']} {access['type']}"] += 1
+        elif access["masked"]:
+            counts[f"masked {access['masked']} {access['vector']}"] += 1
+        else:
+            counts[access["call"]] = 1
+    some = "*" in EXPECTED[name]
+    numbers = {what: "* " if some else f"{n} " if n > 1 else "" for what, n in counts.items()}
+    found = sorted(number + what for what, number in numbers.items())
+    assert found == sorted(EXPECTED[name].split(", "))
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_no_lane_is_handled_alone(name: str) -> None:
+    """Neither for full nor for partial gangs."""
+    text = vector_ir(name)
+    assert not re.search(r"masked\.(gather|scatter)", text)
+    assert "llvm.cttz" not in text  # loops over lanes count them off with it
+    picked = re.findall(r"extractelement <32 x \w+> \S+, i64 (\d+)", text)
+    assert len(set(picked)) < 4
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_inner_loops_use_the_widest_registers(name: str) -> None:
+    code = compiler.assembly(vector_ir(name), compiler.machine_for("x86-64-v4"))
+    found = re.findall(r"^(\w[\w.]*):\n(.*?)^\.Lfunc_end", code, re.M | re.S)
+    functions = {function: lines.split("\n") for function, lines in found}
+    if "gang.full.resume" in functions:  # am_entry only wakes gangs
+        loops = [functions["gang.full.resume"]]
+    else:
+        loops = deepest_loops(functions["am_entry"])
+    assert loops
+    for loop in loops:
+        widest = "%ymm" if name == "bytes" else "%zmm"  # 32 bytes are no more than that
+        assert any(widest in line for line in loop), "\n".join(loop)
+
+
+def deepest_loops(lines: list[str]) -> list[list[str]]:
+    """The instructions of those loops in a function that the most others are around."""
+    blocks: dict[str, Block] = {"": Block("")}
+    texts: dict[str, list[str]] = {"": []}
+    targets: dict[str, list[str]] = {"": []}
+    name, falls = "", True
+    for line in lines:
+        label = re.match(r"(\.LBB\w+):", line)
+        jump = re.match(r"\s+(j\w+|ret\w)\s*(\.LBB\w+)?", line)
+        if label or jump:
+            following = label[1] if label else f"{name}'"
+            if jump and jump[2]:
+                targets[name].append(jump[2])
+            falls = falls and (not jump or jump[1] not in ("jmp", "retq"))
+            if falls:
+                targets[name].append(following)
+            name, falls = following, True
+            blocks[name], texts[name], targets[name] = Block(name), [], []
+        else:
+            texts[name].append(line)
+    for name, block in blocks.items():
+        block.append(Instr(VOID, "br", [], [blocks[t] for t in targets[name]]))
+    loops = find_loops(list(blocks.values()))
+    depth = {loop: sum(loop.header in other.blocks for other in loops) for loop in loops}
+    return [
+        [line for block in loop.ordered for line in texts[block.name]]
+        for loop, level in depth.items()
+        if level == max(depth.values())
+    ]
