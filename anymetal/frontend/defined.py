@@ -15,16 +15,17 @@ from __future__ import annotations
 
 import re
 
+_NAME = r"%[\w.$-]+|%\"[^\"]*\""
+_OPERAND = rf"{_NAME}|-?\d+|<[^<>]*>|splat \([^()]*\)|[a-z]+"
 _LINE = re.compile(
-    r"^  (?P<name>%[\w.]+) = (?P<op>shl|lshr|ashr|udiv|sdiv|urem|srem)"
-    r"(?P<flags>(?: exact| nuw| nsw)*) (?P<type>i\d+|<\d+ x i\d+>) (?P<left>[^,]+), "
-    r"(?P<right>%[\w.]+|-?\d+|<.*?>|splat \(.*?\)|zeroinitializer)"
-    r"(?P<rest>, !dbg.*)?$",
+    rf"^  (?P<name>{_NAME}) = (?P<op>shl|lshr|ashr|udiv|sdiv|urem|srem)"
+    r"(?P<flags>(?: exact| nuw| nsw)*) (?P<type>i\d+|<\d+ x i\d+>) "
+    rf"(?P<left>{_OPERAND}), (?P<right>{_OPERAND})(?P<rest>, !dbg.*)?$",
     re.M,
 )
 _CONVERT = re.compile(
-    r"^  (?P<name>%[\w.]+) = fpto(?P<sign>[su])i (?P<source>\w+|<\d+ x \w+>) (?P<value>\S+) "
-    r"to (?P<target>i\d+|<\d+ x i\d+>)(?P<rest>, !dbg.*)?$",
+    rf"^  (?P<name>{_NAME}) = fpto(?P<sign>[su])i (?P<source>\w+|<\d+ x \w+>) "
+    r"(?P<value>.+) to (?P<target>i\d+|<\d+ x i\d+>)(?P<rest>, !dbg.*)?$",
     re.M,
 )
 #: Clang's own names for the conversion of an array index and of a pointer offset.
@@ -58,27 +59,27 @@ def _shift(match: re.Match[str]) -> str:
     right = match["right"]
     if re.fullmatch(r"-?\d+", right):
         return _whole(match, str(int(right) % bits))
-    if not right.startswith("%"):
-        return match[0]
-    limit = _constant(match["type"], bits - 1)
-    return f"  {match['name']}.count = and {match['type']} {right}, {limit}\n" + _whole(
-        match, f"{match['name']}.count"
-    )
+    limit, count = _constant(match["type"], bits - 1), _derived(match["name"], "count")
+    return f"  {count} = and {match['type']} {right}, {limit}\n" + _whole(match, count)
 
 
 def _divide(match: re.Match[str]) -> str:
     type_, name, right = match["type"], match["name"], match["right"]
     if re.fullmatch(r"-?\d+", right):
         return _whole(match, "1" if int(right) == 0 else right)
-    if not right.startswith("%"):
-        return match[0]
     flags = f"<{type_[1:].split(' ')[0]} x i1>" if type_.startswith("<") else "i1"
     zero, one = _constant(type_, 0), _constant(type_, 1)
+    is_zero, safe = _derived(name, "zero"), _derived(name, "safe")
     return (
-        f"  {name}.zero = icmp eq {type_} {right}, {zero}\n"
-        f"  {name}.safe = select {flags} {name}.zero, {type_} {one}, {type_} {right}\n"
-        + _whole(match, f"{name}.safe")
+        f"  {is_zero} = icmp eq {type_} {right}, {zero}\n"
+        f"  {safe} = select {flags} {is_zero}, {type_} {one}, {type_} {right}\n"
+        + _whole(match, safe)
     )
+
+
+def _derived(name: str, word: str) -> str:
+    """A name for what belongs to the value `name`."""
+    return f'{name[:-1]}.{word}"' if name.endswith('"') else f"{name}.{word}"
 
 
 def _constant(type_: str, number: int) -> str:

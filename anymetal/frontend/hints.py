@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 
 from anymetal.signature import ATTRIBUTES
-from anymetal.source import KernelSource
+from anymetal.source import KernelSource, LibrarySource
 
 Maker = Callable[[re.Match[str], KernelSource], "str | None"]
 
@@ -55,9 +55,40 @@ _ELSEWHERE = {
     "assert": "an extra output to write a flag to: Metal kernels have no assert",
 }
 
+#: Functions of C that kernels expect and Metal lacks, and how to do without.
+_MISSING = {
+    "erf": "approximate it: mlx/backend/metal/kernels/erf.h has one to paste into header=",
+    "erfc": "approximate it by 1 - erf(x), pasting MLX's erf.h into header=",
+    "erfinv": "approximate it: mlx/backend/metal/kernels/erf.h has one to paste into header=",
+    "lgamma": "approximate it, as by Stirling's series",
+    "tgamma": "approximate it, as by exp of Stirling's series",
+    "cbrt": "write copysign(pow(abs(x), 1.0f / 3), x)",
+    "hypot": "write sqrt(x * x + y * y) or length(float2(x, y))",
+    "expm1": "write exp(x) - 1, or its series for small x",
+    "remainder": "write x - y * rint(x / y)",
+    "logb": "use ilogb(x)",
+    "scalbn": "use ldexp(x, n)",
+    "nearbyint": "use rint(x)",
+    "lrint": "write int(rint(x))",
+    "lround": "write int(round(x))",
+    "rand": "hash the thread's position, or pass random numbers as an input",
+    "malloc": "use a local array of fixed size",
+    "free": "use a local array of fixed size",
+    "memcpy": "write a loop or assign the values",
+    "memset": "write a loop",
+    "strlen": "there are no strings",
+    "clock": "the host measures time",
+    "abort": "write a flag to an output and return",
+    "exit": "write a flag to an output and return",
+}
+
 _NO_DOUBLE = (
     "use float; where its 24 bits are too few, keep the error of each step in a second float "
     "(float2 as high and low part) or accumulate integers in several limbs"
+)
+#: Hints about what `metal_kernel` is passed and generates: no help for the kernels of a library.
+_OF_METAL_KERNEL = re.compile(
+    r"\bMLX\b|metal_kernel|template=|header=|input_names|the inputs are|pass the \w+ as an input"
 )
 _UNKNOWN = "(?:use of undeclared identifier|unknown type name|no template named) "
 _UNKNOWN_NAME = _UNKNOWN + r"'(\w+)'"
@@ -69,7 +100,9 @@ def hint_for(part: str, message: str, source: KernelSource) -> str | None:
         match = pattern.search(f"{part}: {message}")
         if match is not None:
             text = hint if isinstance(hint, str) else hint(match, source)
-            if text is not None:
+            if text is not None and not (
+                isinstance(source, LibrarySource) and _OF_METAL_KERNEL.search(text)
+            ):
                 return text
     return None
 
@@ -111,6 +144,11 @@ def _attribute(match: re.Match[str], source: KernelSource) -> str | None:
 def _elsewhere(match: re.Match[str], source: KernelSource) -> str | None:
     metal = _ELSEWHERE.get(match.group(1))
     return metal and f"in Metal, use {metal}"
+
+
+def _missing(match: re.Match[str], source: KernelSource) -> str | None:
+    instead = _MISSING.get(match.group(1))
+    return instead and f"Metal has no {match.group(1)}: {instead}"
 
 
 def _template(match: re.Match[str], source: KernelSource) -> str | None:
@@ -171,6 +209,11 @@ _HINTS: tuple[tuple[re.Pattern[str], str | Maker], ...] = tuple(
             "accumulate in float (or int) and convert the result with astype",
         ),
         (_UNKNOWN_NAME, _elsewhere),
+        (_UNKNOWN_NAME, _missing),
+        (
+            _UNKNOWN + "'(?:metal::)?os_log",
+            "AnyMetal does not print from kernels: write the values to an extra output",
+        ),
         (_UNKNOWN_NAME, _attribute),
         (r"undeclared identifier '(\w+)_(shape|strides|ndim|size)'", _shape),
         (_UNKNOWN_NAME, _template),
@@ -202,7 +245,7 @@ _HINTS: tuple[tuple[re.Pattern[str], str | Maker], ...] = tuple(
         ),
         (r"no matching function for call to 'atomic_", _atomic_call),
         (
-            r"(?:read-only variable is not assignable|cannot assign to .* const)",
+            r"(?:read-only variable is not assignable|cannot assign to (?!.* member fun).* const)",
             "inputs cannot be written: write to an output, or copy the value to a variable",
         ),
         (
@@ -214,10 +257,6 @@ _HINTS: tuple[tuple[re.Pattern[str], str | Maker], ...] = tuple(
             r"variable length array",
             "the size of an array must be a constant: use constexpr, a template argument "
             "(template=[('N', 8)]) or a number",
-        ),
-        (
-            r"(?:use of undeclared label|cannot use '(?:throw|try)'|dynamic_cast|typeid)",
-            "Metal has no goto, exceptions or run-time type information",
         ),
         (
             r"call to '\w+' is ambiguous",

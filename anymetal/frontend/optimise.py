@@ -19,9 +19,7 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
-from anymetal.errors import UnsupportedFeatureError
 from anymetal.frontend.defined import define_semantics
-from anymetal.ir.calls import plain_name
 from anymetal.ir.problem import Problem
 
 KERNEL = "__am_kernel"
@@ -37,21 +35,24 @@ _VARIABLE = re.compile(
 _POINTER = re.compile(
     r"^( *%[\w.]+ =) call ptr @llvm\.ptr\.annotation\S*\(ptr (\S+), ptr @.*$", re.M
 )
+_ATTRIBUTES = re.compile(r"^attributes #\d+ = .*$", re.M)
+#: `threadgroup float* p`, `threadgroup float* p[2]`: pointers to such memory, which are no such.
+_POINTERS = re.compile(r"(?:\[\d+ x )*ptr\]*")
 _LOOP_HINT = re.compile(r"^(!\d+ = distinct !\{!\d+)(.*)\}$", re.M)
 _CROSS_LANE = re.compile(
-    r"^(declare .*@__am_(?:shuffle|ballot|reduce_\w+|scan_\w+|xscan_\w+)\(.*\)).*$", re.M
+    r"^(declare .*@__am_(?:shuffle|ballot|matrix_fma|reduce_\w+|scan_\w+|xscan_\w+)\(.*\)).*$",
+    re.M,
 )
+#: Positions in a threadgroup, of at most 1024 threads.
+_POSITION = re.compile(r"^(declare .*)(i32 @__am_(lane|gang|thread_[xyz])\()", re.M)
 
 
 def optimise(raw: str, large: bool = False) -> str:
     """Optimised LLVM IR text of `__am_kernel` out of Clang's raw output.
 
-    `large` says that arrays may have 2^31 elements or more (see defined.py).
-    Raises UnsupportedFeatureError for what cannot become one function (recursion, calls of
-    unknown functions are found later, by the reader).
+    `large` says that arrays may have 2^31 elements or more (see defined.py). What cannot become
+    one function, such as recursion, has been refused before (see restrictions.py).
     """
-    _refuse_recursion(raw)
-    _refuse_static(raw)
     module = llvm.parse_assembly(prepare(raw, large))
     _run_passes(module)
     return str(module)
@@ -69,6 +70,10 @@ def prepare(raw: str, large: bool) -> str:
     text = _CROSS_LANE.sub(
         r"\1 convergent nounwind willreturn memory(inaccessiblemem: readwrite)", text
     )
+    # With their ranges known, arithmetic of `short` becomes that of `int`, which is not cut short.
+    text = _POSITION.sub(_with_range, text)
+    # A user's `noinline` would contradict `alwaysinline`, on which LLVM gives up the process.
+    text = _ATTRIBUTES.sub(lambda match: re.sub(r" (?:noinline|optnone)\b", "", match[0]), text)
     # A kernel that loops for ever must do so (and be stopped by Ctrl-C), not be deleted.
     text = re.sub(r"\bmustprogress ", "", text).replace("llvm.loop.mustprogress", "am.loop")
     # Run-time unrolling of scalar loops would only be in the way of the vectorizer.
@@ -76,6 +81,11 @@ def prepare(raw: str, large: bool) -> str:
     text = _LOOP_HINT.sub(rf"\1\2, {no_unroll}}}", text)
     text += f'\n{no_unroll} = !{{!"llvm.loop.unroll.runtime.disable"}}\n'
     return text + "\n".join(variables) + "\n"
+
+
+def _with_range(match: re.Match[str]) -> str:
+    count = 32 if match[3] in ("lane", "gang") else 1024
+    return f"{match[1]}range(i32 0, {count}) {match[2]}"
 
 
 def _next_metadata(text: str) -> int:
@@ -108,7 +118,7 @@ def _hoist_variable(text: str, variable: str, variables: list[str]) -> str:
     """Turn an annotated stack variable that is no pointer into threadgroup memory."""
     pattern = re.compile(rf"^ *{re.escape(variable)} = alloca (.*), align (\d+).*\n", re.M)
     alloca = pattern.search(text)
-    if alloca is None or alloca.group(1) == "ptr":
+    if alloca is None or _POINTERS.fullmatch(alloca.group(1)):
         return text
     name = f'@"{THREADGROUP_PREFIX}{len(variables)}.{variable.strip("%").strip(chr(34))}"'
     variables.append(f"{name} = external global {alloca.group(1)}, align {alloca.group(2)}")
@@ -119,47 +129,14 @@ def _hoist_variable(text: str, variable: str, variables: list[str]) -> str:
     return re.sub(rf"{re.escape(variable)}(?![\w.\"$-])", name, text)
 
 
-def _refuse_recursion(raw: str) -> None:
-    """Metal has no recursion in kernels that MLX can launch, and inlining would not end."""
-    calls: dict[str, set[str]] = {}
-    for match in _FUNCTION.finditer(raw):
-        head = _HEAD.match(match.group(0))
-        if head:
-            body = match.group(0)[head.end() :]
-            calls[head.group(2)] = set(re.findall(r"call [^@\n]*@(\"[^\"]+\"|[\w.$]+)\(", body))
-    done: set[str] = set()
-
-    def visit(name: str, path: tuple[str, ...]) -> None:
-        if name in path:
-            cycle = " -> ".join(plain_name(n) for n in (*path[path.index(name) :], name))
-            raise UnsupportedFeatureError(
-                f"recursion is not supported in a kernel: {cycle}. Rewrite it as a loop."
-            )
-        if name in done or name not in calls:
-            return
-        for callee in calls[name]:
-            visit(callee, (*path, name))
-        done.add(name)
-
-    visit(KERNEL, ())
-
-
-def _refuse_static(raw: str) -> None:
-    """Variables that outlive a thread would be shared by all of them, on all workers."""
-    found = re.search(r"^@([\w.$]+) = (?!external)[\w ()]*\bglobal\b", raw, re.M)
-    if found:
-        name = plain_name(found.group(1))
-        raise UnsupportedFeatureError(
-            f"`{name}` is a static or program-scope variable: Metal allows only `constant` there. "
-            "Use a local variable, threadgroup memory, or make it `constant`."
-        )
-
-
 @functools.cache
 def _machine() -> Any:
     # Stores at the ends of two branches must not become one store through a selected pointer: that
     # would be a scatter, and could move what returning threads write behind a barrier.
     llvm.set_option("anymetal", "-sink-common-insts=false")
+    # Nor shall a value that some way to here has computed already become a phi: computing it again
+    # is cheaper than blending it, and leaves the form of addresses in sight (simd/tiles.py).
+    llvm.set_option("anymetal", "-enable-pre=false")
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_triple(llvm.get_process_triple())

@@ -1,0 +1,152 @@
+"""Clang's messages, parsed, in the user's words: half and not _Float16, Metal's reasons."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from anymetal.frontend.forbidden import reason_for
+from anymetal.frontend.unit import part_name
+from anymetal.source import KernelSource
+
+_MESSAGE = re.compile(
+    r"(?:(?P<file>[^\n]+?):(?P<line>\d+):(?P<column>\d+): )?"
+    r"(?P<kind>fatal error|error|note): (?P<text>.*)"
+)
+_NOISE = re.compile(r"In file included from |\d+ (?:errors?|warnings?)\b.* generated\.")
+#: What unit.py and library.py overwrite, with the same number of characters.
+_OVERWRITTEN = (
+    (re.compile(r"(?<=[\d.])_b\b"), "bf"),
+    (re.compile(r"\b__am_[kK]\b"), "kernel"),
+    (re.compile(r"\bthreadspace\b(?=\s*\()"), "threadgroup"),
+)
+
+_METAL_TYPE = r"[\w ]*\b(?:u?(?:char|short|int|long)|half|bfloat|float|bool|u?int\d+_t)[234]?[ *&]*"
+
+#: Clang's spelling of what has another name in Metal.
+_SPELLING = (
+    (re.compile(r"'__am_double' is unavailable: "), ""),
+    (re.compile(rf"('{_METAL_TYPE}') \(aka '[^']*'\)"), r"\1"),
+    (re.compile(r" ?\(aka '[^']*(?:_Float16|__bf16|__am_)[^']*'\)"), ""),
+    (re.compile(r"\b_Float16\b"), "half"),
+    (re.compile(r"\b__bf16\b"), "bfloat"),
+    (re.compile(r"; did you mean '__am_\w+'\?"), ""),
+    (re.compile(r"\b__am_double\b"), "double"),
+    (re.compile(r" in C\+\+ are a Clang extension"), " are not supported in Metal"),
+    (re.compile(r" \[-W[^\]]*\]$"), ""),
+)
+
+_POISONED = "attempt to use a poisoned identifier"
+#: Errors that are about something else than Clang thinks: its words, what the line must contain,
+#: and Metal's words (none: the reason why Metal has no such word).
+_REASONS = tuple(
+    (re.compile(pattern), re.compile(context), text)
+    for pattern, context, text in (
+        (
+            r"expected",  # `double` is a name for us
+            r"\b(?:long|unsigned|signed)\s+double\b",
+            "'long double' is not supported in Metal",
+        ),
+        (r"cannot use 'throw'", r"\bthrow\b", ""),
+        (r"cannot use 'try'", r"\btry\b", ""),
+        (
+            r"default initialization of an object of const type",
+            r"\bconstant\b",
+            "variable in constant address space must be initialized",
+        ),
+    )
+)
+
+
+@dataclass(frozen=True)
+class Message:
+    """One error or note of Clang."""
+
+    kind: str
+    text: str
+    file: str = ""
+    line: int = 0
+    column: int = 0
+    snippet: tuple[str, ...] = ()
+
+
+@dataclass
+class Problem:
+    """An error and the notes that follow it."""
+
+    error: Message
+    notes: list[Message] = field(default_factory=list)
+
+
+def problems_of(messages: str) -> list[Problem]:
+    """Every error with its notes."""
+    problems: list[Problem] = []
+    for message in parse(messages):
+        if message.kind == "error":
+            problems.append(Problem(message))
+        elif problems:
+            problems[-1].notes.append(message)
+    return problems
+
+
+def parse(messages: str) -> Iterator[Message]:
+    """Every error and note, in order."""
+    current: Message | None = None
+    for line in messages.splitlines():
+        match = _MESSAGE.fullmatch(line)
+        if match is None and current is not None and not _NOISE.match(line):
+            line = _as_written(line)
+            current = replace(current, snippet=(*current.snippet, line))
+        if match is not None:
+            if current is not None:
+                yield current
+            current = Message(
+                kind=match["kind"].removeprefix("fatal "),
+                text=_metal_words(match["text"]),
+                file=match["file"] or "",
+                line=int(match["line"] or 0),
+                column=int(match["column"] or 0),
+            )
+    if current is not None:
+        yield current
+
+
+def _as_written(line: str) -> str:
+    """A line of the user's text, shown by Clang, with their own words."""
+    for pattern, word in _OVERWRITTEN:
+        line = pattern.sub(word, line)
+    return line
+
+
+def _metal_words(text: str) -> str:
+    for pattern, word in _SPELLING:
+        text = pattern.sub(word, text)
+    return text
+
+
+def exact_column(message: Message, source: KernelSource) -> Message:
+    """Clang counts bytes, people (and editors) count characters."""
+    lines = text_of(message, source).split("\n")
+    if not 0 < message.line <= len(lines):
+        return message
+    before = lines[message.line - 1].encode()[: message.column - 1]
+    return replace(message, column=len(before.decode(errors="ignore")) + 1)
+
+
+def text_of(message: Message, source: KernelSource) -> str:
+    """The header or body that the message is about, or nothing."""
+    texts = {part_name(source, "header"): source.header, part_name(source, "source"): source.body}
+    return texts.get(message.file, "")
+
+
+def with_metals_reason(error: Message, source: KernelSource) -> Message:
+    """An error that Clang words as C++ has it, as Metal has it. The column must be exact."""
+    lines = text_of(error, source).split("\n")
+    line = lines[error.line - 1] if 0 < error.line <= len(lines) else ""
+    for pattern, context, text in _REASONS:
+        if pattern.match(error.text) and (found := context.search(line)):
+            return replace(error, text=text or reason_for(found[0]))
+    if error.text == _POISONED and (found := re.match(r"\w+", line[error.column - 1 :])):
+        return replace(error, text=reason_for(found[0]))
+    return error

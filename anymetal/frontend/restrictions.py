@@ -1,0 +1,204 @@
+"""What Metal or AnyMetal refuses in a kernel and only Clang's output shows, with the user's place.
+
+Calls that come back to where they started, functions without a body, variables that outlive a
+thread, threadgroup variables outside of the kernel function. The facts come from the raw IR, where
+names are resolved and templates are functions; the places from its line table, or, for variables,
+from the words of the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from anymetal.errors import AnyMetalError, MetalCompileError, UnsupportedFeatureError
+from anymetal.frontend.forbidden import Finding, reason_for
+from anymetal.frontend.tokens import Token, offset_of, tokenize
+from anymetal.frontend.unit import KERNEL_SYMBOL, part_name
+from anymetal.ir.calls import is_known, plain_name
+from anymetal.source import KernelSource
+
+_FUNCTION = re.compile(r"^define .*?@(\"[^\"]+\"|[\w.$]+)\(.*?^}$", re.M | re.S)
+_CALL = re.compile(
+    r"\bcall [^@\n]*@(?P<callee>\"[^\"]+\"|[\w.$]+)\((?P<rest>.*?)(?:, !dbg (?P<place>!\d+))?$",
+    re.M,
+)
+_GLOBAL = re.compile(r"^@(?P<name>[\w.$]+) = (?!external)[\w ()]*\bglobal\b", re.M)
+_DELETE = re.compile(r"_Zd[la]")
+_ANNOTATION = "llvm.var.annotation"
+_OWN = ("__am_", "llvm.")
+
+
+class _Call(NamedTuple):
+    callee: str
+    operands: str
+    place: str  #: its line table entry, "" for calls in our headers
+
+
+def check(source: KernelSource, ir: str) -> None:
+    """Raise for the first thing in the raw IR of the kernel that cannot be.
+
+    Raises UnsupportedFeatureError for recursion, which Metal has and AnyMetal lacks, else
+    MetalCompileError.
+    """
+    places = _Places(source, ir)
+    for match in _GLOBAL.finditer(ir):
+        if not match["name"].startswith(_OWN):
+            raise _outliving(source, match["name"])
+    functions = {match[1]: match[0] for match in _FUNCTION.finditer(ir)}
+    calls: dict[str, list[_Call]] = {}
+    _follow(KERNEL_SYMBOL, functions, calls, [], places)
+    kernels = {call.callee for call in calls[KERNEL_SYMBOL]}
+    for name, made in calls.items():
+        for call in made:
+            if call.callee.startswith(_ANNOTATION):
+                variable = call.operands.removeprefix("ptr ").split(",")[0]
+                if name not in kernels and _is_memory(variable, functions[name]):
+                    raise places.error(
+                        call.place,
+                        f"'{variable.strip('%')}': variables in the threadgroup address space can "
+                        "only be declared in a kernel function; declare it there and pass a "
+                        "`threadgroup` pointer or reference",
+                    )
+            elif call.place and call.callee not in functions and not is_known(call.callee):
+                raise places.error(call.place, _undefined(call.callee))
+
+
+def _follow(
+    name: str,
+    functions: dict[str, str],
+    calls: dict[str, list[_Call]],
+    path: list[str],
+    places: _Places,
+) -> None:
+    """Collects the calls of a function and of all that it calls; `path` led to it."""
+    calls[name] = [
+        _Call(match["callee"], match["rest"], match["place"] or "")
+        for match in _CALL.finditer(functions[name])
+    ]
+    path.append(name)
+    for call in calls[name]:
+        if call.callee in path:
+            cycle = [*path[path.index(call.callee) :], call.callee]
+            names = " -> ".join(map(plain_name, cycle))
+            raise UnsupportedFeatureError(
+                f"{places.name(call.place)}recursion is not supported in a kernel: {names}. "
+                "Rewrite it as a loop."
+            )
+        if call.callee in functions and call.callee not in calls:
+            _follow(call.callee, functions, calls, path, places)
+    path.pop()
+
+
+def _is_memory(variable: str, function: str) -> bool:
+    """Whether the annotated variable is threadgroup memory, and no pointer to such."""
+    alloca = re.search(rf"^ *{re.escape(variable)} = alloca (.*), align", function, re.M)
+    return alloca is not None and not re.fullmatch(r"(?:\[\d+ x )*ptr\]*", alloca[1])
+
+
+def _undefined(callee: str) -> str:
+    if _DELETE.match(callee):
+        return reason_for("delete")
+    return (
+        f"function '{plain_name(callee)}' is called, but it is declared only: Metal has no such "
+        "function, and the kernel's text does not define it"
+    )
+
+
+class _Places:
+    """Line table entries of the IR as places in the user's text."""
+
+    def __init__(self, source: KernelSource, ir: str) -> None:
+        self._source = source
+        self._ir = ir
+
+    def error(self, entry: str, text: str) -> AnyMetalError:
+        """A MetalCompileError at this place."""
+        from anymetal.frontend.diagnostics import error_at
+
+        found = self._find(entry)
+        if found is None:
+            return MetalCompileError(self._source.name, f"error: {text}")
+        part, line, column = found
+        offset = offset_of(_parts(self._source)[part], line, column)
+        return error_at(self._source, [Finding(part, offset, text)])
+
+    def name(self, entry: str) -> str:
+        """`k: header:3:12: `, or nothing if the place is not known."""
+        found = self._find(entry)
+        if found is None:
+            return ""
+        part, line, column = found
+        return f"{part_name(self._source, part)}:{line}:{column}: "
+
+    def _find(self, entry: str) -> tuple[str, int, int] | None:
+        location = re.search(r"line: (\d+)(?:, column: (\d+))?", self._metadata(entry))
+        file = re.search(r'filename: "((?:[^"\\]|\\.)*)"', self._metadata(self._file(entry)))
+        if location is None or file is None:
+            return None
+        for part, text in _parts(self._source).items():
+            if file[1] == part_name(self._source, part):
+                line, column = int(location[1]), int(location[2] or 1)
+                lines = text.split("\n")
+                if line <= len(lines):  # Clang counts bytes
+                    before = lines[line - 1].encode()[: column - 1]
+                    return part, line, len(before.decode(errors="ignore")) + 1
+        return None
+
+    def _file(self, entry: str) -> str:
+        """The file entry of a location: scopes name it, or the scope around them does."""
+        while entry:
+            text = self._metadata(entry)
+            if file := re.search(r"file: (!\d+)", text):
+                return file[1]
+            scope = re.search(r"scope: (!\d+)", text)
+            entry = scope[1] if scope else ""
+        return ""
+
+    def _metadata(self, entry: str) -> str:
+        found = re.search(rf"^{entry} = (.*)$", self._ir, re.M) if entry else None
+        return found[1] if found else ""
+
+
+def _parts(source: KernelSource) -> dict[str, str]:
+    return {"header": source.header, "source": source.body}
+
+
+def _outliving(source: KernelSource, symbol: str) -> AnyMetalError:
+    """The error about a static or program-scope variable that is no constant."""
+    from anymetal.frontend.diagnostics import error_at
+
+    name = plain_name(symbol)
+    declared = [
+        (part, token, words)
+        for part, text in _parts(source).items()
+        for token, words in _declarations(tokenize(text), name.rpartition("::")[2])
+    ]
+    local = symbol.startswith("_ZZ")
+    declared.sort(key=lambda found: ("static" in found[2]) != local)
+    words = declared[0][2] if declared else set()
+    if words & {"constant", "constexpr", "const"}:
+        text = f"initializer of '{name}' in constant address space is not a constant expression"
+    elif local:
+        text = f"static variable '{name}' must reside in constant address space"
+    else:
+        text = f"program scope variable '{name}' must reside in constant address space"
+    if not declared:
+        return MetalCompileError(source.name, f"error: {text}")
+    part, token, _ = declared[0]
+    return error_at(source, [Finding(part, token.start, text)])
+
+
+def _declarations(tokens: list[Token], name: str) -> Iterator[tuple[Token, set[str]]]:
+    """Places that look like the declaration of a variable, with the words in front of it."""
+    words: set[str] = set()
+    for index, token in enumerate(tokens):
+        if token.text in (";", "{", "}") or token.kind == "directive":
+            words = set()
+        elif token.text == name and words:
+            after = tokens[index + 1].text if index + 1 < len(tokens) else ""
+            if after in ("=", ";", "[", "{", ","):
+                yield token, words
+        if token.kind == "word":
+            words.add(token.text)

@@ -1,0 +1,288 @@
+"""Strict mode: what AnyMetal compiles and Metal in front of MLX may refuse.
+
+Address spaces carry no meaning on a CPU, so a kernel that forgets them runs here all the same.
+Metal before 4.1 refuses a pointer or reference without one, and any Metal refuses a program-scope
+constant that is not in `constant`. The words show both, so this is a matter of tokens: a type that
+is known to be one, followed by `*` or `&`, with no address space in front of, or right behind, it.
+And MLX passes inputs of few elements in `constant`, where a pointer to `device` cannot follow.
+
+    ANYMETAL_STRICT   1 warns, once per kernel (the default); error refuses the kernel; 0 is silent
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from anymetal.errors import AnyMetalWarning
+from anymetal.frontend.forbidden import Finding, address_of, cast_name, declared_once
+from anymetal.frontend.tokens import ADDRESS_SPACES, Token, closing, position, unconditional
+from anymetal.frontend.unit import part_name
+from anymetal.source import KernelSource
+
+_MODES = ("0", "1", "error")
+_SHOWN = 5
+
+_SCALARS = (
+    "bool char uchar short ushort int uint long ulong half bfloat float int8_t uint8_t int16_t "
+    "uint16_t int32_t uint32_t int64_t uint64_t size_t ptrdiff_t"
+).split()
+_VECTORS = "bool char uchar short ushort int uint long ulong half bfloat float".split()
+_OTHER_TYPES = (
+    "void float16_t bfloat16_t complex64_t complex32_t atomic_int atomic_uint atomic_float "
+    "atomic_bool atomic_ulong"
+).split()
+_TYPES = frozenset(
+    [*_SCALARS, *_OTHER_TYPES]
+    + [f"{packed}{name}{n}" for name in _VECTORS for n in "234" for packed in ("", "packed_")]
+    + [f"{name}{c}x{r}" for name in ("float", "half") for c in "234" for r in "234"]
+)
+#: Class templates of Metal and of MLX's prelude.
+_TEMPLATES = frozenset({"vec", "packed_vec", "matrix", "array", "atomic", "complex_t"})
+#: Words that may stand between the beginning of a declaration and its `*`, besides the type.
+_SPECIFIERS = frozenset(
+    "const volatile static constexpr inline extern unsigned signed typename struct class union "
+    "enum friend mutable".split()
+)
+_STATEMENTS = frozenset(
+    "return else do case sizeof alignof operator using typedef typename".split()
+)
+
+_MISSING = "{} type must have explicit address space qualifier"
+_NOT_CONSTANT = "program scope variable must reside in constant address space"
+
+_TOO_SMALL = (
+    "'{}' has so few elements in this call that MLX passes it in the constant address space, of "
+    "which no `device` pointer can be made: declare it with `auto`"
+)
+
+_checked: set[KernelSource] = set()
+_warned: set[tuple[str, str]] = set()
+
+
+def check(source: KernelSource) -> None:
+    """Warns about, or refuses, a kernel that this process has not seen before."""
+    mode = _mode()
+    if mode == "0" or (mode == "1" and source in _checked):
+        return
+    _checked.add(source)
+    findings = list(_findings(source))
+    if not findings:
+        return
+    if mode == "error":
+        from anymetal.frontend.diagnostics import error_at  # its tables take time to load
+
+        raise error_at(source, [Finding(*finding) for finding in findings])
+    places = []
+    for part, offset, text in findings[:_SHOWN]:
+        line, column = position(source.header if part == "header" else source.body, offset)
+        name = part_name(source, part).removeprefix(f"{source.name}: ")
+        places.append(f"  {name}:{line}:{column}: {text}\n")
+    more = len(findings) - len(places)
+    text = "".join(places) + (f"  and {more} more\n" if more else "")
+    if (source.name, text) in _warned:  # for arguments of other types
+        return
+    _warned.add((source.name, text))
+    warnings.warn(
+        f"Kernel `{source.name}` runs here, but Metal may refuse it (before version 4.1, pointers "
+        f"and references need an address space: device, constant, thread or threadgroup):\n{text}"
+        "ANYMETAL_STRICT=0 silences this, ANYMETAL_STRICT=error makes it an error.",
+        AnyMetalWarning,
+        stacklevel=_callers_level(),
+    )
+
+
+def _mode() -> str:
+    mode = os.environ.get("ANYMETAL_STRICT", "1") or "1"
+    if mode not in _MODES:
+        raise ValueError(f"ANYMETAL_STRICT must be 0, 1 or error, not {mode!r}")
+    return mode
+
+
+def _callers_level() -> int:
+    """How many calls up from `check` the first one is that is not AnyMetal's."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == "anymetal":
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def _findings(source: KernelSource) -> Iterator[tuple[str, int, str]]:
+    """Part, offset and text of everything to complain about."""
+    header, body = unconditional(source.header), unconditional(source.body)
+    names = _Names(source, header + body)
+    for part, tokens in (("header", header), ("source", body)):
+        for token in _unqualified(tokens, names):
+            kind = "pointer" if token.text == "*" else "reference"
+            yield part, token.start, _MISSING.format(kind)
+    constant = {p.name for p in source.parameters if " constant " in f" {p.declaration} "}
+    for token in _pointers_to_device(body):
+        if token.text in constant and declared_once(body, token.text, parameter=True):
+            yield "source", token.start, _TOO_SMALL.format(token.text)
+    for token in _variables_at_program_scope(header):
+        yield "header", token.start, _NOT_CONSTANT
+
+
+class _Names:
+    """Which names of the text are types for certain, and which may be anything."""
+
+    def __init__(self, source: KernelSource, tokens: Sequence[Token]) -> None:
+        self.types = set(_TYPES)
+        self.templates = set(_TEMPLATES)
+        self.dependent: set[str] = set()
+        self.macros = set(re.findall(r"#\s*define\s+(\w+)", source.header + "\n" + source.body))
+        aliases: set[str] = set()
+        variables: set[str] = set()
+        for index, (before, token) in enumerate(pairwise(tokens), 1):
+            if token.kind != "word":
+                continue
+            if before.text in ("struct", "class", "union"):
+                template = index > 2 and tokens[index - 2].text == ">"
+                inside = index > 2 and tokens[index - 2].text in ("<", ",")  # template <class T>
+                (self.dependent if inside else self.templates if template else self.types).add(
+                    token.text
+                )
+            elif before.text == "typename":
+                self.dependent.add(token.text)
+            elif before.text == "using":
+                aliases.add(token.text)
+            elif before.text in _TYPES:
+                variables.add(token.text)
+        parameters = re.findall(r"typename (\w+)", source.template_parameters)
+        self.types |= set(parameters)  # of the kernel itself: a dtype
+        self.types -= aliases | variables | self.macros | (self.dependent - set(parameters))
+        self.templates -= aliases | variables | self.macros
+
+
+def _unqualified(tokens: Sequence[Token], names: _Names) -> Iterator[Token]:
+    """Every `*` and `&` that makes a pointer or reference type without an address space."""
+    for index, token in enumerate(tokens):
+        if token.kind != "word" or token.text not in names.types | names.templates:
+            continue
+        last = index
+        if token.text in names.templates:
+            last = _template_end(tokens, index)
+            if last == index:
+                continue
+        spaces = _spaces_in_front(tokens, index, names)
+        if spaces is None:
+            continue
+        at, behind = _qualifiers(tokens, last + 1)
+        spaces |= behind
+        if not spaces and _is_array_declarator(tokens, at):
+            yield tokens[at + 1]
+        # One is enough: in `device float*&` the reference is to a variable of the thread.
+        if not spaces and at < len(tokens) and tokens[at].text in ("*", "&", "&&"):
+            yield tokens[at]
+
+
+def _qualifiers(tokens: Sequence[Token], at: int) -> tuple[int, bool]:
+    """Where the qualifiers that begin here end, and whether an address space is among them."""
+    start = at
+    while at < len(tokens) and tokens[at].text in ADDRESS_SPACES | {"const", "volatile", "int"}:
+        at += 1
+    return at, any(token.text in ADDRESS_SPACES for token in tokens[start:at])
+
+
+def _template_end(tokens: Sequence[Token], index: int) -> int:
+    """Index of the `>` that ends the template arguments behind `index`; `index` if none do."""
+    depth, at = 0, index + 1
+    if at >= len(tokens) or tokens[at].text != "<":
+        return index
+    while at < len(tokens) and tokens[at].text not in (";", "{", "}", "&&", "||"):
+        text = tokens[at].text
+        if text in ("(", "["):
+            at = closing(tokens, at)
+        depth += (text == "<") - (text == ">")
+        if depth == 0:
+            return at
+        at += 1
+    return index
+
+
+def _spaces_in_front(tokens: Sequence[Token], index: int, names: _Names) -> bool | None:
+    """Whether an address space stands in front of a type; None if that cannot be known."""
+    at = index - 1
+    while at >= 0 and (tokens[at].kind == "word" or tokens[at].text == "::"):
+        word = tokens[at].text
+        if word in ADDRESS_SPACES:
+            return True
+        if word in names.macros or (
+            word not in _SPECIFIERS
+            and word not in _TYPES
+            and word not in _STATEMENTS
+            and tokens[at + 1].text != "::"
+            and word != "::"
+        ):
+            return None
+        if word in _STATEMENTS:
+            return None if word == "operator" else False
+        at -= 1
+    return False
+
+
+def _is_array_declarator(tokens: Sequence[Token], at: int) -> bool:
+    """`(&name)[`: a reference to an array."""
+    texts = [token.text for token in tokens[at : at + 5]]
+    return (
+        len(texts) == 5 and texts[0] == "(" and texts[1] in ("&", "*") and texts[3:] == [")", "["]
+    )
+
+
+def _pointers_to_device(tokens: Sequence[Token]) -> Iterator[Token]:
+    """The names whose addresses become `device` pointers, by a cast or by initialisation."""
+    for index, token in enumerate(tokens):
+        if token.text == "device":
+            cast, copied = cast_name(tokens, index), _copied_name(tokens, index)
+            yield from (tokens[name] for name in (cast, copied) if name is not None)
+
+
+def _copied_name(tokens: Sequence[Token], index: int) -> int | None:
+    """The `a` of `device float* p = a;`, of `= a + 1` and of `= &a[1]`."""
+    at = index + 1
+    while at < len(tokens) and tokens[at].kind == "word":
+        at += 1
+    texts = [token.text for token in tokens[at : at + 3]]
+    if len(texts) < 3 or texts[0] != "*" or texts[2] != "=" or tokens[at + 1].kind != "word":
+        return None
+    return address_of(tokens, at + 3)
+
+
+def _variables_at_program_scope(tokens: Sequence[Token]) -> Iterator[Token]:
+    """The names of `const float x = 1;` and `constexpr int n = 2;` outside of functions."""
+    statement: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        token = tokens[index]
+        if token.text == "{" and not _opens_namespace(statement):
+            if _declares_constant(statement):
+                yield statement[-1]
+            index, statement = closing(tokens, index), []
+        elif token.text in ("=", "[") and _declares_constant(statement):
+            yield statement[-1]
+            statement = []
+        elif token.text in (";", "{", "}"):
+            statement = []
+        else:
+            statement.append(token)
+        index += 1
+
+
+def _opens_namespace(statement: Sequence[Token]) -> bool:
+    return any(token.text == "namespace" for token in statement)
+
+
+def _declares_constant(statement: Sequence[Token]) -> bool:
+    """Whether these words declare a variable of one of Metal's types as const, not `constant`."""
+    words = [token.text for token in statement]
+    return (
+        len(words) >= 3
+        and words[-2] in _TYPES
+        and bool({"const", "constexpr"} & set(words))
+        and set(words[:-2]) <= {"static", "const", "constexpr", "inline", "unsigned", "signed"}
+        and statement[-1].kind == "word"
+    )
