@@ -9,7 +9,7 @@ from typing import Any
 import mlx.core as mx
 
 from anymetal import arguments, targets
-from anymetal.errors import AnyMetalWarning, KernelLaunchError
+from anymetal.errors import AnyMetalWarning
 from anymetal.signature import (
     KernelDefinition,
     TemplateValue,
@@ -18,9 +18,6 @@ from anymetal.signature import (
 )
 from anymetal.targets.base import Launch
 from anymetal.transforms import is_transformed, run_transformed
-
-#: Threads that one threadgroup may have, on every Apple GPU.
-MAX_THREADS_PER_THREADGROUP = 1024
 
 
 @arguments.reports_wrong_arguments("metal_kernel")
@@ -168,7 +165,7 @@ class MetalKernel:
         target = targets.active()
         if target.lazy:
             return target.run(launch)
-        _check_extents(launch)
+        arguments.check_extents(definition.name, grid, threadgroup)
         if arrays and is_transformed(arrays):
             return run_transformed(target, launch)
         return target.run(launch)
@@ -204,19 +201,3 @@ def _wrong_count(expected: tuple[int, int, int], got: tuple[int, int, int]) -> V
     return ValueError(
         f"[metal_kernel] Expected `{argument}` to have size {expected_size} but got size {size}.\n"
     )
-
-
-def _check_extents(launch: Launch) -> None:
-    """Refuse launches that a GPU refuses, too; MLX does so at evaluation."""
-    x, y, z = launch.threadgroup
-    threads = x * y * z
-    if not 0 <= threads <= MAX_THREADS_PER_THREADGROUP:
-        raise KernelLaunchError(
-            f"Thread group size ({threads}) is greater than  the maximum allowed threads per "
-            f"threadgroup ({MAX_THREADS_PER_THREADGROUP})."
-        )
-    if min(launch.grid) < 0 or min(launch.threadgroup) < 0:
-        raise KernelLaunchError(
-            f"[metal_kernel] Kernel `{launch.definition.name}` was launched with "
-            f"grid={launch.grid} and threadgroup={launch.threadgroup}: sizes cannot be negative."
-        )

@@ -37,3 +37,16 @@ class KernelSource:
     template_parameters: str  #: "typename T, int N", empty without a template
     template_arguments: str  #: "<float, 3>", empty without a template
     math_mode: MathMode = "safe"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LibrarySource(KernelSource):
+    """A kernel that brings its own signature, out of a Metal file: `header` is the whole file.
+
+    The file stands between two texts of ours. It has been edited where Clang does not know Metal
+    (see frontend/library.py), which moves no character.
+    """
+
+    file: str  #: name of the file in diagnostics
+    before: str  #: values of function constants
+    after: str  #: the function that calls the kernel

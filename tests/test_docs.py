@@ -39,6 +39,12 @@ def test_the_architecture_names_every_file() -> None:
     assert not missing, "add a line for each to docs/architecture.md"
 
 
+def test_the_program_in_the_page_about_libraries(capsys: pytest.CaptureFixture[str]) -> None:
+    (program,) = _PYTHON.findall((ROOT / "docs" / "metal-library.md").read_text())
+    exec(program, {})
+    assert capsys.readouterr().out == "array([1.5, 11.5, 21.5, 31.5, 41.5], dtype=float32)\n"
+
+
 def test_the_program_in_the_readme() -> None:
     (program,) = _PYTHON.findall((ROOT / "README.md").read_text())
     names: dict[str, object] = {}

@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from anymetal.errors import ToolchainError
-from anymetal.frontend import toolchain
+from anymetal.frontend import restrictions, toolchain
+from anymetal.frontend.forbidden import find_forbidden
+from anymetal.frontend.shipped import include_flags
 from anymetal.frontend.unit import translation_unit
 from anymetal.runtime.cache import cache_directory, digest
 from anymetal.runtime.identity import tools
@@ -57,18 +59,43 @@ def compile_to_ir(source: KernelSource) -> str:
     Raises MetalCompileError if Clang refuses the user's text, ToolchainError if Clang itself does
     not work.
     """
-    text = translation_unit(source)
+    if findings := find_forbidden(source):
+        from anymetal.frontend.diagnostics import error_at
+
+        raise error_at(source, findings)
+    ir = _output(source, translation_unit(source), "-emit-llvm")
+    toolchain.check_versions(_version_in(ir))
+    restrictions.check(source, ir)
+    return ir
+
+
+def preprocess(source: KernelSource, text: str) -> str:
+    """A text with its macros expanded; `source` says to whom errors in it belong.
+
+    Raises as `compile_to_ir` does.
+    """
+    return _output(source, text, "-E")
+
+
+def _output(source: KernelSource, text: str, action: str) -> str:
     for _ in range(2):
         header = precompiled_header(source.math_mode)
-        status, ir, messages = _run(
-            [*flags(source.math_mode), "-include-pch", str(header), "-emit-llvm", "-o", "-", "-"],
+        status, output, messages = _run(
+            [
+                *flags(source.math_mode),
+                *include_flags(text),
+                *("-include-pch", str(header), action, "-o", "-", "-"),
+            ],
             text,
         )
         if status == 0:
-            toolchain.check_versions(_version_in(ir))
-            return ir
-        from anymetal.frontend.diagnostics import compile_error  # its tables take time to load
+            return output
+        # Both modules have tables that take time to load, and are needed for errors only.
+        from anymetal.frontend.diagnostics import compile_error
+        from anymetal.frontend.overloads import without_redundant_overloads
 
+        if reduced := without_redundant_overloads(source, messages):
+            return _output(reduced, translation_unit(reduced), action)
         if error := compile_error(source, messages):
             raise error
         # Not a word about the user's text: the precompiled header is damaged, or Clang broke.

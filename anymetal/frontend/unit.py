@@ -17,26 +17,34 @@ from __future__ import annotations
 import re
 
 from anymetal.errors import MetalCompileError
+from anymetal.frontend.forbidden import WORDS
 from anymetal.size_extension import SIZE_CLASS, size_definition
-from anymetal.source import KernelSource, Parameter
+from anymetal.source import KernelSource, LibrarySource, Parameter
 
 KERNEL_SYMBOL = "__am_kernel"
 
 #: The operators of bfloat literals as `_for_clang` writes them. Then: Metal has no double. A use of
 #: an unavailable type is one clean error at the user's token, and parsing goes on as for `float`.
-_PREAMBLE = """\
-constexpr bfloat operator""_b(long double value) { return static_cast<bfloat>(value); }
-constexpr bfloat operator""_b(unsigned long long value) { return static_cast<bfloat>(value); }
+_PREAMBLE = f"""\
+constexpr bfloat operator""_b(long double value) {{ return static_cast<bfloat>(value); }}
+constexpr bfloat operator""_b(unsigned long long value) {{ return static_cast<bfloat>(value); }}
 typedef float __am_double __attribute__((unavailable("'double' is not supported in Metal")));
 #define double __am_double
+#pragma GCC poison {" ".join(WORDS)}
 """
 _LITERAL = re.compile(r"(?<![\w.])((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(H|bf|BF)\b")
 _CONTRACT = re.compile(r"\bMETAL(?=[ \t]+fp[ \t]+contract\b)")
+#: Address spaces behind the parameter list of a member function.
+_MEMBER = re.compile(
+    r"\)(?:\s*\b(?:const|volatile|device|thread|constant|threadgroup)\b)+(?=\s*(?:[{;=]|->))"
+)
 _INLINE = "static inline __attribute__((always_inline)) void"
 
 
 def part_name(source: KernelSource, part: str) -> str:
     """The file name of one part ("header", "source", "signature", "wrapper") in diagnostics."""
+    if part == "header" and isinstance(source, LibrarySource):
+        return source.file
     return f"{source.name}: {part}"
 
 
@@ -46,6 +54,8 @@ def translation_unit(source: KernelSource) -> str:
     Raises MetalCompileError for a kernel name that is no identifier: MLX accepts it, the Metal
     compiler does not, and nothing in the user's text could be pointed at.
     """
+    if isinstance(source, LibrarySource):
+        return _library_unit(source)
     if not source.entry.isidentifier():
         raise MetalCompileError(
             source.name,
@@ -71,6 +81,22 @@ def translation_unit(source: KernelSource) -> str:
     )
 
 
+def _library_unit(source: LibrarySource) -> str:
+    """A Metal file and what calls one of its kernels; the others leave no code behind."""
+    return "".join(
+        (
+            _PREAMBLE,
+            '#include "anymetal/library.h"\n',
+            source.before,
+            _line(source, "header"),
+            _for_clang(source.header),
+            "\n\n",
+            _line(source, "wrapper"),
+            source.after,
+        )
+    )
+
+
 def _line(source: KernelSource, part: str) -> str:
     return f'#line 1 "{part_name(source, part)}"\n'
 
@@ -79,9 +105,11 @@ def _for_clang(text: str) -> str:
     """The few words that Clang knows by another name; each has the same length there.
 
     `#pragma METAL fp contract` is Clang's own pragma; 1.0H is 1.0h, and 1.0bf becomes 1.0_b, since
-    suffixes without an underscore are reserved.
+    suffixes without an underscore are reserved. `threadgroup` behind a parameter list says nothing
+    here, and the attribute that stands for it may not stand there.
     """
     text = _CONTRACT.sub("clang", text)
+    text = _MEMBER.sub(lambda match: match[0].replace("threadgroup", " " * 11), text)
     return _LITERAL.sub(lambda match: match[1] + ("h" if match[2] == "H" else "_b"), text)
 
 

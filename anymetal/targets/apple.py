@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import mlx.core as mx
 
+from anymetal.errors import UnsupportedFeatureError
 from anymetal.signature import metal_body, metal_header
 from anymetal.size_extension import size_buffer
 from anymetal.source import KernelSource
 from anymetal.targets.base import Launch
+
+if TYPE_CHECKING:
+    from anymetal.runtime.arrays import Exporter
 
 # MLX's function itself; `install` imports this module before it puts ours in that place.
 mlx_metal_kernel: Callable[..., Any] = mx.fast.metal_kernel
@@ -52,6 +56,20 @@ class AppleTarget:
             stream=launch.stream,
         )
         return outputs
+
+    def run_in_place(
+        self,
+        source: KernelSource,
+        arrays: Sequence[Exporter],
+        grid: tuple[int, int, int],
+        threadgroup: tuple[int, int, int],
+    ) -> None:
+        """MLX launches only kernels whose signature it has written itself."""
+        raise UnsupportedFeatureError(
+            f"kernel `{source.name}` of a Metal library cannot run on an Apple GPU: MLX has no "
+            "call for kernels that bring their own signature. Select the CPU target "
+            "(anymetal.targets.select(CpuTarget())), or turn it into a metal_kernel."
+        )
 
 
 @lru_cache(maxsize=1024)

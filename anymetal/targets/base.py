@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import mlx.core as mx
 
 from anymetal.signature import KernelDefinition, Template
 from anymetal.source import KernelSource
+
+if TYPE_CHECKING:
+    from anymetal.runtime.arrays import Exporter
 
 
 @dataclass(slots=True)
@@ -46,3 +49,16 @@ class Target(Protocol):
 
     def run(self, launch: Launch) -> list[mx.array]:
         """Run the kernel, or record that it shall run, and return its outputs."""
+
+    def run_in_place(
+        self,
+        source: KernelSource,
+        arrays: Sequence[Exporter],
+        grid: tuple[int, int, int],
+        threadgroup: tuple[int, int, int],
+    ) -> None:
+        """Run the kernel on arrays that exist: all that it reads, then all that it writes.
+
+        They are evaluated, and row-contiguous unless they are arrays of MLX that are read; the
+        extents are checked. Raises UnsupportedFeatureError where a target has no such launches.
+        """

@@ -43,8 +43,10 @@ class Function:
     partner: Callable[..., Any] | None = None  #: last argument for the others and -1 <= u <= 1
     precise: Callable[..., Any] | None = None  #: the exact value, with mpmath
     fast: float | None = None  #: bound of fast::, where it differs
+    absolute: float = 0  #: bound of fast:: for 1/2 <= x <= 2, of the absolute error
     variants: bool = True  #: exists in metal::fast and metal::precise
     positive: bool = False  #: defined for x > 0 only
+    below: float = float("inf")  #: results stay below it, even if it is the nearest number
 
     def expression(self, space: str) -> str:
         arguments = ", ".join("xyz"[: self.arity])
@@ -129,9 +131,8 @@ _ROUNDING = [
         ("trunc", np.trunc),
         ("rint", np.rint),
         ("round", _round),
-        ("fract", _fract),
     )
-]
+] + [Function("fract", _fract, ROUNDED, ROUNDED, ranges=(_MILD,), points=_HALVES, below=1)]
 
 _POWERS = [
     Function("sqrt", np.sqrt, ROUNDED, ROUNDED, precise=mp.sqrt),
@@ -156,7 +157,17 @@ _POWERS = [
         precise=lambda x: mp.power(10, x),
         ranges=((-39, 39),),
     ),
-    Function("log", np.log, 4, 1, precise=mp.log, fast=3, ranges=((0.5, 2),), points=(1,)),
+    Function(
+        "log",
+        np.log,
+        4,
+        1,
+        precise=mp.log,
+        fast=3,
+        absolute=2.0**-21,
+        ranges=((0.5, 2),),
+        points=(1,),
+    ),
     Function(
         "log2",
         np.log2,
@@ -164,6 +175,7 @@ _POWERS = [
         1,
         precise=lambda x: mp.log(x) / mp.log(2),
         fast=2,
+        absolute=2.0**-22,
         ranges=((0.5, 2),),
         points=(1,),
     ),
@@ -274,7 +286,9 @@ _ARITHMETIC = [
 _EXACT = [
     Function("fabs", np.abs, 0, 0),
     Function("abs", np.abs, 0, 0),
-    Function("frexp", lambda x: np.frexp(x)[0], 0, 0, "[&] {{ int e; return {space}frexp(x, e); }}()"),
+    Function(
+        "frexp", lambda x: np.frexp(x)[0], 0, 0, "[&] {{ int e; return {space}frexp(x, e); }}()"
+    ),
     Function(
         "frexp (exponent)",
         lambda x: np.where(np.isfinite(x), np.frexp(x)[1], 0),
@@ -323,9 +337,7 @@ _EXACT = [
     Function("clamp", _clamp, 0, 0, "", 3, (_UNIT,)),
     Function("saturate", lambda x: _clamp(x, 0.0, 1.0), 0, 0, ranges=((-2, 2),)),
     Function("sign", _sign, 0, 0, variants=False),
-    Function(
-        "step", lambda x, y: np.where(y < x, 0.0, 1.0), 0, 0, "", 2, (_MILD,), variants=False
-    ),
+    Function("step", lambda x, y: np.where(y < x, 0.0, 1.0), 0, 0, "", 2, (_MILD,), variants=False),
 ]
 
 FUNCTIONS: tuple[Function, ...] = (*_ARITHMETIC, *_ROUNDING, *_POWERS, *_TRIGONOMETRY, *_EXACT)

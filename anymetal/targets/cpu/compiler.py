@@ -15,7 +15,7 @@ from anymetal.ir.model import Program
 from anymetal.ir.problem import Problem
 from anymetal.ir.reader import read_program
 from anymetal.ir.spec import Stage
-from anymetal.passes import dce, late_loads, memory, scalarize
+from anymetal.passes import dce, late_loads, memory, scalarize, words
 from anymetal.simd.coroutine import DECLARATIONS
 from anymetal.simd.gang import Analysis, GangFunction
 from anymetal.simd.regions import BARRIER
@@ -68,6 +68,7 @@ PASSES: tuple[tuple[Callable[[Program], None], Stage], ...] = (
     (scalarize.run, Stage.SCALAR),
     (memory.run, Stage.SCALAR),
     (late_loads.run, Stage.GUARDED),
+    (words.run, Stage.GUARDED),
     (dce.run, Stage.GUARDED),
 )
 
@@ -175,12 +176,17 @@ def assembly(text: str, machine: Machine) -> str:
 
 @functools.cache
 def machine_for(cpu: str) -> Machine:
-    """This machine, or one of its architecture with the features of `cpu` only."""
+    """This machine, or (by LLVM's name of a CPU) one with its features and no others.
+
+    "aarch64" is any 64-bit ARM, wherever this runs: its code can be looked at here, too.
+    """
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     triple = llvm.get_process_triple()
     if not cpu:
         return Machine(triple, llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
+    if cpu == "aarch64":
+        return Machine("aarch64-unknown-linux-gnu", "generic", "+neon,+fp-armv8")
     return Machine(triple, cpu, _LEVELS.get(cpu, ""))
 
 

@@ -15,7 +15,7 @@ import mlx.core as mx
 
 from anymetal.errors import KernelLaunchError
 from anymetal.runtime import arrays
-from anymetal.runtime.arrays import Arguments, Numbers
+from anymetal.runtime.arrays import Arguments, Exporter, Numbers
 from anymetal.runtime.pool import Call, Pool, pool
 from anymetal.source import KernelSource, Parameter
 from anymetal.targets.base import Launch
@@ -54,8 +54,18 @@ class CpuTarget:
             return outputs
         large = any(array.size >= _LARGE for array in (*launch.inputs, *outputs))
         plan = self._plan(launch.source, launch.grid, launch.threadgroup, large)
-        plan.run(launch.inputs, outputs, launch.ensure_row_contiguous)
+        mx.eval(launch.inputs)
+        plan.run([*launch.inputs, *outputs], launch.ensure_row_contiguous)
         return outputs
+
+    def run_in_place(
+        self, source: KernelSource, arrays: Sequence[Exporter], grid: Extent, threadgroup: Extent
+    ) -> None:
+        """Run the kernel to its end on these arrays: all that it reads, then all that it writes."""
+        if 0 in grid or 0 in threadgroup:
+            return
+        large = any(prod(array.shape) >= _LARGE for array in arrays)
+        self._plan(source, grid, threadgroup, large).run(list(arrays), True)
 
     def _plan(self, source: KernelSource, grid: Extent, threadgroup: Extent, large: bool) -> Plan:
         known = self._plans.get(id(source))
@@ -104,12 +114,8 @@ class Plan:
         #: Launch descriptions that no thread is using.
         self._free: list[_Description] = []
 
-    def run(
-        self, inputs: Sequence[mx.array], outputs: Sequence[mx.array], contiguous: bool
-    ) -> None:
-        """Launch, and return when the outputs are written."""
-        mx.eval(inputs)
-        bound = [*inputs, *outputs]
+    def run(self, bound: list[Exporter], contiguous: bool) -> None:
+        """Launch on evaluated arrays, inputs then outputs; return when those are written."""
         try:
             description = self._free.pop()
         except IndexError:
@@ -136,9 +142,10 @@ class Plan:
         return _Description(call, ctypes.addressof(call), arguments)
 
     def _numbers(
-        self, parameter: Parameter, bound: list[mx.array], capsules: list[object]
+        self, parameter: Parameter, bound: list[Exporter], capsules: list[object]
     ) -> Numbers:
         array = bound[parameter.argument]
+        assert isinstance(array, mx.array)
         if parameter.kind == "shape":
             return arrays.shape_numbers(array.shape)
         if parameter.kind == "ndim":

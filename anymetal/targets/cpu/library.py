@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
+from anymetal.frontend import strict
 from anymetal.runtime import cache, identity, zig
 from anymetal.runtime.pool import load_kernel
 from anymetal.source import KernelSource
@@ -19,6 +20,7 @@ def entry_of(source: KernelSource, variant: Variant) -> int:
     key = (source, variant)
     entry = _entries.get(key)
     if entry is None:
+        strict.check(source)
         with _lock:  # LLVM is not to be entered twice, and the work not to be done twice
             entry = _entries.get(key)
             if entry is None:

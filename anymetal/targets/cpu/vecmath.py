@@ -10,6 +10,15 @@ from __future__ import annotations
 import ctypes
 import functools
 
+from anymetal.ir import types as t
+
+#: Any of these features converts the type; AArch64 has half from the start.
+_CONVERSIONS = {
+    ("x86_64", "half"): frozenset(("f16c", "avx512f")),
+    ("x86_64", "bfloat"): frozenset(("avx512bf16",)),
+    ("aarch64", "half"): frozenset(("neon", "fp-armv8")),
+    ("aarch64", "bfloat"): frozenset(("bf16",)),
+}
 _TWO_ARGUMENTS = frozenset(("powf", "atan2f", "hypotf"))
 
 
@@ -17,6 +26,7 @@ class VectorLibrary:
     """What libmvec offers for a CPU with these features (LLVM's names, e.g. "avx2")."""
 
     def __init__(self, triple: str, features: frozenset[str]) -> None:
+        self.architecture = triple.split("-")[0]
         self.features = features
         self.isa = ""
         self.width = 0
@@ -26,9 +36,19 @@ class VectorLibrary:
         elif triple.startswith("aarch64"):
             self.isa, self.width = "n", 4
 
-    @property
-    def native_bfloat(self) -> bool:
-        return "avx512bf16" in self.features or "bf16" in self.features
+    def converts(self, type_: t.Type) -> bool:
+        """Whether the processor converts vectors of float to half or bfloat."""
+        return not _CONVERSIONS.get((self.architecture, str(type_)), frozenset()).isdisjoint(
+            self.features
+        )
+
+    def masked(self, operation: str, size: int) -> bool:
+        """Whether a vector "load", "store", "gather" or "scatter" of elements of `size` bytes
+        takes a mask: AVX2 does without scatters, and no gather takes elements of 1 or 2 bytes."""
+        if operation in ("load", "store") and "avx512bw" in self.features:
+            return True
+        needed = "avx512f" if operation == "scatter" else "avx2"
+        return size >= 4 and not {needed, "avx512f"}.isdisjoint(self.features)
 
     def symbol(self, function: str) -> tuple[str, int] | None:
         """Symbol and lanes of the vector version of `function` (such as "expf")."""

@@ -17,6 +17,7 @@ from typing import Literal
 from anymetal.testing.fuzz import oracle
 from anymetal.testing.fuzz.execute import difference, execute
 from anymetal.testing.fuzz.generate import generate
+from anymetal.testing.fuzz.launch import LANES
 from anymetal.testing.fuzz.numerics import Undefined
 from anymetal.testing.fuzz.tree import Case, uses_cross_lane
 
@@ -49,8 +50,8 @@ def check(case: Case, widths: tuple[int, ...]) -> Verdict:
     except Undefined as reason:
         return Verdict("undefined", str(reason))
     for width in widths:
-        if width == 1 and uses_cross_lane(case):
-            continue  # there is nobody to talk to
+        if width != LANES and uses_cross_lane(case):
+            continue  # a SIMD-group is one gang of 32 lanes
         try:
             actual = execute(case, width)
         except Exception as error:

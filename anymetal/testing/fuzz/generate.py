@@ -71,12 +71,14 @@ def _attempt(seed: int, rng: random.Random) -> Case:
     scope.functions += _functions(rng, launch, features) if rng.random() < 0.25 else []
     scope.buffers += _buffers(rng, launch, features)
     body: list[Statement] = _opening(scope)
-    statements = Statements(scope, budget=rng.randint(4, 16))
-    body += statements.sequence(12)
+    size = rng.randint(4, 16) if rng.random() < 0.9 else rng.randint(20, 50)
+    statements = Statements(scope, budget=size)
+    body += statements.sequence(size)
     for buffer in scope.buffers:
         if buffer.space == "output" and not buffer.atomic:
             for slot in range(buffer.size // launch.threads):
                 body += statements.store(buffer, slot)
+    fast = rng.random() < 0.1 and not features.specials
     return Case(
         seed=seed,
         launch=launch,
@@ -84,19 +86,17 @@ def _attempt(seed: int, rng: random.Random) -> Case:
         functions=tuple(scope.functions),
         body=tuple(body),
         init_value=rng.choice((0, 0, 1, 7)),
-        math_mode="fast" if rng.random() < 0.1 and not features.specials else "safe",
+        math_mode=rng.choice(("fast", "relaxed")) if fast else "safe",
     )
 
 
 def _launch(rng: random.Random) -> Launch:
     dimensions = rng.choice((1, 1, 1, 2, 2, 3))
     if dimensions == 1:
-        grid: Extent = (
-            rng.choice((1, 7, 31, 32, 33, 64, 100, 128, 200, rng.randint(1, 300))),
-            1,
-            1,
-        )
-        group: Extent = (rng.choice((1, 5, 16, 32, 32, 33, 48, 64, 96, 100, 128, 256)), 1, 1)
+        threads = rng.choice((1, 7, 31, 32, 33, 64, 100, 128, 200, rng.randint(1, 300), 1500))
+        grid: Extent = (threads, 1, 1)
+        sizes = (1, 5, 16, 32, 32, 33, 48, 64, 96, 100, 128, 256, 1024)
+        group: Extent = (rng.choice(sizes), 1, 1)
     elif dimensions == 2:
         grid = (rng.randint(1, 24), rng.randint(1, 14), 1)
         group = (rng.choice((1, 4, 5, 8, 16, 32)), rng.choice((1, 2, 3, 4, 8)), 1)
@@ -145,7 +145,9 @@ def _buffers(rng: random.Random, launch: Launch, features: Features) -> list[Buf
     if features.specials:
         inputs.append(Buffer("special", FLOAT, 64, "input", _specials(data)))
     threads = launch.threads
-    outputs = [Buffer("out_int", INT, threads * rng.randint(1, 2), "output")]
+    outputs = [Buffer("out_int", INT, threads, "output")]
+    if features.vectors:
+        outputs.append(Buffer("out_wide", INT, threads * rng.choice((2, 3, 4)), "output"))
     outputs.append(Buffer("out_uints", UINT, threads * rng.randint(1, 3), "output"))
     outputs += [
         Buffer(f"out_{kind.name}", kind, threads, "output")

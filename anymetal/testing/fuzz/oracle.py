@@ -48,6 +48,7 @@ from anymetal.testing.fuzz.tree import (
     Statement,
     Switch,
     Swizzle,
+    Target,
     Ternary,
     Unary,
     Variable,
@@ -56,7 +57,7 @@ from anymetal.testing.fuzz.types import BOOL, Array, Type, common, promote
 
 Pointer: TypeAlias = "tuple[tuple[str, Array], ...]"
 
-_MAX_TURNS = 4096
+_MAX_TURNS = 1500
 #: Byte layout of the header's `struct Record`.
 RECORD = np.dtype([("a", np.int32), ("b", np.float32), ("c", np.int16), ("d", np.uint8, (2,))])
 _COMPONENTS = {name: i for names in ("xyzw", "rgba") for i, name in enumerate(names)}
@@ -193,9 +194,7 @@ class Machine:
         self.pointers[node.name] = tuple(places)
         self.values[node.name] = choice
 
-    def _assign(
-        self, target: Variable | Swizzle | Component | Load, op: str, value: Expr, mask: Array
-    ) -> None:
+    def _assign(self, target: Target, op: str, value: Expr, mask: Array) -> None:
         kind = target.type
         result = self.evaluate(value, mask)
         if op != "=":
@@ -218,9 +217,7 @@ class Machine:
     def _operand(value: Array, source: Type, work: Type) -> Array:
         return numerics.convert(value, source.element, work.element)
 
-    def _store(
-        self, target: Variable | Swizzle | Component | Load, value: Array, mask: Array
-    ) -> None:
+    def _store(self, target: Target, value: Array, mask: Array) -> None:
         match target:
             case Variable():
                 self._set(target, value, mask)
@@ -239,6 +236,10 @@ class Machine:
                 self.values[variable.name] = whole
             case Load(_, buffer, index) if index is not None:
                 self.memory[buffer].store(self.evaluate(index, mask), value, mask)
+            case CastLoad(kind, buffer, _, index):
+                first = self.evaluate(index, mask).astype(np.int64) * kind.width
+                for place, row in enumerate(value):
+                    self.memory[buffer].store(first + place, row, mask)
             case _:
                 raise TypeError(f"not a target: {target}")
 
@@ -270,15 +271,15 @@ class Machine:
     def _goes_on(self, node: Loop, live: Array) -> Array:
         limit = self.evaluate(node.limit, live)
         counter = self.values[node.counter.name]
-        going: Array = counter < limit if node.step > 0 else counter > limit
+        going: Array = counter < limit if node.test == "<" else counter > limit
         if node.condition is not None:
             going = going & self.evaluate(node.condition, live & going)
         return going
 
     def _step(self, node: Loop, live: Array) -> None:
-        counter = self.values[node.counter.name]
-        step = np.array(node.step).astype(counter.dtype)
-        self._set(node.counter, counter + step, live)
+        counter, kind = self.values[node.counter.name], node.counter.type
+        step = np.full(len(live), node.step, kind.dtype)
+        self._set(node.counter, numerics.binary(node.op[:-1], kind, counter, step, live), live)
 
     def _switch(self, node: Switch, mask: Array) -> Array:
         frame = self.frames[-1]

@@ -164,10 +164,10 @@ class _Printer:
     def _loop(self, node: Loop) -> list[str]:
         counter = node.counter.name
         start = f"{node.counter.type.name} {counter} = {self.text(node.start)}"
-        test = f"{counter} {'<' if node.step > 0 else '>'} {self.text(node.limit)}"
+        test = f"{counter} {node.test} {self.text(node.limit)}"
         if node.condition is not None:
             test += f" && {self.text(node.condition)}"
-        step = f"{counter} += {node.step}" if node.step > 0 else f"{counter} -= {-node.step}"
+        step = f"{counter} {node.op} {node.step}"
         inner = [_INDENT + line for line in self.block(node.body)]
         if node.kind == "for":
             return [f"for ({start}; {test}; {step}) {{", *inner, "}"]
@@ -234,9 +234,10 @@ class _Printer:
 
     def _cast_load(self, node: CastLoad) -> str:
         buffer = self.buffers[node.buffer]
-        space = "constant" if buffer.size < 8 else "device"
+        space = "const constant" if buffer.size < 8 else "const device"
+        space = "device" if buffer.space == "output" else space
         layout = "Record" if node.layout is None else node.layout.name
-        place = f"((const {space} {layout}*){node.buffer})[{self.text(node.index)}]"
+        place = f"(({space} {layout}*){node.buffer})[{self.text(node.index)}]"
         return f"{place}.{node.field}" if node.field else place
 
     def _atomic_place(self, buffer: str, index: Expr) -> str:

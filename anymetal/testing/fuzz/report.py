@@ -63,7 +63,9 @@ def _literal(values: Array) -> str:
         return repr(values.item())
     if values.size and (values == values[0]).all():
         return f"np.full({values.size}, {_number(values[0].item())})"
-    return "[" + ", ".join(_number(value) for value in values.tolist()) + "]"
+    items = "[" + ", ".join(_number(value) for value in values.tolist()) + "]"
+    # NumPy would take a list of large unsigned numbers for floats.
+    return f"np.array({items}, np.uint64)" if values.dtype == np.uint64 else items
 
 
 def _number(value: int | float | bool) -> str:

@@ -23,9 +23,11 @@ from anymetal.testing.fuzz.tree import (
     Break,
     Buffer,
     Cast,
+    CastLoad,
     Component,
     Constant,
     Continue,
+    CrossLane,
     Declare,
     DeclareArray,
     DeclarePointer,
@@ -34,6 +36,7 @@ from anymetal.testing.fuzz.tree import (
     Load,
     Loop,
     LoopKind,
+    LoopOp,
     PointerLoad,
     Return,
     Statement,
@@ -184,8 +187,12 @@ class Statements:
         """Writes one of the thread's own slots of an output."""
         threads = self.scope.launch.threads
         slots = buffer.size // threads
-        slot = self.rng.randrange(slots) if slot is None else slot
         tid: Expr = Variable(UINT, "tid")
+        if slot is None and slots in (2, 4) and not buffer.name.endswith("s"):
+            wide = buffer.type.vector(slots)
+            whole = CastLoad(wide, buffer.name, wide, tid, "")
+            return [Assign(whole, "=", self.values.value(wide, 2))]
+        slot = self.rng.randrange(slots) if slot is None else slot
         # One output interleaves the slots of a thread, another keeps them apart.
         if slots > 1 and buffer.name.endswith("s"):
             tid = Binary(UINT, "+", tid, Constant(UINT, slot * threads))
@@ -279,25 +286,37 @@ class Statements:
         scope, rng = self.scope, self.rng
         together = scope.flow.uniform and scope.chance(0.5)
         shapes: tuple[LoopKind, ...] = ("for", "for", "for", "while", "do", "forever")
-        shape = rng.choice(shapes)
         kind = rng.choice((INT, INT, UINT, UINT, UCHAR, LONG))
         counter = Variable(kind, scope.fresh("i"))
-        down = shape == "for" and kind in (INT, LONG) and scope.chance(0.2)
-        step = -1 if down else rng.choice((1, 1, 1, 2, 3))
-        start, limit = self._trip(kind, together), self._trip(kind, together)
-        if down:
-            start, limit = limit, Constant(kind, rng.randint(-1, 1))
-        elif kind == UINT and not together and scope.flow.function is None and scope.chance(0.3):
-            start, step = Variable(UINT, rng.choice(("lane", "lid"))), 32
-            limit = Constant(UINT, rng.choice((32, 64, 70, 100)))
-        elif scope.chance(0.6):
-            start = Constant(kind, 0)
+        start, limit, op, step = self._range(kind, together)
         condition = self.values.condition(1, together) if scope.chance(0.25) else None
+        if scope.features.cross_lane and scope.flow.cross_lane and scope.chance(0.15):
+            # A loop that its lanes leave together.
+            start, limit, op, step = Constant(kind, 0), Constant(kind, rng.randint(1, 6)), "+=", 1
+            name = rng.choice(("simd_any", "simd_all"))
+            condition, together = CrossLane(BOOL, name, (self.values.condition(1),)), False
         leaving: Leaving = "uniform" if together else "divergent"
         with scope.block(uniform=together, breaks=leaving, continues=leaving):
             scope.locals.append(Local(counter, uniform=together, writable=False))
             body = self.sequence(3)
-        return [Loop(shape, counter, start, limit, step, condition, body)]
+        return [Loop(rng.choice(shapes), counter, start, limit, step, condition, body, op)]
+
+    def _range(self, kind: Type, together: bool) -> tuple[Expr, Expr, LoopOp, int]:
+        """Start, limit and step of a loop of a few turns."""
+        scope, rng = self.scope, self.rng
+        way = rng.random()
+        if way < 0.15 and kind.kind == "int":
+            return self._trip(kind, together), Constant(kind, rng.randint(-1, 1)), "-=", 1
+        if way < 0.25:
+            most = Constant(kind, rng.randint(3, 100))
+            return Constant(kind, rng.randint(1, 3)), most, "<<=", rng.randint(1, 2)
+        if way < 0.35:
+            return self._trip(kind, together), Constant(kind, 0), ">>=", 1
+        if way < 0.5 and kind == UINT and not together and scope.flow.function is None:
+            first = Variable(UINT, rng.choice(("lane", "lid")))
+            return first, Constant(UINT, rng.choice((32, 64, 70, 100))), "+=", 32
+        start = Constant(kind, 0) if scope.chance(0.6) else self._trip(kind, together)
+        return start, self._trip(kind, together), "+=", rng.choice((1, 1, 1, 2, 3))
 
     def _trip(self, kind: Type, uniform: bool) -> Expr:
         """A small count: a constant, or a value that only the run decides."""
@@ -344,6 +363,8 @@ class Statements:
     def _exchange(self) -> list[Statement]:
         """Every thread writes its slot; after a barrier all may read every slot."""
         scope = self.scope
+        if scope.launch.grid[1:] == (1, 1) and scope.chance(0.2):
+            return self._device_exchange()
         arrays = [buffer for buffer in self._shared() if not buffer.atomic]
         if not arrays:
             return self._declare()
@@ -370,6 +391,17 @@ class Statements:
         scope.locals.append(Local(kept, uniform, writable=True))
         scope.readable.remove(buffer.name)
         return [write, barrier, *middle, Barrier()]
+
+    def _device_exchange(self) -> list[Statement]:
+        """The same through an output, between the threads of a threadgroup."""
+        outputs = [b for b in self.scope.buffers if b.space == "output" and not b.atomic]
+        buffer = self.rng.choice([b for b in outputs if b.size == self.scope.launch.threads])
+        tid = Variable(UINT, "tid")
+        write = Assign(Load(buffer.type, buffer.name, tid), "=", self.values.value(buffer.type, 2))
+        there = Binary(UINT, "+", Binary(UINT, "-", tid, _LID), self._neighbour())
+        barrier = Barrier("mem_device")
+        read = self.declare(buffer.type, Load(buffer.type, buffer.name, there))
+        return [write, barrier, read, barrier]
 
     def _neighbour(self) -> Expr:
         far = Binary(UINT, "+", _LID, Constant(UINT, self.rng.randint(1, 40)))

@@ -15,6 +15,7 @@ from anymetal.testing.fuzz.types import Array, Type
 
 Space = Literal["input", "output", "threadgroup", "private"]
 LoopKind = Literal["for", "while", "do", "forever"]
+LoopOp = Literal["+=", "-=", "<<=", ">>="]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -191,6 +192,9 @@ Expr: TypeAlias = (
     | AtomicLoad
 )
 
+#: What can be assigned to. A CastLoad stores a whole vector.
+Target: TypeAlias = Variable | Swizzle | Component | Load | CastLoad
+
 # -------------------------------------------------------------------------------- statements
 
 
@@ -232,7 +236,7 @@ class Advance:
 class Assign:
     """`target op value;` where op is `=`, `+=`, … A compound op computes as C++ does."""
 
-    target: Variable | Swizzle | Component | Load
+    target: Target
     op: str
     value: Expr
 
@@ -252,6 +256,8 @@ class Loop:
     while:    T c = start; while (c < limit && condition) { c += step; body }
     do:       T c = start; do { c += step; body } while (c < limit && condition);
     forever:  T c = start; for (;;) { if (!(c < limit && condition)) break; c += step; body }
+
+    The counter may also go by `<<=`, and by `-=` or `>>=` as long as `c > limit`.
     """
 
     kind: LoopKind
@@ -261,6 +267,12 @@ class Loop:
     step: int
     condition: Expr | None
     body: Block
+    op: LoopOp = "+="
+
+    @property
+    def test(self) -> Literal["<", ">"]:
+        """How the counter compares with the limit while the loop goes on."""
+        return "<" if self.op in ("+=", "<<=") else ">"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ Floats, vectors and cross-lane functions have modules of their own, each a helpe
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeVar
 
 from anymetal.testing.fuzz.lanes import CrossLanes
@@ -86,18 +87,20 @@ class Values:
             return self.reals.narrowed(kind, *self.reals.make(kind, depth, uniform))
         if kind.is_vector:
             return self.vectors.make(kind, depth, uniform)
-        return (
-            self.condition(depth, uniform) if kind == BOOL else self.integer(kind, depth, uniform)
-        )
+        make = self.condition if kind == BOOL else partial(self.integer, kind)
+        return make(depth, uniform)
 
     def pick(self, options: Options) -> Expr:
+        """One of several expressions, by weight."""
         weights = [weight for weight, _ in options]
         return self.rng.choices(options, weights)[0][1]()
 
     def choose(self, items: Sequence[T]) -> T:
+        """Any of them."""
         return self.rng.choice(items)
 
     def locals(self, kind: Type, uniform: bool) -> list[Variable]:
+        """Variables of this type in scope."""
         return [
             local.variable
             for local in self.scope.locals
@@ -105,15 +108,13 @@ class Values:
         ]
 
     def int_constant(self, kind: Type) -> Constant:
+        """A literal, often one from the edge of the type."""
         low, high = kind.limits
         interesting = (0, 1, 2, 3, 5, 7, 31, 100, 255, high, low, high - 1, high // 3)
         number = self.choose(interesting) if self.scope.chance(0.6) else self.rng.randint(-9, 40)
         return Constant(kind, max(low, min(high, number)))
 
-    def constant_of(self, kind: Type, number: int | float) -> Constant:
-        return Constant(kind, number)
-
-    def attribute(self, uniform: bool) -> Expr:
+    def _attribute(self, uniform: bool) -> Expr:
         table = UNIFORM_ATTRIBUTES if uniform or self.scope.chance(0.3) else VARYING_ATTRIBUTES
         name, components = self.choose(table)
         return Attribute(UINT, name, self.choose(components) if components else "")
@@ -148,6 +149,7 @@ class Values:
         return index
 
     def load(self, buffer: Buffer, uniform: bool) -> Expr:
+        """An element of an input."""
         index = None if buffer.size == 0 else self.index(buffer.size, uniform)
         return Load(buffer.type, buffer.name, index)
 
@@ -208,12 +210,13 @@ class Values:
     # ------------------------------------------------------------------------------ integers
 
     def integer(self, kind: Type, depth: int, uniform: bool = False) -> Expr:
+        """A scalar of an integer type."""
         options: Options = [(4, lambda: self.int_constant(kind))]
         names = self.locals(kind, uniform)
         if names:
             options.append((14, lambda: self.choose(names)))
         if kind == UINT and self.scope.flow.function is None:
-            options.append((5, lambda: self.attribute(uniform)))
+            options.append((5, lambda: self._attribute(uniform)))
         options += self.memory_leaves(kind, uniform)
         if depth > 0:
             options += self._integer_operations(kind, depth - 1, uniform)
@@ -241,9 +244,8 @@ class Values:
 
     def _partner(self, kind: Type) -> Type:
         """Another type that combines with `kind` to `kind`."""
-        fitting = [
-            t for t in self.scope.features.types if not t.is_float and common(kind, t) == kind
-        ]
+        integers = [t for t in self.scope.features.types if t.is_integer]
+        fitting = [t for t in integers if common(kind, t) == kind]
         return self.choose(fitting) if fitting and self.scope.chance(0.3) else kind
 
     def _arithmetic(self, kind: Type, depth: int, uniform: bool) -> Expr:
@@ -321,7 +323,8 @@ class Values:
         if name in ("popcount", "clz", "ctz", "reverse_bits"):
             return Call(kind, name, (operand(),))
         if name == "abs":
-            odd = Binary(kind if kind.is_vector else promote(kind), "|", operand(), self.one(kind))
+            work = kind if kind.is_vector else promote(kind)
+            odd = Binary(work, "|", operand(), self.splat(kind, 1))
             exact = odd if odd.type == kind else Cast(kind, odd)
             return Call(kind, name, (exact,))
         if name == "clamp":
@@ -340,10 +343,8 @@ class Values:
             return Call(kind, name, (operand(), uint(offset), uint(count)))
         return Call(kind, name, (operand(), operand()))
 
-    def one(self, kind: Type) -> Expr:
-        return self.splat(kind, 1)
-
     def splat(self, kind: Type, number: int | float) -> Expr:
+        """A number as a constant of a scalar or vector type."""
         constant = Constant(kind.element, number)
         return Cast(kind, constant) if kind.is_vector else constant
 
@@ -368,6 +369,7 @@ class Values:
         return Cast(kind, Load(FLOAT, special.name, self.index(special.size, uniform)))
 
     def ternary(self, kind: Type, depth: int, uniform: bool) -> Expr:
+        """`condition ? yes : no`, of which each lane evaluates one."""
         condition = self.condition(depth, uniform)
         yes, no = self.value(kind, depth, uniform), self.value(kind, depth, uniform)
         return Ternary(kind, condition, yes, no)
@@ -387,6 +389,7 @@ class Values:
     # ---------------------------------------------------------------------------- conditions
 
     def condition(self, depth: int, uniform: bool = False) -> Expr:
+        """A bool."""
         options: Options = [(6, lambda: self._comparison(max(depth, 1) - 1, uniform))]
         names = self.locals(BOOL, uniform)
         if names:

@@ -33,11 +33,12 @@ class Vectors:
         self.rng: random.Random = values.rng
 
     def any_type(self) -> Type:
+        """A vector type of this case's element types."""
         kinds = [t for t in self.scope.features.types if t.bits <= 32 and t.base != "bfloat"]
         return self.rng.choice(kinds).vector(self.rng.randint(2, 4))
 
     def make(self, kind: Type, depth: int, uniform: bool) -> Expr:
-        """An integer vector; `real` makes the float ones."""
+        """An integer vector; `Reals` makes the float ones."""
         options: Options = [(4, lambda: self.construct(kind, max(depth - 1, 0), uniform))]
         options.append((1, lambda: Cast(kind, self.values.integer(kind.element, 0, uniform))))
         names = self.values.locals(kind, uniform)
@@ -56,6 +57,7 @@ class Vectors:
         return self.values.pick(options)
 
     def construct(self, kind: Type, depth: int, uniform: bool) -> Expr:
+        """A vector from its components."""
         parts = [self.values.value(kind.element, depth, uniform) for _ in range(kind.width)]
         pairs = self.values.locals(kind.vector(2), uniform)
         if kind.width > 2 and pairs and self.scope.chance(0.5):

@@ -1,0 +1,190 @@
+"""What a caller passes for a buffer of a library kernel, as memory that the kernel can have.
+
+const device T*, constant T*/&    arrays as they are, numbers and bytes as copies: read only
+device T*/&                       MLX arrays and (shape, dtype) become fresh arrays, which the
+                                  call returns; arrays of NumPy and PyTorch are written in place
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import mlx.core as mx
+
+from anymetal.arguments import check_output
+from anymetal.errors import KernelLaunchError
+from anymetal.frontend.parameters import LibraryParameter
+from anymetal.runtime import arrays
+from anymetal.runtime.arrays import Exporter
+
+#: How `struct` packs one scalar; bfloat16 and complex64 are made of floats.
+_FORMATS = {
+    "bool": "?",
+    "int8": "b",
+    "uint8": "B",
+    "int16": "h",
+    "uint16": "H",
+    "int32": "i",
+    "uint32": "I",
+    "int64": "q",
+    "uint64": "Q",
+    "float16": "e",
+}
+_CPU = 1  # DLPack's number of the device
+
+
+def read_only(kernel: str, parameter: LibraryParameter, value: Any) -> Exporter:
+    """Memory that the kernel only reads. Arrays of MLX may have any strides."""
+    if isinstance(value, mx.array):
+        array = value
+    elif hasattr(value, "__dlpack__"):
+        _check_type(kernel, parameter, value)
+        _check_device(kernel, parameter, value)
+        if _is_contiguous(value) and _is_writable(value):
+            _check_size(kernel, parameter, prod(value.shape) * value.itemsize)
+            return value  # type: ignore[no-any-return]
+        array = mx.array(value)
+    else:
+        array = mx.array(bytearray(_packed(kernel, parameter, value)))  # type: ignore[arg-type]
+        _check_size(kernel, parameter, array.nbytes)
+        return array
+    _check_type(kernel, parameter, array)
+    _check_size(kernel, parameter, array.nbytes)
+    return array
+
+
+def written(kernel: str, parameter: LibraryParameter, value: Any) -> Exporter:
+    """Memory that the kernel writes to."""
+    if isinstance(value, mx.array):
+        # Other holders of the array must not see a change: arrays of MLX are values.
+        _check_type(kernel, parameter, value)
+        copy = mx.contiguous(value, stream=mx.cpu)
+        mx.eval(copy)
+        array = mx.from_dlpack(copy, copy=True)
+    elif hasattr(value, "__dlpack__"):
+        _check_type(kernel, parameter, value)
+        _check_device(kernel, parameter, value)
+        if not _is_contiguous(value) or not _is_writable(value):
+            what = "read only" if _is_contiguous(value) else "not contiguous"
+            raise KernelLaunchError(
+                f"{_place(kernel, parameter)} writes to its argument, which is {what}: pass a "
+                "contiguous, writable array, or an mx.array and use what the call returns."
+            )
+        _check_size(kernel, parameter, prod(value.shape) * value.itemsize)
+        return value  # type: ignore[no-any-return]
+    else:
+        array = _fresh(kernel, parameter, value)
+    _check_size(kernel, parameter, array.nbytes)
+    return array
+
+
+def absent() -> Exporter:
+    """For a parameter that function constants switch off: memory that nobody should touch."""
+    return mx.zeros((16,), mx.uint8)
+
+
+def _fresh(kernel: str, parameter: LibraryParameter, value: Any) -> mx.array:
+    if not (isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], mx.Dtype)):
+        raise TypeError(
+            f"{_place(kernel, parameter)} writes to its argument: pass an array, or a pair "
+            f"(shape, dtype) for a new one, not {_kind(value)}."
+        )
+    shape = (value[0],) if isinstance(value[0], int) else tuple(value[0])
+    check_output(kernel, parameter.name, shape, value[1].size)
+    array = arrays.new_output(shape, value[1], 0.0)
+    _check_type(kernel, parameter, array)
+    return array
+
+
+def _packed(kernel: str, parameter: LibraryParameter, value: Any) -> bytes:
+    """Numbers, or the bytes of a struct, as they lie in memory."""
+    if isinstance(value, (bytes, bytearray, memoryview, ctypes.Structure, ctypes.Array)):
+        return bytes(value)
+    if hasattr(value, "item") and not isinstance(value, (list, tuple)):
+        value = value.item()  # a scalar of NumPy
+    numbers = list(value) if isinstance(value, (list, tuple)) else [value]
+    if not parameter.element:
+        raise TypeError(
+            f"{_place(kernel, parameter)} needs the bytes of a struct: pass `bytes`, a "
+            f"ctypes.Structure or an array, not {_kind(value)}."
+        )
+    try:
+        memory = b"".join(_scalar(parameter.element, number) for number in numbers)
+    except (struct.error, TypeError, OverflowError) as error:
+        raise TypeError(
+            f"{_place(kernel, parameter)} cannot hold {value!r} ({_kind(value)}): {error}."
+        ) from None
+    if parameter.form == 2 and len(numbers) != parameter.lanes:
+        raise TypeError(
+            f"{_place(kernel, parameter)} takes {parameter.lanes} numbers, got {len(numbers)}."
+        )
+    # A vector of three has room for four.
+    return memory.ljust(parameter.size, b"\0") if parameter.form == 2 else memory
+
+
+def _scalar(element: str, number: Any) -> bytes:
+    if element == "complex64":
+        return _scalar("float32", complex(number).real) + _scalar("float32", complex(number).imag)
+    if element == "float32":
+        return bytes(ctypes.c_float(number))  # too large a number is infinite
+    if element == "bfloat16":
+        bits = struct.unpack("<I", _scalar("float32", number))[0]
+        rounded = bits + 0x7FFF + (bits >> 16 & 1) if number == number else bits | 1 << 22
+        return struct.pack("<I", rounded & 0xFFFFFFFF)[2:]
+    return struct.pack(f"<{_FORMATS[element]}", number)
+
+
+def _check_type(kernel: str, parameter: LibraryParameter, array: Any) -> None:
+    dtype = str(array.dtype).rpartition(".")[2].removesuffix("_")
+    if not parameter.element or dtype == parameter.element:
+        return
+    raise TypeError(
+        f"{_place(kernel, parameter)} needs an array of {parameter.element}, got {dtype}: "
+        f"convert it (astype), or reinterpret its bits (view)."
+    )
+
+
+def _check_size(kernel: str, parameter: LibraryParameter, nbytes: int) -> None:
+    if parameter.form == 2 and nbytes < parameter.size:
+        raise KernelLaunchError(
+            f"{_place(kernel, parameter)} needs {parameter.size} bytes, got {nbytes}."
+        )
+
+
+def _check_device(kernel: str, parameter: LibraryParameter, array: Any) -> None:
+    device = array.__dlpack_device__()[0]
+    if device != _CPU:
+        raise KernelLaunchError(
+            f"{_place(kernel, parameter)} got an array on another device ({device!r}): move it to "
+            "the CPU."
+        )
+
+
+def _is_contiguous(array: Any) -> bool:
+    flags = getattr(array, "flags", None)
+    return bool(array.is_contiguous() if flags is None else flags.c_contiguous)
+
+
+def _is_writable(array: Any) -> bool:
+    flags = getattr(array, "flags", None)
+    return flags is None or bool(flags.writeable)
+
+
+def _place(kernel: str, parameter: LibraryParameter) -> str:
+    return (
+        f"kernel `{kernel}`: parameter `{parameter.name}` ({parameter.type_name}, "
+        f"buffer {parameter.number})"
+    )
+
+
+def _kind(value: object) -> str:
+    return type(value).__name__
+
+
+def evaluate(memory: Sequence[Exporter]) -> None:
+    """Make sure that the arrays of MLX among them have values."""
+    mx.eval([array for array in memory if isinstance(array, mx.array)])

@@ -1,0 +1,135 @@
+"""Tokens of preprocessed Metal text, each with its place in the user's file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, NoReturn
+
+from anymetal.errors import MetalCompileError
+
+_TOKEN = re.compile(
+    r"""\s+|(?P<token>
+    "(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'     # strings, characters
+    |[A-Za-z_]\w*                           # words
+    |\.?\d(?:[eEpP][+-]|[\w.'])*            # numbers
+    |::|->|.)""",
+    re.X,
+)
+_LINE_MARKER = re.compile(r'# (\d+) "((?:\\.|[^"\\])*)"')
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+
+
+class Token(NamedTuple):
+    """One token, and where the user wrote it (or the macro that it comes from)."""
+
+    text: str
+    file: str
+    line: int
+
+    @property
+    def is_word(self) -> bool:
+        return self.text[0].isalpha() or self.text[0] == "_"
+
+
+class SourceFile(NamedTuple):
+    """The user's text, to point at in errors."""
+
+    name: str
+    text: str
+
+    def place(self, token: Token) -> str:
+        """`file:line:column` of a token."""
+        if token.file != self.name:
+            return f"{token.file}:{token.line}"
+        return f"{self.name}:{token.line}:{self._column(token)}"
+
+    def fail(self, token: Token, problem: str) -> NoReturn:
+        """An error like Clang's own."""
+        snippet = ""
+        if token.file == self.name:
+            marks = f"{' ' * (self._column(token) - 1)}^"
+            snippet = f"{token.line:5} | {self._line(token)}\n      | {marks}\n"
+        text = f"{self.place(token)}: error: {problem}\n{snippet}1 error generated."
+        raise MetalCompileError(self.name, text)
+
+    def _line(self, token: Token) -> str:
+        return self.text.split("\n")[token.line - 1]
+
+    def _column(self, token: Token) -> int:
+        """Clang's preprocessed text has lines, not columns: the first word of this spelling."""
+        edge = r"\b" if token.is_word else ""
+        found = re.search(edge + re.escape(token.text) + edge, self._line(token))
+        return found.start() + 1 if found else 1
+
+
+def tokens_of(preprocessed: str, file: str) -> Iterator[Token]:
+    """The tokens from the first line of `file` on, with those of what it includes."""
+    current, number, started = "", 0, False
+    for text in preprocessed.split("\n"):
+        if marker := _LINE_MARKER.match(text):
+            number, current = int(marker[1]), marker[2]
+            started |= current == file
+            continue
+        if started and not text.lstrip().startswith("#"):  # pragmas are left
+            for match in _TOKEN.finditer(text):
+                if match["token"]:
+                    yield Token(match["token"], current, number)
+        number += 1
+
+
+def close_of(tokens: Sequence[Token], start: int, source: SourceFile) -> int:
+    """The position of the bracket that closes the one at `start`."""
+    expected: list[str] = []
+    for position in range(start, len(tokens)):
+        text = tokens[position].text
+        if text in _CLOSING:
+            expected.append(_CLOSING[text])
+        elif text in (")", "]", "}"):
+            if text != expected.pop():
+                source.fail(tokens[position], f"unexpected '{text}'")
+            if not expected:
+                return position
+    source.fail(tokens[start], f"this '{tokens[start].text}' is never closed")
+
+
+def close_of_angle(tokens: Sequence[Token], start: int, source: SourceFile) -> int:
+    """The position of the `>` that closes the `<` at `start`."""
+    depth, position = 0, start
+    while position < len(tokens):
+        text = tokens[position].text
+        if text in _CLOSING:
+            position = close_of(tokens, position, source)
+        elif text == "<":
+            depth += 1
+        elif text == ">":
+            depth -= 1
+            if depth == 0:
+                return position
+        elif text in (";", "}"):
+            break
+        position += 1
+    source.fail(tokens[start], "this '<' is never closed")
+
+
+def split_at_commas(tokens: Sequence[Token], source: SourceFile) -> list[list[Token]]:
+    """The parts between the commas that are in no brackets."""
+    parts: list[list[Token]] = [[]]
+    position = 0
+    while position < len(tokens):
+        text, end = tokens[position].text, position
+        if text in _CLOSING:
+            end = close_of(tokens, position, source)
+        elif text == "<":
+            end = close_of_angle(tokens, position, source)
+        if text == ",":
+            parts.append([])
+        else:
+            parts[-1] += tokens[position : end + 1]
+        position = end + 1
+    return parts if parts != [[]] else []
+
+
+def spelled(tokens: Sequence[Token]) -> str:
+    """Tokens as text."""
+    return " ".join(token.text for token in tokens)

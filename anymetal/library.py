@@ -1,0 +1,257 @@
+"""`metal_library`: the kernels of a whole Metal text, with signatures of their own."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import mlx.core as mx
+
+from anymetal import arguments, buffers, targets
+from anymetal.errors import UnsupportedFeatureError
+from anymetal.frontend.library import Constants, Library, Number, read_library
+from anymetal.frontend.parameters import LibraryKernel, LibraryParameter
+from anymetal.runtime.arrays import Exporter
+from anymetal.source import LibrarySource
+from anymetal.transforms import is_transformed
+
+_SOURCES_PER_KERNEL = 256
+
+
+def metal_library(
+    source: str | os.PathLike[str],
+    *,
+    name: str | None = None,
+    compile_options: object | None = None,
+) -> MetalLibrary:
+    """The kernels of a Metal text, each as an attribute that can be called.
+
+        lib = anymetal.metal_library(text)
+        (out,) = lib.add(a, b, (a.shape, a.dtype), grid=a.size, threadgroup=256)
+
+    Args:
+        source: The text, or the path of a file: a `Path`, or a `str` that ends in ".metal".
+        name: How errors call the text; by default the name of the file, or "metal_library".
+        compile_options: None, or `{"math_mode": "safe" | "relaxed" | "fast"}`.
+
+    Raises MetalCompileError for syntax errors anywhere in the text. What a template does wrong
+    shows up when a kernel made of it is called: kernels are compiled then.
+    """
+    text, file = _read(source)
+    file = re.sub(r'["\\\n\r]', "_", name or file)
+    library = read_library(text, file, arguments.math_mode(compile_options))
+    return MetalLibrary(library)
+
+
+def _read(source: object) -> tuple[str, str]:
+    if isinstance(source, os.PathLike) or (
+        isinstance(source, str) and source.endswith(".metal") and "\n" not in source
+    ):
+        path = Path(source)
+        return path.read_text(), path.name
+    return arguments.string("metal_library", "source", source), "metal_library"
+
+
+class MetalLibrary:
+    """The kernels of one Metal text. Made by `metal_library`."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._functions = {
+            name: LibraryFunction(library, kernel) for name, kernel in library.kernels.items()
+        }
+
+    @property
+    def kernel_names(self) -> list[str]:
+        """The host names of all kernels, in the order of the text."""
+        return list(self._functions)
+
+    @property
+    def function_constants(self) -> dict[str, int]:
+        """The function constants of the text, and their indices."""
+        return dict(self._library.constants)
+
+    def __getitem__(self, name: str) -> LibraryFunction:
+        """A kernel whose name is no Python identifier, such as `ns::add`."""
+        try:
+            return self._functions[name]
+        except KeyError:
+            raise KeyError(self._unknown(name)) from None
+
+    def __getattr__(self, name: str) -> LibraryFunction:
+        functions: dict[str, LibraryFunction] = self.__dict__.get("_functions", {})
+        if name in functions:
+            return functions[name]
+        raise AttributeError(self._unknown(name))
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._functions]
+
+    def __repr__(self) -> str:
+        return f"<metal_library {self._library.file}: {', '.join(self._functions)}>"
+
+    def _unknown(self, name: str) -> str:
+        known = ", ".join(self.__dict__.get("_functions", ()))
+        return f"the Metal library has no kernel {name!r}; it has: {known}"
+
+
+class LibraryFunction:
+    """One kernel of a library, ready to be called."""
+
+    def __init__(self, library: Library, kernel: LibraryKernel) -> None:
+        self._library = library
+        self._kernel = kernel
+        self._buffers = kernel.bound("buffer")
+        self._memory = kernel.bound("threadgroup")
+        self._sources: dict[object, LibrarySource] = {}
+
+    @property
+    def name(self) -> str:
+        """The host name."""
+        return self._kernel.name
+
+    def __repr__(self) -> str:
+        parameters = ", ".join(f"{p.name}: {p.type_name}" for p in self._buffers)
+        return f"<kernel {self.name}({parameters}) of {self._library.file}>"
+
+    def __call__(
+        self,
+        *values: Any,
+        grid: int | Sequence[int],
+        threadgroup: int | Sequence[int],
+        constants: Mapping[str | int, Number | Sequence[Number]] | None = None,
+        threadgroup_memory: Mapping[int, int] | None = None,
+    ) -> list[Any]:
+        """Run the kernel and return the buffers that it may have written, in order.
+
+        A parameter that a function constant switches off takes None, and gives None.
+
+        Args:
+            values: One per buffer, in the order of their numbers. Read by the kernel: arrays,
+                numbers, or the bytes of a struct. Written: an `mx.array`, whose contents a fresh
+                array starts with, `(shape, dtype)` for zeros, or an array of NumPy or PyTorch,
+                which is written in place.
+            grid: Number of threads in x, or in x, y and z (not of threadgroups).
+            threadgroup: Threads per threadgroup; clamped to the grid, smaller at its edges.
+            constants: Values of function constants, by name or index.
+            threadgroup_memory: Bytes of the `threadgroup` pointers, by the number of each.
+        """
+        grid, threadgroup = _extent("grid", grid), _extent("threadgroup", threadgroup)
+        arguments.check_extents(self.name, grid, threadgroup)
+        source = self._source(constants or {}, threadgroup_memory or {})
+        if len(values) != len(self._buffers):
+            raise self._wrong_count(len(values))
+        self._refuse_transformed(values)
+        pairs = list(zip(self._buffers, values, strict=True))
+        inputs = [self._memory_of(p, value) for p, value in pairs if p.constant]
+        outputs = [self._memory_of(p, value) for p, value in pairs if not p.constant]
+        buffers.evaluate(inputs)
+        targets.active().run_in_place(source, [*inputs, *outputs], grid, threadgroup)
+        given = [value for p, value in pairs if not p.constant]
+        return [None if v is None else o for v, o in zip(given, outputs, strict=True)]
+
+    def _memory_of(self, parameter: LibraryParameter, value: Any) -> Exporter:
+        if value is None:
+            if parameter.optional:
+                return buffers.absent()
+            raise TypeError(f"kernel `{self.name}`: buffer `{parameter.name}` is None.")
+        bind = buffers.read_only if parameter.constant else buffers.written
+        return bind(self.name, parameter, value)
+
+    def _source(
+        self, constants: Mapping[str | int, Any], threadgroup: Mapping[int, int]
+    ) -> LibrarySource:
+        """One object for equal calls: the target knows kernels by identity."""
+        values = self._constants(constants)
+        self._check_memory(threadgroup)
+        key = (repr(values), tuple(sorted(threadgroup.items())))  # 1, 1.0 and True differ
+        source = self._sources.get(key)
+        if source is None:
+            if len(self._sources) >= _SOURCES_PER_KERNEL:
+                self._sources.clear()
+            source = self._library.source(self._kernel, values, threadgroup)
+            self._sources[key] = source
+        return source
+
+    def _constants(self, given: Mapping[str | int, Any]) -> Constants:
+        known = self._library.constants
+        if not known and not given:
+            return ()
+        values: dict[int, tuple[Number, ...]] = {}
+        for key, value in given.items():
+            index = known.get(key) if isinstance(key, str) else key
+            if index is None or index not in known.values():
+                names = ", ".join(f"{name} ({i})" for name, i in known.items()) or "none"
+                raise ValueError(
+                    f"kernel `{self.name}`: there is no function constant {key!r}; "
+                    f"the library has: {names}."
+                )
+            values[index] = _numbers(self.name, key, value)
+        missing = [
+            name
+            for name in self._kernel.constants
+            if known[name] not in values and name not in self._library.asked
+        ]
+        if missing:
+            raise ValueError(
+                f"kernel `{self.name}`: function constants without a value: {', '.join(missing)}. "
+                f"Pass constants={{{missing[0]!r}: …}}; only those that the text asks about with "
+                "is_function_constant_defined() may be left out."
+            )
+        return tuple(sorted(values.items()))
+
+    def _check_memory(self, given: Mapping[int, int]) -> None:
+        numbers = [p.number for p in self._memory]
+        for number, length in given.items():
+            if number not in numbers:
+                raise ValueError(
+                    f"kernel `{self.name}` has no [[threadgroup({number})]]; it has: "
+                    f"{', '.join(map(str, numbers)) or 'none'}."
+                )
+            if not isinstance(length, int) or length <= 0:
+                raise ValueError(
+                    f"kernel `{self.name}`: threadgroup_memory[{number}] must be a number of "
+                    f"bytes above 0, not {length!r}."
+                )
+        for p in self._memory:
+            if p.number not in given and p.form == 1:
+                raise ValueError(
+                    f"kernel `{self.name}`: the length of threadgroup memory `{p.name}` is "
+                    f"missing. Pass threadgroup_memory={{{p.number}: bytes}}."
+                )
+
+    def _refuse_transformed(self, values: Sequence[Any]) -> None:
+        given = [value for value in values if isinstance(value, mx.array)]
+        if given and is_transformed(given):
+            raise UnsupportedFeatureError(
+                f"kernel `{self.name}` of a Metal library cannot be used inside mx.grad, "
+                "mx.compile or mx.vmap: call it outside, or make a metal_kernel of it."
+            )
+
+    def _wrong_count(self, count: int) -> TypeError:
+        expected = ", ".join(f"{p.name}: {p.type_name}" for p in self._buffers) or "none"
+        return TypeError(
+            f"kernel `{self.name}` has {len(self._buffers)} buffers ({expected}), got {count}."
+        )
+
+
+def _extent(argument: str, value: int | Sequence[int]) -> tuple[int, int, int]:
+    """Three numbers; those in y and z may be left out."""
+    if isinstance(value, int):
+        return arguments.extent(argument, (value, 1, 1))
+    items = arguments.sequence("__call__", argument, value)
+    return arguments.extent(argument, (*items, 1, 1)[:3] if len(items) in (1, 2) else items)
+
+
+def _numbers(kernel: str, key: object, value: Any) -> tuple[Number, ...]:
+    items = list(value) if isinstance(value, (list, tuple)) else [value]
+    items = [item.item() if hasattr(item, "item") else item for item in items]
+    if not items or not all(isinstance(item, (bool, int, float)) for item in items):
+        raise TypeError(
+            f"kernel `{kernel}`: function constant {key!r} must be a number or a sequence of "
+            f"numbers, got {value!r}."
+        )
+    return tuple(items)

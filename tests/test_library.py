@@ -1,0 +1,372 @@
+"""`metal_library`: calls, names, errors, and kernels that MLX ships."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import mlx.core as mx
+import numpy as np
+import pytest
+
+import anymetal
+from anymetal import targets
+from anymetal.errors import (
+    KernelLaunchError,
+    KernelLoadError,
+    MetalCompileError,
+    UnsupportedFeatureError,
+)
+from anymetal.targets.apple import AppleTarget
+
+HEAD = "#include <metal_stdlib>\nusing namespace metal;\n"
+FLOATS = ((8,), mx.float32)
+
+ADD = HEAD + (
+    "kernel void add(device const float* a [[buffer(0)]], device float* b [[buffer(1)]],\n"
+    "                uint i [[thread_position_in_grid]]) { b[i] += a[i]; }\n"
+    "kernel void texture(device const float* a, uint i [[thread_position_in_grid]]) {}\n"
+)
+
+
+def test_mlx_arrays_stay_as_they_are() -> None:
+    library = anymetal.metal_library(ADD)
+    a = mx.arange(6, dtype=mx.float32)
+    b = mx.ones(6)
+    alias = b
+    (out,) = library.add(a, b, grid=6, threadgroup=32)
+    assert out.tolist() == [1, 2, 3, 4, 5, 6]
+    assert b.tolist() == alias.tolist() == [1] * 6
+    (out,) = library.add(out, out, grid=6, threadgroup=32)
+    assert out.tolist() == [2, 4, 6, 8, 10, 12]
+
+
+def test_numpy_arrays_are_written_in_place() -> None:
+    library = anymetal.metal_library(ADD)
+    a, b = np.arange(6, dtype=np.float32), np.ones(6, np.float32)
+    (out,) = library.add(a, b, grid=6, threadgroup=32)
+    assert out is b
+    assert b.tolist() == [1, 2, 3, 4, 5, 6]
+    library.add(b, b, grid=6, threadgroup=32)
+    assert b.tolist() == [2, 4, 6, 8, 10, 12]
+    frozen = a[::-1].copy()
+    frozen.flags.writeable = False
+    library.add(frozen, b, grid=6, threadgroup=32)  # reading is fine
+    library.add(np.arange(12, dtype=np.float32)[::2], b, grid=6, threadgroup=32)
+    assert b.tolist() == [7, 10, 13, 16, 19, 22]
+    for array in (frozen, np.zeros(12, np.float32)[::2]):
+        with pytest.raises(KernelLaunchError, match=r"read only|not contiguous"):
+            library.add(a, array, grid=6, threadgroup=32)
+
+
+def test_torch_tensors_are_written_in_place() -> None:
+    torch = pytest.importorskip("torch")
+    tensor = torch.ones(4)
+    anymetal.metal_library(ADD).add(torch.arange(4.0), tensor, grid=4, threadgroup=4)
+    assert tensor.tolist() == [1, 2, 3, 4]
+
+
+def test_empty_grid() -> None:
+    (out,) = anymetal.metal_library(ADD).add(mx.ones(3), mx.zeros(3), grid=0, threadgroup=1)
+    assert out.tolist() == [0, 0, 0]
+
+
+def test_names() -> None:
+    library = anymetal.metal_library(ADD, name="x.metal")
+    assert library.kernel_names == ["add", "texture"]
+    assert {"add", "texture", "kernel_names"} <= set(dir(library))
+    assert repr(library) == "<metal_library x.metal: add, texture>"
+    assert repr(library.add) == "<kernel add(a: const float32*, b: float32*) of x.metal>"
+    with pytest.raises(AttributeError, match="no kernel 'sub'; it has: add, texture"):
+        library.sub  # noqa: B018
+    with pytest.raises(KeyError, match="no kernel 'sub'"):
+        library["sub"]
+    assert not hasattr(library, "_repr_html_")
+
+
+def test_a_file(tmp_path: Any) -> None:
+    path = tmp_path / "some kernels.metal"
+    path.write_text(ADD)
+    for source in (path, str(path)):
+        library = anymetal.metal_library(source)
+        assert library.kernel_names == ["add", "texture"]
+    path.write_text(ADD.replace("+=", "+* "))
+    with pytest.raises(MetalCompileError, match=r"some kernels\.metal:4:61: error"):
+        anymetal.metal_library(path)
+
+
+CALLS = {
+    "missing buffer": (
+        (mx.ones(3),),
+        {},
+        TypeError,
+        r"2 buffers \(a: const float32\*, b: float32\*\), got 1",
+    ),
+    "wrong dtype": (
+        (mx.arange(3), mx.ones(3)),
+        {},
+        TypeError,
+        "`a` .* needs an array of float32, got int32",
+    ),
+    "wrong dtype, NumPy": (
+        (np.ones(3), mx.ones(3)),
+        {},
+        TypeError,
+        "float32, got float64",
+    ),
+    "wrong dtype, output": (
+        (mx.ones(3), ((3,), mx.int32)),
+        {},
+        TypeError,
+        "`b` .* float32, got int32",
+    ),
+    "number for an output": ((mx.ones(3), 3), {}, TypeError, r"pair \(shape, dtype\).*not int"),
+    "None": ((mx.ones(3), None), {}, TypeError, "`b` is None"),
+    "text": ((mx.ones(3), "abc"), {}, TypeError, "not str"),
+    "too many threads": (
+        (mx.ones(3), mx.ones(3)),
+        {"threadgroup": 2048},
+        KernelLaunchError,
+        "greater than",
+    ),
+    "negative grid": (
+        (mx.ones(3), mx.ones(3)),
+        {"grid": -1},
+        KernelLaunchError,
+        "negative",
+    ),
+    "grid of four": ((mx.ones(3), mx.ones(3)), {"grid": (1, 1, 1, 1)}, TypeError, "three integers"),
+    "threadgroup memory": (
+        (mx.ones(3), mx.ones(3)),
+        {"threadgroup_memory": {0: 16}},
+        ValueError,
+        r"no \[\[threadgroup\(0\)\]\]",
+    ),
+}
+
+
+@pytest.mark.parametrize(("values", "options", "error", "match"), CALLS.values(), ids=CALLS.keys())
+def test_calls_that_fail(values: Any, options: Any, error: Any, match: str) -> None:
+    add = anymetal.metal_library(ADD).add
+    with pytest.raises(error, match=match):
+        add(*values, **({"grid": 3, "threadgroup": 32} | options))
+
+
+@pytest.mark.parametrize(
+    ("type_", "value", "match"),
+    [
+        ("uint&", -1, "cannot hold -1"),
+        ("int&", 1.5, "cannot hold 1.5"),
+        ("uchar&", 256, "cannot hold 256"),
+        ("float2&", (1, 2, 3), "takes 2 numbers, got 3"),
+        ("float&", "x", "cannot hold 'x'"),
+        ("S&", 3, "needs the bytes of a struct"),
+        ("S&", b"1234", "needs 8 bytes, got 4"),
+    ],
+)
+def test_values_that_do_not_fit(type_: str, value: Any, match: str) -> None:
+    text = f"struct S {{ int a, b; }};\nkernel void k(constant {type_} x, device int* o) {{}}"
+    library = anymetal.metal_library(HEAD + text)
+    with pytest.raises((TypeError, KernelLaunchError), match=match):
+        library.k(value, ((1,), mx.int32), grid=1, threadgroup=1)
+
+
+def test_threadgroup_memory_has_a_length_and_a_limit() -> None:
+    library = anymetal.metal_library(
+        "kernel void k(device float* o, threadgroup float* s [[threadgroup(2)]])"
+        "{ s[0] = 1; threadgroup_barrier(mem_flags::mem_threadgroup); o[0] = s[0]; }"
+    )
+    with pytest.raises(ValueError, match=r"`s` is missing. Pass threadgroup_memory=\{2: bytes\}"):
+        library.k(FLOATS, grid=8, threadgroup=8)
+    with pytest.raises(ValueError, match="bytes above 0, not -4"):
+        library.k(FLOATS, grid=8, threadgroup=8, threadgroup_memory={2: -4})
+    with pytest.raises(KernelLoadError, match=r"\(40000\) exceeds"):
+        library.k(FLOATS, grid=8, threadgroup=8, threadgroup_memory={2: 40000})
+
+
+#: Text, error, and what it says; the place is that of the text without HEAD.
+TEXTS = {
+    "syntax": ("kernel void k(device float* o) {\n  o[0] = ;\n}", ":2:10: error: expected expr"),
+    "unknown name": (
+        "kernel void k(device float* o) {\n  float é = x; }",
+        ":2:13: error: use of undeclared identifier 'x'",
+    ),
+    "open brace": ("kernel void k(device float* o)\n  { if (true) { o[0] = 1; }", ":2:3: error"),
+    "brace too many": ("kernel void k(device float* o) { }\n }", ":2:2: error: extraneous"),
+    "open namespace": ("namespace a {\nkernel void k(device float* o) { }", ":1:13: error"),
+    "unknown attribute": (
+        "kernel void k(device float* o,\n  uint i [[thread_position_in_gird]]) {}",
+        ":2:12: error: unknown attribute 'thread_position_in_gird'.*'thread_position_in_grid'",
+    ),
+    "no attribute": (
+        "kernel void k(device float* o,\n  uint index) {}",
+        ":2:8: error: parameter 'index' has neither",
+    ),
+    "same buffer twice": (
+        "kernel void k(device float* a [[buffer(1)]],\n  device float* b [[buffer(1)]]) {}",
+        r"error: \[\[buffer\(1\)\]\] is given to several",
+    ),
+    "buffer out of range": ("kernel void k(device int* a [[buffer(31)]]) {}", "0 to 30"),
+    "buffer by name": (
+        "constant int X = 1;\nkernel void k(device int* a [[buffer(X)]]) {}",
+        ":2:31: error: .*plain number",
+    ),
+    "buffer by value": (
+        "kernel void k(constant int a [[buffer(0)]]) {}",
+        ":1:28: error: .*pointer",
+    ),
+    "attribute type": (
+        "kernel void k(device int* a,\n  float x [[thread_position_in_grid]]) {}",
+        ":2:9: error: .*must be one of uint, uint2, uint3, ushort",
+    ),
+    "scalar attribute": (
+        "kernel void k(device int* a, uint2 lane [[thread_index_in_simdgroup]]) {}",
+        "must be one of uint, ushort",
+    ),
+    "result": ("kernel int k(device int* a) { return 1; }", "a kernel returns void"),
+    "no kernel": ("void k(device int* a) {}", "no kernel found"),
+    "unknown template": ('template [[host_name("x")]] [[kernel]] decltype(f<int>) f<int>;', "1:49"),
+    "same name twice": (
+        'kernel void k() {}\n  [[host_name("k")]] kernel void other() {}',
+        "several kernels have the name 'k'",
+    ),
+    "words of ours are not shown": (
+        "[[kernel]] void k(device flot* o, threadgroup int* s [[threadgroup(0)]]) {}",
+        r"'flot'.*\n.*\| \[\[kernel\]\].*\[\[threadgroup\(0\)\]\]",
+    ),
+    "kernel among attributes": (
+        "[[max_total_threads_per_threadgroup(32), kernel]] void k(device float* o) { x; }",
+        "undeclared identifier 'x'",
+    ),
+    "helper of MLX's own": (
+        "inline int ceildiv(int a) { return a; }\n[[kernel]] void k(device int* o) { y; }",
+        "undeclared identifier 'y'",
+    ),
+    "missing include": ('#include "nothing.h"\n', ":1:10: error: 'nothing.h' file not found"),
+    "wrong instantiation": (
+        "template <int N> kernel void f(device int* a) {}\n"
+        'template [[host_name("x")]] [[kernel]] decltype(f<float>) f<float>;',
+        ":2:",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "match"), TEXTS.values(), ids=TEXTS.keys())
+def test_texts_that_do_not_compile(text: str, match: str) -> None:
+    with pytest.raises(MetalCompileError, match=match):
+        anymetal.metal_library(text, name="x.metal")
+
+
+def test_errors_in_templates_show_up_in_the_call() -> None:
+    library = anymetal.metal_library(
+        "template <typename T> kernel void f(device T* o) {\n  o[0] = T::nothing;\n}\n"
+        'template [[host_name("k")]] [[kernel]] decltype(f<float>) f<float>;\n'
+        "kernel void good(device int* o) { o[0] = 1; }",
+        name="x.metal",
+    )
+    with pytest.raises(MetalCompileError, match=r"x\.metal:2:\d+: error: .*float"):
+        library.k(FLOATS, grid=1, threadgroup=1)
+    assert library.good(((1,), mx.int32), grid=1, threadgroup=1)[0].item() == 1
+
+
+@pytest.mark.parametrize(
+    ("parameter", "what"),
+    [
+        ("texture2d<float> t [[texture(0)]]", "'t' of kernel 'k' is a texture"),
+        ("texture2d<float, access::write> t", "is a texture"),
+        ("depth2d<float> d [[texture(0)]]", "is a texture"),
+        ("sampler s [[sampler(0)]]", "is a sampler"),
+    ],
+)
+def test_unsupported_parameters(parameter: str, what: str) -> None:
+    text = f"kernel void k(device float* o,\n  {parameter}) {{}}"
+    with pytest.raises(UnsupportedFeatureError, match=rf"x\.metal:2:\d+: .*{what}"):
+        anymetal.metal_library(text, name="x.metal")
+
+
+def mlx_header(name: str, instantiation: str) -> anymetal.MetalLibrary:
+    """A library from a header that MLX ships."""
+    folder = Path(mx.__file__).parent / "include" / "mlx" / "backend" / "metal" / "kernels"
+    if not (folder / name).exists():
+        pytest.skip(f"this MLX does not ship {name}")
+    return anymetal.metal_library((folder / name).read_text() + instantiation, name=name)
+
+
+def test_sorting_as_mlx_does() -> None:
+    library = mlx_header(
+        "sort.h",
+        'template [[host_name("sort")]] [[kernel]] decltype(block_sort<float, float, false, 32, 4>)'
+        " block_sort<float, float, false, 32, 4>;",
+    )
+    x = mx.random.normal((3, 128), key=mx.random.key(0))
+    strides = (128, 1, 1, 128, 128)
+    (out,) = library.sort(x, (x.shape, x.dtype), *strides, grid=(32, 3), threadgroup=32)
+    assert mx.array_equal(out, mx.sort(x, -1))
+
+
+def test_attention_as_mlx_does() -> None:
+    """Function constants, and buffers that they switch off."""
+    library = mlx_header(
+        "sdpa_vector.h",
+        'template [[host_name("sdpa")]] [[kernel]] decltype(sdpa_vector<float, 64>) '
+        "sdpa_vector<float, 64>;",
+    )
+    keys = mx.random.split(mx.random.key(0), 3)
+    q = mx.random.normal((1, 4, 1, 64), key=keys[0])
+    k, v = (mx.random.normal((1, 2, 40, 64), key=key) for key in keys[1:])
+    expected = mx.fast.scaled_dot_product_attention(q, k, v, scale=0.125)
+    switched = ("has_mask", "query_transposed", "do_causal", "bool_mask", "float_mask", "has_sinks")
+    (out,) = library.sdpa(
+        *(q, k, v, ((4, 64), mx.float32), 2, 40, 40 * 64, 64, 40 * 64, 64, 0.125),
+        *(None,) * 7,
+        grid=4 * 1024,
+        threadgroup=1024,
+        constants=dict.fromkeys(switched, False),
+    )
+    assert mx.allclose(out, expected.reshape(4, 64), rtol=1e-5, atol=1e-6)
+
+
+def test_transformations_are_refused() -> None:
+    library = anymetal.metal_library(ADD)
+
+    def loss(x: mx.array) -> mx.array:
+        out: mx.array = library.add(x, mx.ones(3), grid=3, threadgroup=32)[0]
+        return out.sum()
+
+    with pytest.raises(UnsupportedFeatureError, match=r"inside mx\.grad"):
+        mx.grad(loss)(mx.ones(3))
+    with pytest.raises(UnsupportedFeatureError, match=r"inside mx\.grad"):
+        mx.compile(loss)(mx.ones(3))
+
+
+def test_apple_gpus_are_refused() -> None:
+    library = anymetal.metal_library(ADD)
+    targets.select(AppleTarget())
+    try:
+        with pytest.raises(UnsupportedFeatureError, match="cannot run on an Apple GPU"):
+            library.add(mx.ones(3), mx.ones(3), grid=3, threadgroup=32)
+    finally:
+        targets.select(None)
+
+
+def test_a_second_process_starts_no_compiler() -> None:
+    program = (
+        "import sys, anymetal, mlx.core as mx\n"
+        f"library = anymetal.metal_library({ADD!r})\n"
+        "print(library.add(mx.ones(3), mx.ones(3), grid=3, threadgroup=32)[0].tolist())\n"
+        "print(sorted({'llvmlite', 'numpy', 'subprocess'} & sys.modules.keys()))\n"
+    )
+    for _ in range(2):
+        process = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, check=True
+        )
+    assert process.stdout.splitlines() == ["[2.0, 2.0, 2.0]", "[]"]
+
+
+def test_fast_math() -> None:
+    text = "kernel void k(device int* o) {\n#ifdef __FAST_MATH__\no[0] = 1;\n#endif\n}"
+    for mode, expected in (("fast", 1), ("safe", 0)):
+        library = anymetal.metal_library(text, compile_options={"math_mode": mode})
+        assert library.k(((1,), mx.int32), grid=1, threadgroup=1)[0].item() == expected
