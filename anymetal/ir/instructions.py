@@ -130,23 +130,27 @@ class InstructionReader(OperandReader):
         found = re.search(r", align (\d+)", tokens.line)
         return Instr(t.PTR, "alloca", [], (type_, int(found.group(1)) if found else type_.align))
 
-    def _access(self, tokens: Tokens, atomic: bool, volatile: bool) -> Access:
+    def _access(self, type_: t.Type, tokens: Tokens, atomic: bool, volatile: bool) -> Access:
+        """Metal aligns a float4 to 16 bytes, MLX's arrays in memory only to 8 or to an element."""
         found = re.search(r", align (\d+)", tokens.line)
-        return Access(int(found.group(1)) if found else 1, volatile, atomic)
+        align = int(found.group(1)) if found else 1
+        return Access(min(align, type_.scalar.size), volatile, atomic)
 
     def _op_load(self, tokens: Tokens) -> Instr:
         atomic, volatile = bool(tokens.accept("atomic")), bool(tokens.accept("volatile"))
         type_ = self._type(tokens)
         tokens.expect(",")
         pointer = self._typed(tokens)
-        return Instr(type_, "load", [pointer], self._access(tokens, atomic, volatile))
+        return Instr(type_, "load", [pointer], self._access(type_, tokens, atomic, volatile))
 
     def _op_store(self, tokens: Tokens) -> Instr:
         atomic, volatile = bool(tokens.accept("atomic")), bool(tokens.accept("volatile"))
         value = self._typed(tokens)
         tokens.expect(",")
         pointer = self._typed(tokens)
-        return Instr(t.VOID, "store", [value, pointer], self._access(tokens, atomic, volatile))
+        return Instr(
+            t.VOID, "store", [value, pointer], self._access(value.type, tokens, atomic, volatile)
+        )
 
     def _op_atomicrmw(self, tokens: Tokens) -> Instr:
         volatile = bool(tokens.accept("volatile"))
@@ -154,7 +158,7 @@ class InstructionReader(OperandReader):
         pointer = self._typed(tokens)
         tokens.expect(",")
         value = self._typed(tokens)
-        access = self._access(tokens, True, volatile)
+        access = self._access(value.type, tokens, True, volatile)
         return Instr(value.type, "atomicrmw", [pointer, value], (operation, access))
 
     def _op_cmpxchg(self, tokens: Tokens) -> Instr:
@@ -166,7 +170,7 @@ class InstructionReader(OperandReader):
         tokens.expect(",")
         desired = self._typed(tokens)
         result = t.Struct((expected.type, t.I1))
-        access = self._access(tokens, True, False)
+        access = self._access(expected.type, tokens, True, False)
         return Instr(result, "cmpxchg", [pointer, expected, desired], access)
 
     def _op_fence(self, tokens: Tokens) -> Instr:

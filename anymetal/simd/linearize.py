@@ -174,9 +174,12 @@ class Linearizer:
         found = False
         for node in plan.region.nodes:
             if node in plan.collect and node not in plan.skip:
-                if self._worth_skipping(plan, node):
-                    # Nothing waits behind a loop that never ends.
-                    plan.skip[node] = _go(set(deferred[node]) or {END}, deferred)
+                waiting = set(deferred[node])
+                if not waiting and plan.region.loop is None:
+                    waiting = {END}  # behind lanes that are in a loop without end
+                # Where nothing waits inside a loop, all its lanes have come here.
+                if waiting and self._worth_skipping(plan, node):
+                    plan.skip[node] = _go(waiting, deferred)
                     found = True
         return found
 

@@ -64,6 +64,9 @@ class Writer:
 
     def splat(self, type_: Type, scalar: str) -> str:
         vector = self.vector(type_)
+        if type_ in (t.HALF, t.BFLOAT):  # words are easier to move (see passes/words.py)
+            word = self.value(f"bitcast {type_} {scalar} to i16")
+            return self.value(f"bitcast {self.vector(t.I16)} {self.splat(t.I16, word)} to {vector}")
         one = self.value(f"insertelement {vector} poison, {type_} {scalar}, i64 0")
         return self.value(
             f"shufflevector {vector} {one}, {vector} poison, <{self.width} x i32> zeroinitializer"

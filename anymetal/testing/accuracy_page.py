@@ -105,7 +105,7 @@ def _differs(table: _Table, function: Function, kind: Format) -> bool:
 
 def _bound(kind: Format, function: Function, space: str) -> str:
     bound = kind.bound(function, space)
-    return "none" if math.isinf(bound) else f"{math.floor(bound * 1e4) / 1e4:g}"
+    return "none" if math.isinf(bound) else f"{_rounded_up(bound):g}"
 
 
 def _cell(measurement: Measurement) -> str:
@@ -114,7 +114,11 @@ def _cell(measurement: Measurement) -> str:
     if math.isinf(measurement.bound):
         return "unbounded"
     given = ", ".join(f"{value:.9g}" for value in measurement.arguments)
-    return f"{math.ceil(measurement.error * 1e4 - 1e-3) / 1e4:.4f} at {given}"
+    return f"{_rounded_up(measurement.error):.4f} at {given}"
+
+
+def _rounded_up(ulps: float) -> float:
+    return math.ceil(ulps * 1e4 - 1e-3) / 1e4
 
 
 def _row(cells: Sequence[str]) -> str:

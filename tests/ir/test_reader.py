@@ -10,7 +10,7 @@ from anymetal.ir.model import Const, ConstVector, Location
 from anymetal.ir.printer import print_program
 from anymetal.ir.problem import Problem
 from anymetal.ir.reader import read_program
-from anymetal.ir.spec import RULES
+from anymetal.ir.rules import RULES
 from tests.ir.programs import ir_text, named, ops, program
 
 

@@ -100,6 +100,7 @@ INSTRUCTIONS: list[Row] = [
     ("select", t.I32, ["i", "i", "j"], None, "", "the condition must be i1"),
     ("select", t.I32, ["c", "i", "l"], None, "", "both choices must have one type"),
     ("select", t.I64, ["c", "i", "j"], None, "", "the result must be i32"),
+    ("select", t.I32, ["c", "i", "j"], None, "nnan", "unknown flags ['nnan']"),
     ("gep", t.PTR, ["g", "x"], (4, 0), "", "operand 1 must not be float"),
     ("gep", t.PTR, ["g", "l"], (4,), "", "a scale per index"),
     ("gep", t.I64, ["g", "l"], (4, 0), "", "the result must be ptr"),

@@ -146,7 +146,9 @@ def test_special_arguments(kind: str) -> None:
             expressions = {
                 label: f"{name}({', '.join('xyz'[: len(inputs)])})" for label, name in names.items()
             }
-            arguments = {"xyz"[k]: column.astype(_KINDS[kind]) for k, column in enumerate(inputs)}
+            with np.errstate(over="ignore"):
+                columns = [column.astype(_KINDS[kind]) for column in inputs]
+            arguments = dict(zip("xyz", columns, strict=False))
             found = evaluate(expressions, kind, uniform=uniform, **arguments)
             for label, name in names.items():
                 rows = expectations[label]
@@ -180,8 +182,7 @@ def _batches() -> list[tuple[dict[str, str], list[Array], dict[str, tuple[int, l
                 rows += given
         chunks = [dict(list(names.items())[k::2]) for k in range(2)]
         columns = [np.array([row[k] for row in rows]) for k in range(arity)]
-        with np.errstate(over="ignore"):
-            result += [(chunk, columns, wanted) for chunk in chunks]
+        result += [(chunk, columns, wanted) for chunk in chunks]
     return result
 
 

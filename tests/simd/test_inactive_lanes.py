@@ -1,0 +1,114 @@
+"""What inactive lanes hold must not show: bases of strided values, endless loops, addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import mlx.core as mx
+import numpy as np
+import pytest
+
+import anymetal
+from tests.ir.programs import program, run_program
+
+_X = np.arange(100, dtype=np.float32)
+
+
+def run(body: str, threads: int = 100, group: int = 32) -> np.ndarray:
+    """100 floats `out`, -1 where the kernel writes nothing; `x` counts from 0."""
+    kernel = anymetal.metal_kernel(
+        name="lanes", input_names=["x"], output_names=["out"], source=body
+    )
+    (result,) = kernel(
+        inputs=[mx.array(_X)],
+        output_shapes=[(100,)],
+        output_dtypes=[mx.float32],
+        grid=(threads, 1, 1),
+        threadgroup=(group, 1, 1),
+        init_value=-1,
+    )
+    return np.array(result)
+
+
+#: Indices of an array in terms of %t, which is between 0 and 19 in active lanes, and in the others
+#: (lane 0 among them) is not; then the index as a formula.
+INDICES: dict[str, tuple[str, Callable[[int], int]]] = {
+    "zext": ("%i = zext i32 %t to i64", lambda t: t),
+    "not negative": ("%i = zext nneg i32 %t to i64", lambda t: t),
+    "signed": ("%i = sext i32 %t to i64", lambda t: t),
+    "no common bits": (
+        "%b = or disjoint i32 %t, 32\n%i = zext nneg i32 %b to i64",
+        lambda t: t + 32,
+    ),
+    "no overflow": ("%b = shl nuw nsw i32 %t, 1\n%i = zext nneg i32 %b to i64", lambda t: 2 * t),
+    "no carry": ("%b = add nuw nsw i32 %t, 7\n%i = zext nneg i32 %b to i64", lambda t: t + 7),
+    "no borrow": ("%b = sub nuw nsw i32 19, %t\n%i = zext nneg i32 %b to i64", lambda t: 19 - t),
+    "product": ("%b = mul nuw nsw i32 %t, 3\n%i = sext i32 %b to i64", lambda t: 3 * t),
+    "no lost bits": (
+        "%b = zext nneg i32 %t to i64\n%c = add nuw nsw i64 %b, 1\n"
+        "%d = trunc nuw nsw i64 %c to i32\n%i = zext nneg i32 %d to i64",
+        lambda t: t + 1,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", INDICES)
+@pytest.mark.parametrize("threads", [32, 29])
+def test_bases_of_strided_values(name: str, threads: int) -> None:
+    """What LLVM knows of the active lanes is wrong for the base, and it must not spoil the rest."""
+    lines, formula = INDICES[name]
+    kernel = program(
+        f"""
+        entry:
+          %lane = call i32 @__am_lane()
+          %t = sub i32 %lane, 5
+          %in = icmp ult i32 %t, 20
+          br i1 %in, label %then, label %end
+        then:
+          {lines}
+          %from = getelementptr i32, ptr %a, i64 %i
+          %x = load i32, ptr %from
+          %to = getelementptr i32, ptr %out, i64 %i
+          store i32 %x, ptr %to
+          br label %end
+        end:
+          ret void
+        """
+    )
+    source, result = np.arange(1, 65, dtype=np.uint32), np.zeros(64, np.uint32)
+    run_program(kernel, [source.view(np.uint8), result.view(np.uint8)], 32, threads)
+    written = [formula(t) for t in range(20)]
+    expected = np.zeros(64, np.uint32)
+    expected[written] = source[written]
+    np.testing.assert_array_equal(result, expected)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if (x[i] > 1000) while (true);\nout[i] = x[i];",
+        "out[i] = x[i]; if (x[i] > 1000) for (;;) { out[0] += 1; }",
+        "for (int k = 0; k < 4; k++) { if (x[i] + k > 1000) while (true); }\nout[i] = x[i];",
+        "if (x[i] < 50) { out[i] = x[i]; return; }\nif (x[i] < 0) while (true);\nout[i] = x[i];",
+    ],
+)
+def test_endless_loops_that_no_lane_enters(body: str) -> None:
+    np.testing.assert_array_equal(run("uint i = thread_position_in_grid.x;\n" + body), _X)
+
+
+@pytest.mark.parametrize("cast", ["float", "half", "uchar"])
+@pytest.mark.parametrize("index", ["i", "7 * i % 100", "99 - i"])
+def test_stray_addresses_of_inactive_lanes(cast: str, index: str) -> None:
+    """With and without instructions for accesses of that size."""
+    body = f"""
+        int i = thread_position_in_grid.x;
+        const device {cast}* from = (const device {cast}*)x;
+        device {cast}* to = (device {cast}*)out;
+        int far = (i % 3 == 0 ? 0 : 1 << 30) + {index};
+        if (i % 3 == 0) to[far] = from[far];
+    """
+    expected = np.full(100, -1, np.float32)
+    at = [eval(index, {"i": i}) for i in range(0, 100, 3)]
+    type_ = {"float": np.float32, "half": np.float16, "uchar": np.uint8}[cast]
+    expected.view(type_)[at] = _X.view(type_)[at]
+    np.testing.assert_array_equal(run(body).view(type_), expected.view(type_))
