@@ -73,10 +73,16 @@ def _no_arg(instr: Instr) -> None:
     need(instr.arg is None, "takes no arg")
 
 
-def _access(access: Any, atomic: bool | None = None) -> None:
+def _access(access: Any, type_: Type, atomic: bool | None = None) -> None:
+    """The arg of an instruction that loads or stores this type."""
     need(isinstance(access, Access), "arg must be an Access")
-    need(access.align > 0 and not access.align & (access.align - 1), "align is a power of two")
+    _alignment(access.align)
+    need(access.align <= type_.scalar.size, "no access relies on more than its elements' alignment")
     need(atomic is None or access.atomic == atomic, f"Access.atomic must be {atomic}")
+
+
+def _alignment(align: int) -> None:
+    need(align > 0 and not align & (align - 1), "align is a power of two")
 
 
 _FAST = frozenset("fast nnan ninf nsz arcp contract afn reassoc".split())
@@ -197,20 +203,20 @@ def _alloca(instr: Instr) -> None:
     _result(instr, t.PTR)
     type_, align = instr.arg
     need(isinstance(type_, Type) and type_.size >= 0, "arg must be a type and its alignment")
-    _access(Access(align))
+    _alignment(align)
 
 
 def _load(instr: Instr) -> None:
     _operands(instr, lambda type_: type_ == t.PTR)
     packed = instr.type.is_vector and instr.type.scalar == t.I1
     need(_in_memory(instr.type) or packed, f"cannot load {instr.type}")
-    _access(instr.arg)
+    _access(instr.arg, instr.type)
 
 
 def _guarded_load(instr: Instr) -> None:
     _operands(instr, lambda type_: type_ == t.PTR, lambda type_: type_ == t.I1)
     need(_in_memory(instr.type), f"cannot load {instr.type}")
-    _access(instr.arg, atomic=False)
+    _access(instr.arg, instr.type, atomic=False)
 
 
 def _store(instr: Instr) -> None:
@@ -218,7 +224,7 @@ def _store(instr: Instr) -> None:
     packed = value.is_vector and value.scalar == t.I1
     need(_in_memory(value) or packed, f"cannot store {value}")
     _result(instr, t.VOID)
-    _access(instr.arg)
+    _access(instr.arg, value)
 
 
 def _atomicrmw(instr: Instr) -> None:
@@ -227,14 +233,14 @@ def _atomicrmw(instr: Instr) -> None:
     operation, access = instr.arg
     known = _FLOAT_UPDATES if _float(value) else _INTEGER_UPDATES
     need(not value.is_vector and operation in known, f"no atomic {operation!r} of {value}")
-    _access(access, atomic=True)
+    _access(access, value, atomic=True)
 
 
 def _cmpxchg(instr: Instr) -> None:
     _, expected, desired = _operands(instr, _ptr, _in_memory, _in_memory)
     need(expected == desired and not expected.is_vector, "both values must have one type")
     _result(instr, t.Struct((expected, t.I1)))
-    _access(instr.arg, atomic=True)
+    _access(instr.arg, expected, atomic=True)
 
 
 def _extractvalue(instr: Instr) -> None:

@@ -11,7 +11,7 @@ from math import lcm
 
 from anymetal.ir import types as t
 from anymetal.ir.cfg import reverse_postorder
-from anymetal.ir.model import Access, Block, Const, ConstVector, Instr, Program, Value
+from anymetal.ir.model import Block, Const, ConstVector, Instr, Program, Value
 from anymetal.ir.problem import Problem
 
 _SUFFIX = re.compile(r"\.v\d+([a-z]+\d+)")
@@ -132,21 +132,13 @@ class _Scalarizer:
             for i in range(1, lanes)
         ]
 
-    def _element_access(self, access: Access, element: t.Type, index: int) -> Access:
-        offset = index * element.size
-        align = access.align if offset == 0 else min(access.align, offset & -offset)
-        return Access(align, access.volatile, access.atomic)
-
     def _op_load(self, instr: Instr) -> list[Value]:
         element, lanes = instr.type.scalar, instr.type.lanes
         if element == t.I1:
             word = self._emit("load", _packed(lanes), list(instr.operands), instr.arg)
             return self._cut(word, t.I1)[:lanes]
         addresses = self._addresses(instr.operands[0], element, lanes)
-        return [
-            self._emit("load", element, [a], self._element_access(instr.arg, element, i))
-            for i, a in enumerate(addresses)
-        ]
+        return [self._emit("load", element, [address], instr.arg) for address in addresses]
 
     def _op_store(self, instr: Instr) -> list[Value]:
         values, pointer = self._split(instr.operands[0]), instr.operands[1]
@@ -156,10 +148,9 @@ class _Scalarizer:
             word = self._join(values + rest, _packed(len(values)))
             self._emit("store", t.VOID, [word, pointer], instr.arg)
             return []
-        for i, address in enumerate(self._addresses(pointer, element, len(values))):
-            self._emit(
-                "store", t.VOID, [values[i], address], self._element_access(instr.arg, element, i)
-            )
+        addresses = self._addresses(pointer, element, len(values))
+        for value, address in zip(values, addresses, strict=True):
+            self._emit("store", t.VOID, [value, address], instr.arg)
         return []
 
     def _op_extractelement(self, instr: Instr) -> list[Value]:

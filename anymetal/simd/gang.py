@@ -183,8 +183,9 @@ class GangFunction:
 
     def _reset(self, plan: RegionPlan) -> None:
         """Masks that are collected from several edges start empty."""
-        for node in plan.collect:
-            self.w.do(f"store {self.masks.type} zeroinitializer, ptr {self._slot(node)}")
+        for node in plan.region.nodes:  # in order: the same kernel gives the same code
+            if node in plan.collect:
+                self.w.do(f"store {self.masks.type} zeroinitializer, ptr {self._slot(node)}")
 
     def _slot(self, key: object) -> str:
         if key not in self.slots:

@@ -129,7 +129,7 @@ load volatile i8, ptr %p, align 1
 load atomic i32, ptr %p monotonic, align 4
     i32 = load %p align 4 atomic
 load <4 x float>, ptr %p, align 16, !invariant.load !0
-    <4 x float> = load %p align 16
+    <4 x float> = load %p align 4
 atomicrmw add ptr %p, i32 %i monotonic, align 4
     i32 = atomicrmw add %p, %i align 4 atomic
 atomicrmw volatile fadd ptr %p, float %x monotonic, align 4

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -56,11 +56,14 @@ _ELSEWHERE = (
 )
 
 
-def _cases(typical: tuple[str, ...]) -> Iterator[object]:
+def _cases(typical: tuple[str, ...]) -> list[Any]:
     """All cases; those that are not typical count as slow."""
-    for case in corpus():
-        marks = () if case.name.startswith(typical) else pytest.mark.slow
-        yield pytest.param(case, id=case.name, marks=marks)
+    return [
+        pytest.param(
+            case, id=case.name, marks=() if case.name.startswith(typical) else pytest.mark.slow
+        )
+        for case in corpus()
+    ]
 
 
 @pytest.fixture
@@ -94,7 +97,6 @@ _C_LIBRARY = {"memset", "memcpy", "memmove"}
 _PAIRS = {"sincosf"}
 
 
-@functools.cache
 def _object_file(case: CorpusCase, cpu: str) -> bytes:
     source, variant = case.source()
     machine = machine_for(cpu)
@@ -115,7 +117,11 @@ def test_aarch64(case: CorpusCase) -> None:
 
 
 @pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("case", _cases(("half/", "integer/divide_64", "math/common")))
+@pytest.mark.parametrize(
+    "case",
+    [c for c in corpus() if c.name.startswith(("half/", "integer/divide_64", "math/common"))],
+    ids=lambda case: case.name,
+)
 def test_needs_no_library_of_the_compiler(case: CorpusCase, level: str) -> None:
     """Such as __truncsfhf2, which no library that a process is sure to have offers."""
     found = symbols(_object_file(case, level))

@@ -2,16 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import mlx.core as mx
 import numpy as np
 import pytest
 
 import anymetal
+from anymetal import targets
+from anymetal.targets.cpu import CpuTarget
+from anymetal.targets.cpu.compiler import machine_for
 from tests.ir.programs import program, run_program
 
 _X = np.arange(100, dtype=np.float32)
+
+
+@pytest.fixture(autouse=True)
+def fresh_target() -> Iterator[None]:
+    """A target that has no plans for the processor of other tests."""
+    targets.select(CpuTarget())
+    yield
+    targets.select(None)
+
+
+def use_level(level: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compile for this level of x86-64 only, if the processor has it."""
+    here = machine_for("")
+    if level and not (
+        here.triple.startswith("x86_64") and machine_for(level).enabled <= here.enabled
+    ):
+        pytest.skip(f"this processor is not {level}")
+    monkeypatch.setenv("ANYMETAL_CPU", level)
 
 
 def run(body: str, threads: int = 100, group: int = 32) -> np.ndarray:
@@ -98,8 +119,12 @@ def test_endless_loops_that_no_lane_enters(body: str) -> None:
 
 @pytest.mark.parametrize("cast", ["float", "half", "uchar"])
 @pytest.mark.parametrize("index", ["i", "7 * i % 100", "99 - i"])
-def test_stray_addresses_of_inactive_lanes(cast: str, index: str) -> None:
+@pytest.mark.parametrize("level", ["", "x86-64-v2", "x86-64-v3"])
+def test_stray_addresses_of_inactive_lanes(
+    cast: str, index: str, level: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """With and without instructions for accesses of that size."""
+    use_level(level, monkeypatch)
     body = f"""
         int i = thread_position_in_grid.x;
         const device {cast}* from = (const device {cast}*)x;
@@ -111,4 +136,26 @@ def test_stray_addresses_of_inactive_lanes(cast: str, index: str) -> None:
     at = [eval(index, {"i": i}) for i in range(0, 100, 3)]
     type_ = {"float": np.float32, "half": np.float16, "uchar": np.uint8}[cast]
     expected.view(type_)[at] = _X.view(type_)[at]
+    np.testing.assert_array_equal(run(body).view(type_), expected.view(type_))
+
+
+@pytest.mark.parametrize("cast", ["uchar4", "half2", "float2"])
+@pytest.mark.parametrize("level", ["", "x86-64-v2", "x86-64-v3"])
+def test_groups_under_a_mask(cast: str, level: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neighbours that all lanes together access at once, but for the inactive ones."""
+    use_level(level, monkeypatch)
+    body = f"""
+        uint i = thread_position_in_grid.x;
+        if (i % 3 == 1 && i < 48u)
+          ((device {cast}*)out)[i] = ((const device {cast}*)x)[i + 1].{"yxwz"[: int(cast[-1])]};
+    """
+    type_, count = {
+        "uchar4": (np.uint8, 4),
+        "half2": (np.float16, 2),
+        "float2": (np.float32, 2),
+    }[cast]
+    expected = np.full(100, -1, np.float32)
+    source, target = _X.view(type_).reshape(-1, count), expected.view(type_).reshape(-1, count)
+    lanes = np.arange(1, 48, 3)
+    target[lanes] = source[lanes + 1][:, [1, 0, 3, 2][:count]]
     np.testing.assert_array_equal(run(body).view(type_), expected.view(type_))

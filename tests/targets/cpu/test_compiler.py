@@ -1,0 +1,199 @@
+"""From a source to an object file: what is in it, and what stands in the way."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from anymetal.errors import (
+    CompilerError,
+    KernelLoadError,
+    MetalCompileError,
+    UnsupportedFeatureError,
+)
+from anymetal.ir.problem import Problem
+from anymetal.targets.cpu import compiler
+from anymetal.targets.cpu.compiler import compile_kernel, machine_for, thread_program, vector_ir
+from anymetal.targets.cpu.variant import Variant, gang_width, variant_for
+from tests.frontend.kernels import kernel_source
+from tests.targets.cpu.elf import symbols
+
+_ID = "uint i = thread_position_in_grid.x, l = thread_index_in_threadgroup;\n"
+_BARRIER = (
+    "threadgroup float t[64]; t[l] = a[i]; threadgroup_barrier(mem_flags::mem_threadgroup);\n"
+    "out[i] = t[63 - l];"
+)
+Extent = tuple[int, int, int]
+
+
+def variant(grid: Extent = (256, 1, 1), group: Extent = (64, 1, 1)) -> Variant:
+    return variant_for(kernel_source(""), grid, group)
+
+
+def module_of(body: str, variant: Variant, header: str = "") -> str:
+    program = thread_program(kernel_source(_ID + body, header))
+    return vector_ir(program, variant, machine_for(variant.cpu))
+
+
+# ------------------------------------------------------------------------------- object files
+
+
+@pytest.mark.parametrize(
+    ("header", "body"),
+    [
+        ("", "out[i] = a[i];"),
+        ("constant float t[4] = {1, 2, 3, 4};", "out[i] = t[i & 3];"),
+        ("", _BARRIER),
+        ("", "out[i] = simd_sum(a[i]) + exp(a[i]) + fmod(a[i], 2.0f);"),
+    ],
+)
+@pytest.mark.parametrize("width", [32, 1])
+def test_an_object_exports_am_entry_and_nothing_else(header: str, body: str, width: int) -> None:
+    with gang_width(width):
+        launch = variant()
+    found = symbols(compile_kernel(kernel_source(_ID + body, header), launch))
+    assert found.exported == {"am_entry"}
+    assert not any("am_" in name or "coro" in name for name in found.undefined)
+
+
+_TANGLED = [
+    _BARRIER,
+    """
+    float r = 0;
+    for (int k = 0; k < int(a[i]); k++) {
+      if (a[k] < 0) continue;
+      if (a[k] > 9) break;
+      for (int j = 0; j < k; j++) { if (a[j] == r) return; r += a[j + k]; }
+    }
+    out[i] = r;
+    """,
+    """
+    switch (int(a[i])) {
+      case 0: out[i] = 1;
+      case 1: out[0] = 2; break;
+      case 5: return;
+      default: for (;;) { if (a[l] > i) break; l++; }
+    }
+    out[i + 1] = simd_sum(a[l]);
+    """,
+]
+
+
+@pytest.mark.parametrize("body", _TANGLED)
+def test_the_same_source_gives_the_same_code(body: str) -> None:
+    """Else the cache would be of little use to compare builds by."""
+    launch = variant((250, 1, 1))
+    assert len({module_of(body, launch) for _ in range(4)}) == 1
+
+
+# ------------------------------------------------------------------------------------ variants
+
+
+@pytest.mark.parametrize(
+    ("grid", "group", "functions"),
+    [
+        ((256, 1, 1), (64, 1, 1), ["gang.full"]),
+        ((250, 1, 1), (64, 1, 1), ["gang.full", "gang.partial"]),
+        ((250, 1, 1), (50, 1, 1), ["gang.full", "gang.partial"]),
+        ((100, 1, 1), (20, 1, 1), ["gang.partial"]),
+        ((8, 8, 1), (8, 4, 1), ["gang.full"]),
+        ((8, 9, 1), (8, 4, 1), ["gang.full", "gang.partial"]),
+    ],
+)
+def test_versions_of_the_gang(grid: Extent, group: Extent, functions: list[str]) -> None:
+    text = module_of("out[i] = a[i];", variant(grid, group))
+    assert re.findall(r"^define internal \w+ @([\w.]+)", text, re.M) == functions
+
+
+@pytest.mark.parametrize(
+    ("body", "group", "suspends"),
+    [
+        ("out[i] = a[i];", (64, 1, 1), False),
+        (_BARRIER, (64, 1, 1), True),
+        (_BARRIER, (32, 1, 1), False),  # one gang is in step with itself
+        ("simdgroup_barrier(mem_flags::mem_none); out[i] = a[i];", (64, 1, 1), False),
+        ("out[i] = simd_sum(a[i]);", (64, 1, 1), False),
+    ],
+)
+def test_gangs_suspend_only_for_each_other(body: str, group: Extent, suspends: bool) -> None:
+    assert ("presplitcoroutine" in module_of(body, variant(group=group))) == suspends
+
+
+def test_an_aligned_launch_knows_more() -> None:
+    """An index in rows of 32 threads cannot wrap inside a gang: no vector of it is needed."""
+    body = "out[i] = a[i >> 5];"
+    aligned = module_of(body, variant((256, 1, 1), (64, 1, 1)))
+    other = module_of(body, variant((250, 1, 1), (50, 1, 1)))
+    assert "lshr i32" in aligned and "lshr <32 x i32>" not in aligned
+    assert "lshr <32 x i32>" in other
+
+
+# -------------------------------------------------------------------------------------- errors
+
+
+def test_too_much_threadgroup_memory() -> None:
+    body = _ID + "threadgroup float t[{}]; t[l] = a[i]; out[i] = t[l ^ 1];"
+    compile_kernel(kernel_source(body.format(8192)), variant())
+    with pytest.raises(KernelLoadError) as error:
+        compile_kernel(kernel_source(body.format(8193)), variant())
+    assert "memory size (32772) exceeds the maximum threadgroup memory allowed (32768)" in str(
+        error.value
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ("out[0] = b[0];", MetalCompileError),
+        ("out[0] = f(3);", UnsupportedFeatureError),
+    ],
+)
+def test_errors_of_the_text_pass_through(body: str, kind: type[Exception]) -> None:
+    header = "int f(int n) { return n ? f(n - 1) : 0; }"
+    with pytest.raises(kind):
+        compile_kernel(kernel_source(body, header), variant())
+
+
+def test_defects_of_ours_name_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> str:
+        raise Problem("no rule for this")
+
+    monkeypatch.setattr(compiler, "vector_ir", fail)
+    with pytest.raises(CompilerError, match="failed on kernel `mine`: no rule for this"):
+        compile_kernel(kernel_source("out[0] = 1;", name="mine"), variant())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "define void @am_entry() {\n  ret i32 %nothing\n}",
+        "define void @am_entry() {\n  br label %a\na:\n  %x = add i32 %y, 1\n  %y = add i32 %x, 1\n"
+        "  ret void\n}",
+    ],
+)
+def test_invalid_code_is_a_problem(text: str) -> None:
+    with pytest.raises(Problem, match="generated code is invalid"):
+        compiler.assemble(text, machine_for(""))
+
+
+# ------------------------------------------------------------------------------------ machines
+
+
+def test_this_machine() -> None:
+    here = machine_for("")
+    assert here.enabled and here.cpu
+    assert machine_for("") is here
+
+
+def test_levels_of_x86_64() -> None:
+    levels = [machine_for(f"x86-64-v{n}").enabled for n in (2, 3, 4)]
+    assert "avx2" in levels[1] - levels[0]
+    assert "avx512f" in levels[2] - levels[1]
+
+
+def test_a_machine_elsewhere() -> None:
+    launch = replace(variant(), cpu="aarch64")
+    found = symbols(compile_kernel(kernel_source(_ID + _BARRIER), launch))
+    assert found.machine == "aarch64"
