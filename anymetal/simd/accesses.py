@@ -30,7 +30,7 @@ class Accesses:
         self.w = writer
         self.masks = masks
         self.target = target
-        self.unused = ""  #: a place that inactive lanes may read and write
+        self.unused = ""  #: an array that inactive lanes may read and write
 
     def load(self, type_: t.Type, address: str, consecutive: bool, align: int, mask: Mask) -> str:
         """The loaded vector; inactive lanes hold anything."""
@@ -79,7 +79,8 @@ class Accesses:
         if mask is None or (not consecutive and self.target.masked(operation, type_.size)):
             return address, mask
         if not self.unused:
-            self.unused = self.w.alloca(t.I64, "unused", 64)
-        vector, other = self.w.vector(t.PTR), self.w.splat(t.PTR, self.unused)
+            self.unused = self.w.alloca(f"[{self.w.width} x i64]", "unused", 64)
+        # Not a splat: LLVM would not notice that a coroutine still needs the array when it goes on.
+        vector, other = self.w.vector(t.PTR), self.apart(self.unused, 8)
         safe = f"select {self.masks.type} {mask}, {vector} {address}, {vector} {other}"
         return self.w.value(safe), None

@@ -159,3 +159,31 @@ def test_groups_under_a_mask(cast: str, level: str, monkeypatch: pytest.MonkeyPa
     lanes = np.arange(1, 48, 3)
     target[lanes] = source[lanes + 1][:, [1, 0, 3, 2][:count]]
     np.testing.assert_array_equal(run(body).view(type_), expected.view(type_))
+
+
+@pytest.mark.parametrize("level", ["", "x86-64-v2", "x86-64-v3"])
+def test_gangs_that_wait_keep_what_inactive_lanes_use(
+    level: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Masked accesses behind a barrier, of sizes with and without instructions."""
+    use_level(level, monkeypatch)
+    body = """
+        uint i = thread_position_in_grid.x, l = thread_index_in_threadgroup;
+        device uchar* bytes = (device uchar*)out;
+        threadgroup float t[100];
+        if (l % 3 == 0) t[(l * 7) % 100] = x[i];
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        float v = 0;
+        if (l % 3 == 0) v = t[(l * 7) % 100];
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        if (l % 3 == 0) out[(l * 7) % 100] = v;
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        if (l % 3 == 1) bytes[4 * ((l * 7) % 100)] = uchar(x[i]);
+        if (l % 3 == 1) bytes[4 * ((l * 7) % 100) + 1] = bytes[4 * ((l * 7) % 100)];
+    """
+    expected = np.full(100, -1, np.float32)
+    lanes = np.arange(100)
+    expected[lanes[::3] * 7 % 100] = _X[::3]
+    for lane in lanes[1::3]:
+        expected.view(np.uint8).reshape(100, 4)[lane * 7 % 100, :2] = lane
+    np.testing.assert_array_equal(run(body, group=100).view(np.uint32), expected.view(np.uint32))
