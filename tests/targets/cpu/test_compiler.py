@@ -121,6 +121,37 @@ def test_gangs_suspend_only_for_each_other(body: str, group: Extent, suspends: b
     assert ("presplitcoroutine" in module_of(body, variant(group=group))) == suspends
 
 
+_BYTES = "if (l % 3 == 0) ((device uchar*)out)[(l * 7) % 100] = ((const device uchar*)a)[l];"
+_SHUFFLE = "out[i] = simd_shuffle(a[i], ushort(a[i]));"
+
+
+@pytest.mark.parametrize("cpu", ["", "x86-64-v2", "x86-64-v3", "x86-64-v4", "aarch64"])
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "threadgroup float u[64]; if (l % 3 == 0) u[(l * 7) % 64] = a[i];",
+            "if (l % 3 == 0) out[i] = u[(l * 7) % 64];",
+        ),
+        (_BYTES, _BYTES),
+        (_SHUFFLE, _SHUFFLE),
+        ("float p[50]; p[l % 50] = a[i]; p[l % 7] = 1;", "out[i] = p[(l * 3) % 50];"),
+        (
+            "struct { float x; uchar n[80]; } p; p.n[l % 80] = 1; p.x = a[i];",
+            "out[i] = p.n[l % 7] + p.x;",
+        ),
+    ],
+)
+def test_what_a_gang_needs_when_it_goes_on_is_in_its_frame(
+    before: str, after: str, cpu: str
+) -> None:
+    """Behind a barrier it is another call that runs it: am_entry's stack is not its own."""
+    text = module_of(f"{before} {_BARRIER} {after}", replace(variant(), cpu=cpu))
+    module = str(compiler.optimised(text, machine_for(cpu)))
+    entry = module[module.index("@am_entry(") :]
+    assert re.findall(r"(%\S+) = alloca", entry[: entry.index("\n}")]) == ["%ring"]
+
+
 def test_an_aligned_launch_knows_more() -> None:
     """An index in rows of 32 threads cannot wrap inside a gang: no vector of it is needed."""
     body = "out[i] = a[i >> 5];"
