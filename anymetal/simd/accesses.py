@@ -17,6 +17,10 @@ from anymetal.simd.writer import Writer, suffix
 class VectorMemory(Protocol):
     """What a target offers for memory."""
 
+    @property
+    def swaps_16_bytes(self) -> bool:
+        """Whether 16 bytes can be compared and exchanged atomically."""
+
     def masked(self, operation: str, size: int) -> bool:
         """Whether it has a masked "load" or "store", or a "gather" or "scatter" (which are always
         masked), of elements of `size` bytes."""

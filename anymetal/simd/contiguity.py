@@ -44,28 +44,66 @@ class Contiguity:
         gather: Callable[[], str],
     ) -> str:
         """The loaded vector; `one` and `run` load from a scalar address, `gather` from all."""
-        w, vector = self.w, self.w.vector(type_)
-        index = self._index(pointer, type_.size)
-        lane = self._first_lane(mask)
+        results: list[str] = []
+
+        def note(label: str, result: str) -> None:
+            results.append(f"[ {result}, %{label} ]")
+
+        self._three_ways(
+            pointer,
+            type_,
+            mask,
+            one=lambda label, address: note(label, self.w.splat(type_, one(address))),
+            run=lambda label, address: note(label, run(address)),
+            other=lambda label: note(label, gather()),
+        )
+        return self.w.value(f"phi {self.w.vector(type_)} {', '.join(results)}")
+
+    def update(
+        self,
+        pointer: Value,
+        type_: t.Type,
+        mask: Mask,
+        one: Callable[[str], None],
+        run: Callable[[str], None],
+        scatter: Callable[[], None],
+    ) -> None:
+        """Changes elements: `one` that of all lanes, `run` those from an address on."""
+        self._three_ways(
+            pointer,
+            type_,
+            mask,
+            one=lambda _, address: one(address),
+            run=lambda _, address: run(address),
+            other=lambda _: scatter(),
+        )
+
+    def _three_ways(
+        self,
+        pointer: Value,
+        type_: t.Type,
+        mask: Mask,
+        one: Callable[[str, str], None],
+        run: Callable[[str, str], None],
+        other: Callable[[str], None],
+    ) -> None:
+        """Branches to `run` (with its label and the address of lane 0), `one` or `other`."""
+        w, index, lane = self.w, self._index(pointer, type_.size), self._first_lane(mask)
         address = self._address(pointer, lane)
-        run_label, rest, same, scattered, end = (w.fresh(f"load.{n}") for n in _LOAD_LABELS)
+        run_label, rest, same, scattered, end = (w.fresh(n) for n in _WAYS)
         w.do(f"br i1 {self._all(index, lane, index.step, mask)}, label %{run_label}, label %{rest}")
         w.label(run_label)
-        first = run(self._back(address, lane, type_.size))
+        run(run_label, self._back(address, lane, type_.size))
         w.do(f"br label %{end}")
         w.label(rest)
         w.do(f"br i1 {self._all(index, lane, 0, mask)}, label %{same}, label %{scattered}")
         w.label(same)
-        second = w.splat(type_, one(address))
+        one(same, address)
         w.do(f"br label %{end}")
         w.label(scattered)
-        third = gather()
+        other(scattered)
         w.do(f"br label %{end}")
         w.label(end)
-        return w.value(
-            f"phi {vector} [ {first}, %{run_label} ], [ {second}, %{same} ], "
-            f"[ {third}, %{scattered} ]"
-        )
 
     def store(
         self,
@@ -151,4 +189,4 @@ class Contiguity:
         return w.value(f"icmp eq i{w.width} {bits}, 0")
 
 
-_LOAD_LABELS = ("run", "rest", "same", "gather", "end")
+_WAYS = ("run", "rest", "same", "scattered", "end")

@@ -12,8 +12,10 @@ from typing import Protocol
 from anymetal.ir import types as t
 from anymetal.ir.model import Block, Instr, Program, Value, threadgroup_layout
 from anymetal.ir.problem import Problem
-from anymetal.simd.accesses import VectorMemory
+from anymetal.simd.accesses import Accesses, VectorMemory
 from anymetal.simd.arith import Arithmetic, VectorMath
+from anymetal.simd.atomics import Atomics
+from anymetal.simd.contiguity import Contiguity
 from anymetal.simd.coroutine import coroutine, suspend
 from anymetal.simd.demand import demanded_vectors
 from anymetal.simd.groups import Group, find_groups
@@ -22,6 +24,7 @@ from anymetal.simd.lanes import CrossLane, is_cross_lane
 from anymetal.simd.linearize import Linearizer, RegionPlan, Target
 from anymetal.simd.masks import Mask, Masks
 from anymetal.simd.memory import Memory
+from anymetal.simd.origins import Origin, pointer_origins
 from anymetal.simd.positions import CONTEXT, Positions
 from anymetal.simd.private import element_size, interleaved_pointers
 from anymetal.simd.regions import BARRIER, Edge, Node, Region, RegionTree
@@ -49,6 +52,7 @@ class Analysis:
     needed: set[Value] = field(init=False)  #: by the addresses of tiles, wherever they are
     demanded: set[Value] = field(init=False)
     used: set[Value] = field(init=False)
+    origins: dict[Value, frozenset[Origin]] = field(init=False)
 
     def __post_init__(self) -> None:
         self.tree = RegionTree(self.program.blocks)
@@ -63,6 +67,7 @@ class Analysis:
         self.tiles = finder.tiles if finder else {}
         self.needed = finder.leaves if finder else set()
         self.demanded = demanded_vectors(self.program, self.shapes, self.groups)
+        self.origins = pointer_origins(self.program)
         self.used = {v for i in self.program.instructions() for v in i.operands}
 
     @property
@@ -105,14 +110,27 @@ class GangFunction:
             analysis.needed,
         )
         self.arithmetic = Arithmetic(self.w, self.v, target)
+        accesses = Accesses(self.w, self.masks, target)
+        contiguity = Contiguity(self.w, self.v, self.masks)
+        self.atomics = Atomics(
+            self.w,
+            self.v,
+            self.masks,
+            accesses,
+            contiguity,
+            analysis.origins,
+            analysis.used,
+            target,
+        )
         self.memory = Memory(
             self.w,
             self.v,
             self.masks,
             analysis.private,
             self._private_arrays(),
-            analysis.used,
-            target,
+            accesses,
+            contiguity,
+            self.atomics,
         )
         self.tiles = TileAccess(self.w, self.v, analysis.numbers)
         self.lanes = (
@@ -369,7 +387,7 @@ class GangFunction:
         elif op == "store":
             self.memory.store(instr, mask)
         elif op in ("atomicrmw", "cmpxchg"):
-            self.memory.atomic(instr, mask)
+            self.atomics.update(instr, mask)
         elif op == "alloca":
             self._alloca(instr)
         elif op == "gep" and instr in self.a.private:

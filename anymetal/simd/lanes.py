@@ -7,7 +7,7 @@ from anymetal.ir.model import Instr, Value
 from anymetal.simd.lane_numbers import LaneNumbers
 from anymetal.simd.masks import Mask, Masks
 from anymetal.simd.matrix import matrix_fma
-from anymetal.simd.memory import reduce_lanes
+from anymetal.simd.reductions import reduce_lanes, scan_lanes
 from anymetal.simd.regions import Region
 from anymetal.simd.values import Values
 from anymetal.simd.writer import Writer
@@ -122,28 +122,7 @@ class CrossLane:
     # -- scans ----------------------------------------------------------------------------
 
     def _scan(self, instr: Instr, operation: str, exclusive: bool, mask: Mask) -> None:
-        """Logarithmic steps of shifted vectors (Hillis and Steele, 1986)."""
-        w, type_ = self.w, instr.type
-        vector = w.vector(type_)
-        identity = (
-            {"add": "0", "mul": "1"}[operation]
-            if type_.is_int
-            else {"add": "0.0", "mul": "1.0"}[operation]
-        )
-        op = f"{'f' if type_.is_float else ''}{operation}"
-        fill = w.splat_constant(type_, identity)
-        result = self.masks.blend(type_, self.v.vector(instr.operands[0]), identity, mask)
-        if exclusive:
-            result = self._shift(vector, result, fill, 1)
-        step = 1
-        while step < w.width:
-            result = w.value(f"{op} {vector} {result}, {self._shift(vector, result, fill, step)}")
-            step *= 2
-        self.v.define(instr, vector=result)
-
-    def _shift(self, vector: str, name: str, fill: str, step: int) -> str:
-        width = self.w.width
-        picks = self.w.numbers(t.I32, [i - step if i >= step else width for i in range(width)])
-        return self.w.value(
-            f"shufflevector {vector} {name}, {vector} {fill}, <{width} x i32> {picks}"
-        )
+        type_ = instr.type
+        identity = {"add": "0", "mul": "1"}[operation] + (".0" if type_.is_float else "")
+        vector = self.masks.blend(type_, self.v.vector(instr.operands[0]), identity, mask)
+        self.v.define(instr, vector=scan_lanes(self.w, operation, type_, vector, exclusive))

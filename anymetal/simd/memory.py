@@ -1,4 +1,4 @@
-"""Loads, stores and atomics, by the shape of their address.
+"""Loads and stores, by the shape of their address.
 
 Uniform address: one scalar access. Consecutive lanes: one vector access. Anything else: gather and
 scatter. Private arrays that are stored lane-interleaved turn a uniform index into a vector access.
@@ -8,24 +8,16 @@ No access touches the address of an inactive lane.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from anymetal.ir import types as t
 from anymetal.ir.model import Access, Instr, Value
-from anymetal.simd.accesses import Accesses, VectorMemory
+from anymetal.simd.accesses import Accesses
+from anymetal.simd.atomics import Atomics
 from anymetal.simd.contiguity import Contiguity
 from anymetal.simd.groups import Group, pointer_of
 from anymetal.simd.masks import Mask, Masks
 from anymetal.simd.values import Values
 from anymetal.simd.writer import Writer, suffix
-
-#: Read-modify-write operations that combine lanes first: operation -> (reduction, identity).
-_REDUCIBLE = {
-    "add": ("add", "0"), "sub": ("add", "0"), "and": ("and", "-1"), "or": ("or", "0"),
-    "xor": ("xor", "0"), "umax": ("umax", "0"), "umin": ("umin", "-1"),
-    "smax": ("smax", "MIN"), "smin": ("smin", "MAX"), "fadd": ("fadd", "-0.0"),
-    "fsub": ("fadd", "-0.0"),
-}  # fmt: skip
 
 
 class Memory:
@@ -33,16 +25,17 @@ class Memory:
 
     def __init__(
         self, writer: Writer, values: Values, masks: Masks, private: dict[Value, Instr],
-        arrays: dict[Instr, tuple[str, int]], used: set[Value], target: VectorMemory,
+        arrays: dict[Instr, tuple[str, int]], accesses: Accesses, contiguity: Contiguity,
+        atomics: Atomics,
     ) -> None:  # fmt: skip
         self.w = writer
         self.v = values
         self.masks = masks
         self.private = private  #: pointers into interleaved arrays -> alloca
         self.arrays = arrays  #: alloca -> (address of the interleaved array, element bytes)
-        self.used = used  #: instructions with uses
-        self.accesses = Accesses(writer, masks, target)
-        self.contiguity = Contiguity(writer, values, masks)
+        self.accesses = accesses
+        self.contiguity = contiguity
+        self.atomics = atomics
 
     # -- loads ----------------------------------------------------------------------------
 
@@ -56,7 +49,7 @@ class Memory:
                 self.v.define(instr, self._load_one(instr.type, self.v.scalar(pointer), access))
                 return
             if access.atomic:
-                self._each_lane(instr, mask, [pointer], self._atomic_load)
+                self.atomics.load(instr, mask)
                 return
             if shape.is_varying:
                 self.v.define(instr, vector=self._load_varying(instr.type, pointer, access, mask))
@@ -284,89 +277,6 @@ class Memory:
             total = self.w.value(f"add {wide} {total}, {term}")
         return total
 
-    # -- atomics --------------------------------------------------------------------------
-
-    def atomic(self, instr: Instr, mask: Mask) -> None:
-        if self.w.width == 1:
-            names = [self.v.scalar(v) for v in instr.operands]
-            text = (
-                self._rmw(instr, names) if instr.op == "atomicrmw" else self._cmpxchg(instr, names)
-            )
-            self.v.define(instr, self.w.value(text))
-            return
-        uniform = self.v.shape(instr.operands[0]).is_uniform
-        if (
-            instr.op == "atomicrmw"
-            and uniform
-            and instr not in self.used
-            and instr.arg[0] in _REDUCIBLE
-        ):
-            self._reduced(instr, mask)
-            return
-        form = self._rmw if instr.op == "atomicrmw" else self._cmpxchg
-        self._each_lane(instr, mask, instr.operands, form)
-
-    @staticmethod
-    def _rmw(instr: Instr, names: list[str]) -> str:
-        operation, access = instr.arg
-        volatile = "volatile " if access.volatile else ""
-        target = f"ptr {names[0]}, {instr.type} {names[1]}"
-        return f"atomicrmw {volatile}{operation} {target} monotonic, align {access.align}"
-
-    @staticmethod
-    def _cmpxchg(instr: Instr, names: list[str]) -> str:
-        type_ = instr.operands[1].type
-        values = f"ptr {names[0]}, {type_} {names[1]}, {type_} {names[2]}"
-        return f"cmpxchg {values} monotonic monotonic, align {instr.arg.align}"
-
-    @staticmethod
-    def _atomic_load(instr: Instr, names: list[str]) -> str:
-        return f"load atomic {instr.type}, ptr {names[0]} monotonic, align {instr.arg.align}"
-
-    def _reduced(self, instr: Instr, mask: Mask) -> None:
-        """All lanes update one address and nobody looks at the old value: combine them first."""
-        operation = instr.arg[0]
-        kind, identity = _REDUCIBLE[operation]
-        type_ = instr.type
-        if isinstance(type_, t.Int):
-            limit = 1 << (type_.bits - 1)
-            identity = {"MIN": str(-limit), "MAX": str(limit - 1)}.get(identity, identity)
-        vector = self.masks.blend(type_, self.v.vector(instr.operands[1]), identity, mask)
-        total = reduce_lanes(self.w, kind, type_, vector)
-        self.w.do(self._rmw(instr, [self.v.scalar(instr.operands[0]), total]))
-
-    def _each_lane(
-        self, instr: Instr, mask: Mask, operands: list[Value], text: Callable[[Any, list[str]], str]
-    ) -> None:  # fmt: skip
-        """A loop over the active lanes, in order; collects the results in a vector."""
-        w = self.w
-        vectors = [(w.vector(v.type), self.v.vector(v)) for v in operands]
-        bits = self.masks.bits(mask)
-        before, head, done = w.fresh("lanes"), w.fresh("lane"), w.fresh("done")
-        word = f"i{w.width}"
-        w.do(f"br label %{before}")
-        w.label(before)
-        w.do(f"br label %{head}")
-        w.label(head)
-        left, result = f"%{w.fresh()}", f"%{w.fresh()}"
-        result_type = w.vector(instr.type)
-        rest, next_result = f"%{w.fresh()}", f"%{w.fresh()}"
-        w.do(f"{left} = phi {word} [ {bits}, %{before} ], [ {rest}, %{head} ]")
-        if instr.has_result:
-            w.do(f"{result} = phi {result_type} [ poison, %{before} ], [ {next_result}, %{head} ]")
-        lane = w.call(word, f"llvm.cttz.{word}", [(word, left), ("i1", "true")])
-        names = [w.value(f"extractelement {ty} {name}, {word} {lane}") for ty, name in vectors]
-        operation = text(instr, names)
-        if instr.has_result:
-            self._insert_result(instr, next_result, result, w.value(operation), f"{word} {lane}")
-        below = w.value(f"sub {word} {left}, 1")
-        w.do(f"{rest} = and {word} {left}, {below}")
-        more = w.value(f"icmp ne {word} {rest}, 0")
-        w.do(f"br i1 {more}, label %{head}, label %{done}")
-        w.label(done)
-        if instr.has_result:
-            self.v.define(instr, vector=next_result)
-
     # -- memcpy and memset ------------------------------------------------------------------
 
     def block_operation(self, instr: Instr, mask: Mask) -> None:
@@ -380,28 +290,4 @@ class Memory:
         if self.w.width == 1 or all(self.v.shape(v).is_uniform for v in instr.operands):
             text(instr, [self.v.scalar(v) for v in instr.operands])
         else:
-            self._each_lane(instr, mask, instr.operands, text)
-
-    def _insert_result(self, instr: Instr, name: str, old: str, one: str, lane: str) -> None:
-        w, type_ = self.w, instr.type
-        if not isinstance(type_, t.Struct):
-            w.do(f"{name} = insertelement {w.vector(type_)} {old}, {type_} {one}, {lane}")
-            return
-        whole, current = w.vector(type_), old
-        for i, field in enumerate(type_.fields):
-            part = w.value(f"extractvalue {type_} {one}, {i}")
-            column = w.value(f"extractvalue {whole} {old}, {i}")
-            filled = w.value(f"insertelement {w.vector(field)} {column}, {field} {part}, {lane}")
-            target = name if i == len(type_.fields) - 1 else f"%{w.fresh()}"
-            w.do(f"{target} = insertvalue {whole} {current}, {w.vector(field)} {filled}, {i}")
-            current = target
-
-
-def reduce_lanes(w: Writer, kind: str, type_: t.Type, vector: str) -> str:
-    """Horizontal reduction of all lanes with LLVM's vector.reduce intrinsics."""
-    name = f"llvm.vector.reduce.{kind}.{suffix(type_, w.width)}"
-    args = [(w.vector(type_), vector)]
-    if kind in ("fadd", "fmul"):
-        start = "-0.0" if kind == "fadd" else "1.0"
-        return w.call(str(type_), name, [(str(type_), start), *args], "reassoc")
-    return w.call(str(type_), name, args)
+            self.atomics.each_lane.emit(instr, mask, instr.operands, text)

@@ -192,9 +192,9 @@ def machine_for(cpu: str) -> Machine:
 
 #: Features of x86-64's levels that decide how we generate code.
 _LEVELS = {
-    "x86-64-v2": "+sse4.2,+ssse3,+popcnt",
-    "x86-64-v3": "+avx2,+fma,+f16c,+bmi,+bmi2,+lzcnt",
-    "x86-64-v4": "+avx512f,+avx512bw,+avx512dq,+avx512vl,+avx512cd,+avx2,+fma,+f16c",
+    "x86-64-v2": "+cx16,+sse4.2,+ssse3,+popcnt",
+    "x86-64-v3": "+cx16,+avx2,+fma,+f16c,+bmi,+bmi2,+lzcnt",
+    "x86-64-v4": "+cx16,+avx512f,+avx512bw,+avx512dq,+avx512vl,+avx512cd,+avx2,+fma,+f16c",
 }
 
 

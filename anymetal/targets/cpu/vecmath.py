@@ -50,6 +50,11 @@ class VectorLibrary:
         needed = "avx512f" if operation == "scatter" else "avx2"
         return size >= 4 and not {needed, "avx512f"}.isdisjoint(self.features)
 
+    @property
+    def swaps_16_bytes(self) -> bool:
+        """Whether 16 bytes can be compared and exchanged atomically."""
+        return self.architecture == "aarch64" or "cx16" in self.features
+
     def symbol(self, function: str) -> tuple[str, int] | None:
         """Symbol and lanes of the vector version of `function` (such as "expf")."""
         if not self.isa:

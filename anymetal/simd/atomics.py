@@ -1,0 +1,195 @@
+"""Atomic operations of a gang, with as few locked instructions as the case allows.
+
+Threadgroup memory belongs to one worker thread, which runs one gang at a time: there an atomic
+operation is a plain one. In device memory lanes that update one address are combined first, and
+float additions to a run of elements go four at a time. The rest goes lane by lane.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from anymetal.ir import types as t
+from anymetal.ir.model import Instr, Value
+from anymetal.simd.accesses import Accesses, VectorMemory
+from anymetal.simd.contiguity import Contiguity
+from anymetal.simd.each_lane import EachLane
+from anymetal.simd.masks import Mask, Masks
+from anymetal.simd.origins import Origin, in_threadgroup
+from anymetal.simd.reductions import reduce_lanes, scan_lanes
+from anymetal.simd.values import Values
+from anymetal.simd.wide_atomics import ADD_RUN, add_run
+from anymetal.simd.writer import Writer, suffix
+
+#: Read-modify-write operations that combine lanes first: operation -> (reduction, identity).
+_REDUCIBLE = {
+    "add": ("add", "0"), "sub": ("add", "0"), "and": ("and", "-1"), "or": ("or", "0"),
+    "xor": ("xor", "0"), "umax": ("umax", "0"), "umin": ("umin", "-1"),
+    "max": ("smax", "MIN"), "min": ("smin", "MAX"), "fadd": ("fadd", "-0.0"),
+    "fsub": ("fadd", "-0.0"),
+}  # fmt: skip
+
+
+class Atomics:
+    """Emits atomicrmw, cmpxchg and atomic loads from addresses that differ between lanes."""
+
+    def __init__(
+        self, writer: Writer, values: Values, masks: Masks, accesses: Accesses,
+        contiguity: Contiguity, origins: dict[Value, frozenset[Origin]], used: set[Value],
+        target: VectorMemory,
+    ) -> None:  # fmt: skip
+        self.w = writer
+        self.v = values
+        self.masks = masks
+        self.accesses = accesses
+        self.contiguity = contiguity
+        self.origins = origins
+        self.used = used  #: instructions with uses
+        self.target = target
+        self.each_lane = EachLane(writer, values, masks)
+
+    def load(self, instr: Instr, mask: Mask) -> None:
+        def one(_: Instr, names: list[str]) -> str:
+            access = f"ptr {names[0]} monotonic, align {instr.arg.align}"
+            return self.w.value(f"load atomic {instr.type}, {access}")
+
+        self.each_lane.emit(instr, mask, instr.operands, one)
+
+    def update(self, instr: Instr, mask: Mask) -> None:
+        """An atomicrmw or cmpxchg."""
+        if self.w.width == 1:
+            names = [self.v.scalar(v) for v in instr.operands]
+            self.v.define(instr, self._locked(instr, names))
+            return
+        pointer = instr.operands[0]
+        plain = in_threadgroup(self.origins.get(pointer, frozenset()))
+        one = self._plain if plain else self._locked
+        shape, combines = self.v.shape(pointer), self._combines(instr)
+        if shape.is_uniform and combines and instr not in self.used:
+            self._combined(instr, self.v.scalar(pointer), mask, one)
+        elif shape.is_uniform and combines and instr.arg[0] == "add":
+            self._counted(instr, mask, one)
+        elif plain and combines and shape.is_strided and shape.stride == instr.type.size:
+            self._side_by_side(instr, mask)
+        elif combines and not plain and self._adds_floats(instr):
+            self._add_floats(instr, mask)
+        else:
+            self.each_lane.emit(instr, mask, instr.operands, one)
+
+    @staticmethod
+    def _combines(instr: Instr) -> bool:
+        return instr.op == "atomicrmw" and instr.arg[0] in _REDUCIBLE
+
+    def _adds_floats(self, instr: Instr) -> bool:
+        return (
+            instr.arg[0] == "fadd"
+            and instr.type == t.FLOAT
+            and instr not in self.used
+            and self.target.swaps_16_bytes
+        )
+
+    # -- one lane -------------------------------------------------------------------------
+
+    def _locked(self, instr: Instr, names: list[str]) -> str:
+        type_ = instr.operands[1].type
+        if instr.op == "cmpxchg":
+            values = f"ptr {names[0]}, {type_} {names[1]}, {type_} {names[2]}"
+            return self.w.value(f"cmpxchg {values} monotonic monotonic, align {instr.arg.align}")
+        operation, access = instr.arg
+        volatile = "volatile " if access.volatile else ""
+        target = f"ptr {names[0]}, {type_} {names[1]}"
+        return self.w.value(
+            f"atomicrmw {volatile}{operation} {target} monotonic, align {access.align}"
+        )
+
+    def _plain(self, instr: Instr, names: list[str]) -> str:
+        """The same operation where no other thread of the machine can come in between."""
+        w, type_ = self.w, instr.operands[1].type
+        align = (instr.arg if instr.op == "cmpxchg" else instr.arg[1]).align
+        old = w.value(f"load {type_}, ptr {names[0]}, align {align}")
+        if instr.op == "cmpxchg":
+            same = w.value(f"icmp eq {type_} {old}, {names[1]}")
+            new = w.value(f"select i1 {same}, {type_} {names[2]}, {type_} {old}")
+        else:
+            new = self._operation(instr.arg[0], type_, 0, old, names[1])
+        w.do(f"store {type_} {new}, ptr {names[0]}, align {align}")
+        if instr.op == "atomicrmw":
+            return old
+        pair = w.value(f"insertvalue {instr.type} poison, {type_} {old}, 0")
+        return w.value(f"insertvalue {instr.type} {pair}, i1 {same}, 1")
+
+    def _operation(self, operation: str, type_: t.Type, width: int, old: str, value: str) -> str:
+        """`old operation value`, of scalars (width 0) or vectors."""
+        spelling = f"<{width} x {type_}>" if width else str(type_)
+        if operation == "xchg":
+            return value
+        if operation.endswith(("min", "max")):
+            args = [(spelling, old), (spelling, value)]
+            name = operation if operation.startswith("u") else f"s{operation}"
+            return self.w.call(spelling, f"llvm.{name}.{suffix(type_, width)}", args)
+        return self.w.value(f"{operation} {spelling} {old}, {value}")
+
+    # -- several lanes --------------------------------------------------------------------
+
+    def _combined(
+        self, instr: Instr, address: str, mask: Mask, one: Callable[[Instr, list[str]], str]
+    ) -> None:
+        """All lanes update one address and nobody looks at the old value."""
+        one(instr, [address, self._total(instr, mask)])
+
+    def _total(self, instr: Instr, mask: Mask) -> str:
+        kind, identity = _REDUCIBLE[instr.arg[0]]
+        type_ = instr.type
+        if isinstance(type_, t.Int):
+            limit = 1 << (type_.bits - 1)
+            identity = {"MIN": str(-limit), "MAX": str(limit - 1)}.get(identity, identity)
+        vector = self.masks.blend(type_, self.v.vector(instr.operands[1]), identity, mask)
+        return reduce_lanes(self.w, kind, type_, vector)
+
+    def _counted(self, instr: Instr, mask: Mask, one: Callable[[Instr, list[str]], str]) -> None:
+        """All lanes add to one counter: each one's old value follows from those of the lanes
+        before it, as if the lanes had come in order."""
+        w, type_ = self.w, instr.type
+        if type_.is_float:  # the old values of a chain of additions are rounded each
+            self.each_lane.emit(instr, mask, instr.operands, one)
+            return
+        vector = self.masks.blend(type_, self.v.vector(instr.operands[1]), "0", mask)
+        before = scan_lanes(w, "add", type_, vector, exclusive=True)
+        total = reduce_lanes(w, "add", type_, vector)
+        old = w.splat(type_, one(instr, [self.v.scalar(instr.operands[0]), total]))
+        self.v.define(instr, vector=w.value(f"add {w.vector(type_)} {old}, {before}"))
+
+    def _side_by_side(self, instr: Instr, mask: Mask) -> None:
+        """Each lane has an element of its own, in threadgroup memory."""
+        operation, access = instr.arg
+        type_, address = instr.type, self.v.scalar(instr.operands[0])
+        old = self.accesses.load(type_, address, True, access.align, mask)
+        value = self.v.vector(instr.operands[1])
+        new = self._operation(operation, type_, self.w.width, old, value)
+        self.accesses.store(type_, new, address, True, access.align, mask)
+        self.v.define(instr, vector=old)
+
+    def _add_floats(self, instr: Instr, mask: Mask) -> None:
+        """Additions whose order nobody can tell: to neighbours, to one element, or anywhere."""
+        pointer, value = instr.operands
+        shape = self.v.shape(pointer)
+        vector = self.v.vector(value)
+        self.w.declarations[ADD_RUN] = add_run(self.w.width)
+
+        def neighbours(address: str) -> None:
+            lanes = f"{self.masks.type} {self.masks.text(mask)}"
+            self.w.do(
+                f"call void @{ADD_RUN}(ptr {address}, {self.w.vector(t.FLOAT)} {vector}, {lanes})"
+            )
+
+        if shape.is_strided and shape.stride == t.FLOAT.size:
+            neighbours(self.v.scalar(pointer))
+            return
+        self.contiguity.update(
+            pointer,
+            t.FLOAT,
+            mask,
+            one=lambda address: self._combined(instr, address, mask, self._locked),
+            run=neighbours,
+            scatter=lambda: self.each_lane.emit(instr, mask, instr.operands, self._locked),
+        )

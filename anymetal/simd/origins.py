@@ -1,0 +1,48 @@
+"""Where pointers come from: which arguments, variables or private arrays they may point into."""
+
+from __future__ import annotations
+
+from anymetal.ir.model import Argument, Global, Instr, Program, Value
+
+Origin = Argument | Global | Instr
+
+
+def pointer_origins(program: Program) -> dict[Value, frozenset[Origin]]:
+    """The origins of every pointer that an instruction computes.
+
+    A pointer that was loaded, or made from a number, is an origin itself: it may point anywhere.
+    """
+    result: dict[Value, frozenset[Origin]] = {}
+
+    def of(value: Value) -> frozenset[Origin]:
+        if isinstance(value, (Argument, Global)):
+            return frozenset((value,))
+        return result.get(value, frozenset())
+
+    changed = True
+    while changed:
+        changed = False
+        for instr in program.instructions():
+            if not instr.type.is_ptr:
+                continue
+            if instr.op == "gep":
+                new = of(instr.operands[0])
+            elif instr.op == "select":
+                new = of(instr.operands[1]) | of(instr.operands[2])
+            elif instr.op in ("phi", "freeze"):
+                new = frozenset[Origin]().union(*(of(v) for v in instr.operands))
+            else:
+                new = frozenset((instr,))
+            if new != result.get(instr):
+                result[instr] = new
+                changed = True
+    for value in program.args:
+        result[value] = of(value)
+    for variable in program.globals.values():
+        result[variable] = of(variable)
+    return result
+
+
+def in_threadgroup(origins: frozenset[Origin]) -> bool:
+    """Whether such a pointer is one into threadgroup memory."""
+    return bool(origins) and all(isinstance(o, Global) and o.threadgroup for o in origins)

@@ -1,0 +1,38 @@
+"""Horizontal operations on all lanes of a vector: reductions and scans."""
+
+from __future__ import annotations
+
+from anymetal.ir import types as t
+from anymetal.simd.writer import Writer, suffix
+
+
+def reduce_lanes(w: Writer, kind: str, type_: t.Type, vector: str) -> str:
+    """Horizontal reduction of all lanes with LLVM's vector.reduce intrinsics."""
+    name = f"llvm.vector.reduce.{kind}.{suffix(type_, w.width)}"
+    args = [(w.vector(type_), vector)]
+    if kind in ("fadd", "fmul"):
+        start = "-0.0" if kind == "fadd" else "1.0"
+        return w.call(str(type_), name, [(str(type_), start), *args], "reassoc")
+    return w.call(str(type_), name, args)
+
+
+def scan_lanes(w: Writer, operation: str, type_: t.Type, vector: str, exclusive: bool) -> str:
+    """Prefix "add" or "mul" in logarithmic steps of shifted vectors (Hillis and Steele, 1986)."""
+    spelling = w.vector(type_)
+    identity = {"add": "0", "mul": "1"}[operation]
+    if type_.is_float:
+        operation, identity = f"f{operation}", f"{identity}.0"
+    fill = w.splat_constant(type_, identity)
+    if exclusive:
+        vector = _shifted(w, spelling, vector, fill, 1)
+    step = 1
+    while step < w.width:
+        shifted = _shifted(w, spelling, vector, fill, step)
+        vector = w.value(f"{operation} {spelling} {vector}, {shifted}")
+        step *= 2
+    return vector
+
+
+def _shifted(w: Writer, spelling: str, name: str, fill: str, step: int) -> str:
+    picks = w.numbers(t.I32, [i - step if i >= step else w.width for i in range(w.width)])
+    return w.value(f"shufflevector {spelling} {name}, {spelling} {fill}, <{w.width} x i32> {picks}")

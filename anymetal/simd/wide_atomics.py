@@ -1,0 +1,74 @@
+"""Atomic float additions to a run of elements, 16 bytes at a time.
+
+A processor adds floats atomically by exchanging what it has read and added to, until nobody came
+in between. The exchange costs the same for 16 bytes as for 4.
+"""
+
+from __future__ import annotations
+
+ADD_RUN = "am.atomic_add_run"
+
+
+def add_run(width: int) -> str:
+    """LLVM IR of `void am.atomic_add_run(ptr address, <width x float>, <width x i1> mask)`.
+
+    Adds the active lanes' values to consecutive floats from `address`, which is aligned to 4 bytes.
+    The values are laid out as the memory is, in blocks of 16 bytes from an aligned address on. A
+    block without active lane is not touched; in the others the bits of inactive lanes stay.
+    """
+    count = width + 4  # the run may begin anywhere in its first block
+    return f"""\
+define internal void @{ADD_RUN}(ptr %address, <{width} x float> %add, <{width} x i1> %mask) \
+noinline #0 {{
+  %values = alloca [{count} x float], align 16
+  %lanes = alloca [{count} x i32], align 16
+  %number = ptrtoint ptr %address to i64
+  %inside = and i64 %number, 15
+  %back = sub i64 0, %inside
+  %base = getelementptr i8, ptr %address, i64 %back
+  %last = getelementptr i32, ptr %lanes, i64 {width}
+  store <4 x i32> zeroinitializer, ptr %lanes, align 16
+  store <4 x i32> zeroinitializer, ptr %last, align 16
+  %value.start = getelementptr i8, ptr %values, i64 %inside
+  %lane.start = getelementptr i8, ptr %lanes, i64 %inside
+  %wide = sext <{width} x i1> %mask to <{width} x i32>
+  store <{width} x float> %add, ptr %value.start, align 4
+  store <{width} x i32> %wide, ptr %lane.start, align 4
+  br label %block
+block:
+  %i = phi i64 [ 0, %0 ], [ %i.next, %next ]
+  %lanes.at = getelementptr i32, ptr %lanes, i64 %i
+  %active = load <4 x i32>, ptr %lanes.at, align 16
+  %bits = bitcast <4 x i32> %active to i128
+  %some = icmp ne i128 %bits, 0
+  br i1 %some, label %look, label %next
+look:
+  %chosen = icmp ne <4 x i32> %active, zeroinitializer
+  %values.at = getelementptr float, ptr %values, i64 %i
+  %more = load <4 x float>, ptr %values.at, align 16
+  %place = getelementptr float, ptr %base, i64 %i
+  %half = getelementptr i8, ptr %place, i64 8
+  %low = load atomic i64, ptr %place monotonic, align 8
+  %high = load atomic i64, ptr %half monotonic, align 8
+  %low.wide = zext i64 %low to i128
+  %high.wide = zext i64 %high to i128
+  %high.place = shl i128 %high.wide, 64
+  %first = or i128 %low.wide, %high.place
+  br label %try
+try:
+  %old = phi i128 [ %first, %look ], [ %seen, %try ]
+  %floats = bitcast i128 %old to <4 x float>
+  %sum = fadd <4 x float> %floats, %more
+  %kept = select <4 x i1> %chosen, <4 x float> %sum, <4 x float> %floats
+  %new = bitcast <4 x float> %kept to i128
+  %pair = cmpxchg weak ptr %place, i128 %old, i128 %new monotonic monotonic, align 16
+  %seen = extractvalue {{ i128, i1 }} %pair, 0
+  %done = extractvalue {{ i128, i1 }} %pair, 1
+  br i1 %done, label %next, label %try
+next:
+  %i.next = add i64 %i, 4
+  %again = icmp ult i64 %i.next, {count}
+  br i1 %again, label %block, label %end
+end:
+  ret void
+}}"""
