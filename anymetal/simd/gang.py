@@ -20,8 +20,10 @@ from anymetal.simd.coroutine import coroutine, suspend
 from anymetal.simd.demand import demanded_vectors
 from anymetal.simd.groups import Group, find_groups
 from anymetal.simd.lane_numbers import LaneNumbers
+from anymetal.simd.lane_split import split_lanes
 from anymetal.simd.lanes import CrossLane, is_cross_lane
 from anymetal.simd.linearize import Linearizer, RegionPlan, Target
+from anymetal.simd.log import LOG, Log
 from anymetal.simd.masks import Mask, Masks
 from anymetal.simd.memory import Memory
 from anymetal.simd.origins import Origin, pointer_origins
@@ -58,7 +60,9 @@ class Analysis:
         self.tree = RegionTree(self.program.blocks)
         wide = self.width > 1
         self.private = interleaved_pointers(self.program) if wide else {}
-        self.shapes = Shapes(self.program, self.tree, self.launch, self.private, self.width)
+        self.shapes = self._shapes()
+        if wide and split_lanes(self.program, self.shapes):
+            self.shapes = self._shapes()
         self.plans = Linearizer(self.tree, self.shapes).plans
         in_order = (i for block in self.shapes.order for i in block.instrs)
         self.numbers = LaneNumbers(in_order if wide else (), self.width)
@@ -69,6 +73,9 @@ class Analysis:
         self.demanded = demanded_vectors(self.program, self.shapes, self.groups)
         self.origins = pointer_origins(self.program)
         self.used = {v for i in self.program.instructions() for v in i.operands}
+
+    def _shapes(self) -> Shapes:
+        return Shapes(self.program, self.tree, self.launch, self.private, self.width)
 
     @property
     def meets(self) -> bool:
@@ -132,13 +139,14 @@ class GangFunction:
             contiguity,
             self.atomics,
         )
-        self.tiles = TileAccess(self.w, self.v, analysis.numbers)
+        self.tiles = TileAccess(self.w, self.v, self.masks, analysis.numbers, accesses)
         self.lanes = (
             Rendezvous(self.w, self.v, analysis.tree)
             if analysis.meets
             else CrossLane(self.w, self.v, self.masks, analysis.numbers)
         )
         self.positions = Positions(self.w, self.v, analysis.launch)
+        self.log = Log(self.w, self.v, self.masks)
         self.slots: dict[object, str] = {}  #: mask slots
         self.roots: dict[Node, Node | Region | None] = {}
         self.entry_mask: Mask = None
@@ -377,9 +385,11 @@ class GangFunction:
         if group is not None:
             if instr is group.anchor:
                 self.memory.group(group, mask)
-        elif mask is None and instr in self.a.tiles:
-            if instr is self.a.tiles[instr].anchor:
-                self.tiles.emit(self.a.tiles[instr])
+        elif instr in self.a.tiles:
+            tile = self.a.tiles[instr]
+            if instr is tile.anchor:
+                guarded = instr.op == "guarded_load"
+                self.tiles.emit(tile, self.memory.guard(instr, mask) if guarded else mask)
         elif op == "load":
             self.memory.load(instr, mask)
         elif op == "guarded_load":
@@ -406,6 +416,8 @@ class GangFunction:
             self._barrier()
         elif is_cross_lane(instr.arg):
             self.lanes.emit(instr, mask)
+        elif instr.arg == LOG:
+            self.log.emit(instr, mask)
         elif not self.positions.emit(instr):
             raise Problem(f"unknown intrinsic {instr.arg}")
 

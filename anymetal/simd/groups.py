@@ -44,12 +44,12 @@ def find_groups(
 
 
 def pointer_of(instr: Instr) -> Value:
-    return instr.operands[0] if instr.op == "load" else instr.operands[1]
+    return instr.operands[1] if instr.op == "store" else instr.operands[0]
 
 
 def accessed(instr: Instr) -> Value:
     """The value that is loaded or stored."""
-    return instr if instr.op == "load" else instr.operands[0]
+    return instr.operands[0] if instr.op == "store" else instr
 
 
 def runs(

@@ -75,19 +75,22 @@ class Memory:
 
     def guarded_load(self, instr: Instr, mask: Mask) -> None:
         """A load for the lanes whose condition holds: the others may have a stray address."""
-        pointer, condition = instr.operands
-        inverted = "inverted" in instr.flags
+        pointer = instr.operands[0]
         if self.v.shape(pointer).is_uniform and pointer not in self.private:
-            self.v.define(instr, self._guarded_scalar(instr, mask, inverted))
+            self.v.define(instr, self._guarded_scalar(instr, mask))
             return
-        self.load(instr, self.masks.both(mask, self.v.vector(condition), inverted))
+        self.load(instr, self.guard(instr, mask))
 
-    def _guarded_scalar(self, instr: Instr, mask: Mask, inverted: bool) -> str:
+    def guard(self, instr: Instr, mask: Mask) -> Mask:
+        """The lanes of `mask` for which the condition of a guarded load holds."""
+        return self.masks.both(mask, self.v.vector(instr.operands[1]), "inverted" in instr.flags)
+
+    def _guarded_scalar(self, instr: Instr, mask: Mask) -> str:
         """If no lane needs the value, something harmless is loaded instead."""
         pointer, condition = instr.operands
         if not self.v.shape(condition).is_uniform:
-            wanted = self.masks.any(self.masks.both(mask, self.v.vector(condition), inverted))
-        elif inverted:
+            wanted = self.masks.any(self.guard(instr, mask))
+        elif "inverted" in instr.flags:
             wanted = self.w.value(f"xor i1 {self.v.scalar(condition)}, true")
         else:
             wanted = self.v.scalar(condition)

@@ -99,6 +99,10 @@ class Shapes:
             return node.inner.loop in self.divergent_loops
         return node.block in self.divergent
 
+    def counts_lanes(self, value: Value) -> bool:
+        """Whether the value counts on from lane to lane, from a multiple of the width."""
+        return self._aligned_lanes(self[value])
+
     def force(
         self, *, loop: Loop | None = None, block: Block | None = None, join: Block | None = None
     ) -> None:

@@ -8,10 +8,10 @@ which no lane stride describes, and which would be a gather. But where `row` and
 from the lane number alone, one knows when compiling which elements lie side by side: each run of
 them becomes one scalar address and one vector access, and constant shuffles do the rest. As with
 groups (groups.py), accesses at neighbouring addresses are taken together, so that a lane may have
-several elements of its row, and every element must be accessed exactly once.
+several elements of its row. Several lanes may load one element; each is stored only once.
 
-Nothing here is masked: the pattern holds for a whole SIMD-group. If lanes are missing, each access
-takes the usual way.
+The pattern holds for a whole SIMD-group. Under a mask, a test at run time tells whether all lanes
+are active; if not, each access takes the usual way.
 """
 
 from __future__ import annotations
@@ -20,25 +20,26 @@ from dataclasses import dataclass
 
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr, Program, Value
+from anymetal.simd.accesses import Accesses
 from anymetal.simd.groups import accessed, pointer_of, runs
 from anymetal.simd.lane_numbers import LaneNumbers, signed
+from anymetal.simd.linear import ONE, LinearForms
+from anymetal.simd.masks import Mask, Masks
 from anymetal.simd.shape import Shapes
 from anymetal.simd.values import Values
 from anymetal.simd.writer import Writer
 
 MOST_RUNS = 16
-SHORTEST_RUN = 4
-DEEPEST = 40  #: the longest chain of instructions that computes an address
-#: An address: for each uniform value that takes part, its factor in every lane; None is the key of
-#: what is constant.
-Linear = dict[Value | None, tuple[int, ...]]
+SHORTEST_RUN = 4  #: unless there are few of them
+FEW_RUNS = 4
 
 
 @dataclass(frozen=True)
 class Run:
-    """Elements side by side in memory, of these (lane, number of the member)."""
+    """Elements side by side in memory: for each, the (lane, number of the member) that access it,
+    of which a store has one."""
 
-    cells: tuple[tuple[int, int], ...]
+    cells: tuple[tuple[tuple[int, int], ...], ...]
 
 
 @dataclass(eq=False)
@@ -64,81 +65,16 @@ class TileFinder:
         self.shapes = shapes
         self.private = private
         self.width = shapes.width
-        self.known: dict[Value, Linear | None] = {}
-        self.depth = 0
+        self.linear = LinearForms(shapes, numbers)
         self.tiles: dict[Instr, Tile] = {}
         self.leaves: set[Value] = set()
         for block in program.blocks:
             for op in ("load", "store"):
                 for run in runs(block, op, self._key):
                     self._split(run, op)
-
-    # -- addresses as linear forms --------------------------------------------------------
-
-    def _linear(self, value: Value) -> Linear | None:
-        if value not in self.known:
-            if self.depth == DEEPEST:
-                return None
-            self.depth += 1
-            self.known[value] = self._compute(value)
-            self.depth -= 1
-        return self.known[value]
-
-    def _compute(self, value: Value) -> Linear | None:
-        numbers = self.numbers(value)
-        if numbers is not None:
-            return {None: tuple(signed(n, value.type) for n in numbers)}
-        if isinstance(value, Instr) and value.op == "gep":
-            scales = (1, *value.arg[:-1])
-            offset: Linear = {None: (value.arg[-1],) * self.width}
-            return self._sum([offset, *map(self._scaled, value.operands, scales)])
-        if self.shapes[value].is_uniform:
-            return {value: (1,) * self.width}
-        return self._varying(value) if isinstance(value, Instr) else None
-
-    def _varying(self, value: Instr) -> Linear | None:
-        if not _may_not_wrap(value):
-            return None
-        if value.op in ("zext", "sext", "trunc"):
-            return self._linear(value.operands[0])
-        if value.op == "sub":
-            first, second = value.operands
-            return self._sum([self._linear(first), self._scaled(second, -1)])
-        if value.op == "add" or (value.op == "or" and "disjoint" in value.flags):
-            return self._sum([self._linear(v) for v in value.operands])
-        if value.op in ("mul", "shl"):
-            return self._product(value)
-        return None
-
-    def _scaled(self, value: Value, scale: int) -> Linear | None:
-        linear = self._linear(value)
-        return linear and {key: tuple(n * scale for n in f) for key, f in linear.items()}
-
-    def _sum(self, terms: list[Linear | None]) -> Linear | None:
-        total: Linear = {}
-        for term in terms:
-            if term is None:
-                return None
-            for key, factors in term.items():
-                old = total.get(key, (0,) * self.width)
-                total[key] = tuple(a + b for a, b in zip(old, factors, strict=True))
-        return total
-
-    def _product(self, value: Instr) -> Linear | None:
-        """One side must be known in each lane."""
-        left, right = value.operands
-        numbers = self.numbers(right)
-        if value.op == "shl":
-            numbers = numbers and tuple(1 << n for n in numbers)
-        elif numbers is None:
-            left, numbers = right, self.numbers(left)
-        linear = self._linear(left)
-        if linear is None or numbers is None:
-            return None
-        return {
-            key: tuple(a * b for a, b in zip(factors, numbers, strict=True))
-            for key, factors in linear.items()
-        }
+            for instr in block.instrs:
+                if instr.op == "guarded_load" and self._key(instr) is not None:
+                    self._take([instr])
 
     # -- tiles ----------------------------------------------------------------------------
 
@@ -147,57 +83,63 @@ class TileFinder:
         pointer = pointer_of(instr)
         if pointer in self.private or not self.shapes[pointer].is_varying:
             return None
-        linear = self._linear(pointer)
+        linear = self.linear(pointer)
         if linear is None:
             return None
-        constant = linear.get(None, (0,) * self.width)
+        constant = linear.get(ONE, (0,) * self.width)
         relative = tuple(n - constant[0] for n in constant)
-        rest = frozenset(item for item in linear.items() if item[0] is not None)
+        rest = frozenset(item for item in linear.items() if item[0] != ONE)
         return (rest, relative, accessed(instr).type), constant[0]
 
     def _split(self, run: list[tuple[int, Instr]], op: str) -> None:
         """Cut a run of accesses where there is a gap; take what makes a tile."""
+        if op == "load":  # what a lane shares with its whole row is best loaded by itself
+            run = [(offset, instr) for offset, instr in run if not self._take([instr], longest=1)]
         by_offset = dict(run)
-        if len(by_offset) < len(run):
+        if len(by_offset) < len(run) or not run:
             return
         size = accessed(run[0][1]).type.size
         chunk: list[Instr] = []
         for offset in sorted(by_offset):
             if offset - size not in by_offset:
-                self._take(chunk, op)
+                self._take(chunk)
                 chunk = []
             chunk.append(by_offset[offset])
-        self._take(chunk, op)
+        self._take(chunk)
 
-    def _take(self, members: list[Instr], op: str) -> None:
+    def _take(self, members: list[Instr], longest: int = 1 << 30) -> bool:
+        """Make a tile of the members, if they are one whose runs are not longer than `longest`."""
         found = self._runs(members) if members else None
-        if found is None:
-            return
+        if found is None or len(found[0].cells) > longest:
+            return False
         assert members[0].block is not None
         order = [i for i in members[0].block.instrs if i in members]
-        tile = Tile(members, order[0] if op == "load" else order[-1], found)
+        tile = Tile(members, order[-1] if members[0].op == "store" else order[0], found)
         self.tiles.update(dict.fromkeys(members, tile))
         for member in members:
             self._keep(pointer_of(member))
+        return True
 
     def _runs(self, members: list[Instr]) -> list[Run] | None:
         """The runs of memory that the members cover, if they are few and of one length."""
         size = accessed(members[0]).type.size
-        rows: dict[object, dict[int, tuple[int, int]]] = {}
+        once = members[0].op == "store"
+        rows: dict[object, dict[int, list[tuple[int, int]]]] = {}
         for number, member in enumerate(members):
-            linear = self._linear(pointer_of(member)) or {}
+            linear = self.linear(pointer_of(member)) or {}
             for lane in range(self.width):
-                row = frozenset((k, f[lane]) for k, f in linear.items() if k is not None)
-                offset = linear[None][lane] if None in linear else 0
-                if offset in rows.setdefault(row, {}):
+                row = frozenset((k, f[lane]) for k, f in linear.items() if k != ONE)
+                offset = linear[ONE][lane] if ONE in linear else 0
+                cell = rows.setdefault(row, {}).setdefault(offset, [])
+                if cell and once:
                     return None
-                rows[row][offset] = lane, number
+                cell.append((lane, number))
         found = [run for cells in rows.values() for run in _side_by_side(cells, size)]
         lengths = {len(run.cells) for run in found}
         count = len(found)
-        if len(lengths) > 1 or min(lengths) < SHORTEST_RUN:
+        if len(lengths) > 1 or count & (count - 1) or count > MOST_RUNS:
             return None
-        return found if count <= MOST_RUNS and count & (count - 1) == 0 else None
+        return found if count <= FEW_RUNS or min(lengths) >= SHORTEST_RUN else None
 
     def _keep(self, value: Value) -> None:
         """Note the uniform values that `scalar_at` will ask for."""
@@ -210,42 +152,84 @@ class TileFinder:
                 self._keep(operand)
 
 
-def _may_not_wrap(value: Instr) -> bool:
-    """Whether arithmetic may be taken as that of unlimited numbers.
-
-    Narrow counters do wrap, unless LLVM knows better. Wider indices that wrap address nothing
-    valid, and in a tile all lanes are active.
-    """
-    if value.type.size >= 4 or (value.op == "or" and "disjoint" in value.flags):
-        return True
-    return {"nuw", "nsw"} <= set(value.flags.split())
-
-
-def _side_by_side(cells: dict[int, tuple[int, int]], size: int) -> list[Run]:
+def _side_by_side(cells: dict[int, list[tuple[int, int]]], size: int) -> list[Run]:
     """Cells by their offset, cut where there is a gap."""
-    parts: list[list[tuple[int, int]]] = []
+    parts: list[list[tuple[tuple[int, int], ...]]] = []
     for offset in sorted(cells):
         if offset - size not in cells:
             parts.append([])
-        parts[-1].append(cells[offset])
+        parts[-1].append(tuple(cells[offset]))
     return [Run(tuple(part)) for part in parts]
 
 
 class TileAccess:
     """Emits tiles."""
 
-    def __init__(self, writer: Writer, values: Values, numbers: LaneNumbers) -> None:
+    def __init__(
+        self, writer: Writer, values: Values, masks: Masks, numbers: LaneNumbers, accesses: Accesses
+    ) -> None:  # fmt: skip
         self.w = writer
         self.v = values
+        self.masks = masks
         self.numbers = numbers
+        self.accesses = accesses
 
-    def emit(self, tile: Tile) -> None:
-        if tile.anchor.op == "load":
-            self._load(tile)
-        else:
-            self._store(tile)
+    def emit(self, tile: Tile, mask: Mask) -> None:
+        """All members, in the place of the anchor."""
+        if mask is None:
+            self._define(tile, self._runs(tile))
+            return
+        w = self.w
+        whole, parts, end = (w.fresh(name) for name in ("tile", "lanes", "end"))
+        all_active = w.value(f"icmp eq i{w.width} {self.masks.bits(mask)}, -1")
+        w.do(f"br i1 {all_active}, label %{whole}, label %{parts}")
+        w.label(whole)
+        before = dict(self.v.local)  # what one side computes is not there on the other
+        quick = self._runs(tile)
+        w.do(f"br label %{end}")
+        w.label(parts)
+        self.v.local = dict(before)
+        slow = self._lanes(tile, mask)
+        w.do(f"br label %{end}")
+        w.label(end)
+        self.v.local = before
+        vectors = [
+            w.value(f"phi {w.vector(tile.anchor.type)} [ {a}, %{whole} ], [ {b}, %{parts} ]")
+            for a, b in zip(quick, slow, strict=True)
+        ]
+        self._define(tile, vectors)
 
-    def _load(self, tile: Tile) -> None:
+    def _define(self, tile: Tile, vectors: list[str]) -> None:
+        for member, vector in zip(tile.members, vectors, strict=False):  # none of stores
+            self.v.define(member, vector=vector)
+
+    def _runs(self, tile: Tile) -> list[str]:
+        if tile.anchor.op != "store":
+            return self._load(tile)
+        self._store(tile)
+        return []
+
+    def _lanes(self, tile: Tile, mask: Mask) -> list[str]:
+        """The same accesses one lane at a time; what was loaded."""
+        addresses, vectors = self.v.vector(pointer_of(tile.anchor)), []
+        for number, member in enumerate(tile.members):
+            type_, align = accessed(member).type, member.arg.align
+            distance = self.w.splat_constant(t.I64, str(self._distance(tile, number)))
+            offsets = f"{self.w.vector(t.PTR)} {addresses}, {self.w.vector(t.I64)} {distance}"
+            address = self.w.value(f"getelementptr i8, {offsets}")
+            if member.op == "store":
+                vector = self.v.vector(accessed(member))
+                self.accesses.store(type_, vector, address, False, align, mask)
+            else:
+                vectors.append(self.accesses.load(type_, address, False, align, mask))
+        return vectors
+
+    @staticmethod
+    def _distance(tile: Tile, number: int) -> int:
+        """From the anchor's address to that of a member."""
+        return (number - tile.members.index(tile.anchor)) * accessed(tile.anchor).type.size
+
+    def _load(self, tile: Tile) -> list[str]:
         type_, length = tile.anchor.type, len(tile.runs[0].cells)
         align = min(int(m.arg.align) for m in tile.members)
         row = f"<{length} x {type_}>"
@@ -254,11 +238,17 @@ class TileAccess:
             for run in tile.runs
         ]
         everything = self._joined(type_, rows, length)
-        places = {cell: i for i, cell in enumerate(c for run in tile.runs for c in run.cells)}
-        for number, member in enumerate(tile.members):
-            picks = [places[lane, number] for lane in range(self.w.width)]
-            part = self._shuffled(type_, everything, len(places), picks)
-            self.v.define(member, vector=part)
+        elements = [element for run in tile.runs for element in run.cells]
+        places = {cell: i for i, element in enumerate(elements) for cell in element}
+        return [
+            self._shuffled(
+                type_,
+                everything,
+                len(elements),
+                [places[lane, number] for lane in range(self.w.width)],
+            )
+            for number in range(len(tile.members))
+        ]
 
     def _store(self, tile: Tile) -> None:
         type_, length, width = accessed(tile.anchor).type, len(tile.runs[0].cells), self.w.width
@@ -267,7 +257,7 @@ class TileAccess:
         parts += ["poison"] * (-len(parts) % (1 << (len(parts) - 1).bit_length()))
         everything = self._joined(type_, parts, width)
         for run in tile.runs:
-            picks = [number * width + lane for lane, number in run.cells]
+            picks = [number * width + lane for ((lane, number),) in run.cells]
             row = self._shuffled(type_, everything, len(parts) * width, picks)
             address = self._address(tile, run)
             self.w.do(f"store <{length} x {type_}> {row}, ptr {address}, align {align}")
@@ -293,10 +283,9 @@ class TileAccess:
     def _address(self, tile: Tile, run: Run) -> str:
         """The address of the first element of a run, computed by the instructions of the anchor:
         the other members' may come later."""
-        lane, number = run.cells[0]
-        size = accessed(tile.anchor).type.size
+        lane, number = run.cells[0][0]
         anchor = self.scalar_at(pointer_of(tile.anchor), lane)
-        distance = (number - tile.members.index(tile.anchor)) * size
+        distance = self._distance(tile, number)
         return self.w.value(f"getelementptr i8, ptr {anchor}, i64 {distance}")
 
     def scalar_at(self, value: Value, lane: int) -> str:

@@ -15,11 +15,18 @@ def add_run(width: int) -> str:
     Adds the active lanes' values to consecutive floats from `address`, which is aligned to 4 bytes.
     The values are laid out as the memory is, in blocks of 16 bytes from an aligned address on. A
     block without active lane is not touched; in the others the bits of inactive lanes stay.
+    An exchange waits for its cache line and lets nothing pass, so all lines are asked for first.
     """
     count = width + 4  # the run may begin anywhere in its first block
     return f"""\
+declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
 define internal void @{ADD_RUN}(ptr %address, <{width} x float> %add, <{width} x i1> %mask) \
 noinline #0 {{
+  %line.1 = getelementptr i8, ptr %address, i64 64
+  %line.2 = getelementptr i8, ptr %address, i64 {4 * width - 4}
+  call void @llvm.prefetch.p0(ptr %address, i32 1, i32 3, i32 1)
+  call void @llvm.prefetch.p0(ptr %line.1, i32 1, i32 3, i32 1)
+  call void @llvm.prefetch.p0(ptr %line.2, i32 1, i32 3, i32 1)
   %values = alloca [{count} x float], align 16
   %lanes = alloca [{count} x i32], align 16
   %number = ptrtoint ptr %address to i64

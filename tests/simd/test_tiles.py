@@ -35,9 +35,18 @@ def tiles(body: str) -> list[tuple[str, int, list[int]]]:
         ),
         # One of them alone leaves gaps.
         ("out[lane] = a[row * n + 2 * column];", []),
-        # Elements that several lanes read, and runs that are too short.
-        ("out[lane] = a[row * n];", []),
+        # Elements that several lanes read: alone, or in rows that several lanes have.
+        ("out[lane] = a[row * n];", [("load", 1, [1] * 4)]),
+        ("out[lane] = a[row * n] + a[row * n + 1];", [("load", 1, [1] * 4)] * 2),
+        ("out[lane] = a[row / 2 * n + column];", [("load", 1, [8] * 2)]),
+        ("out[row * n] = a[lane];", []),
+        # Runs that are too short.
         ("out[lane] = a[lane / 2 * n + lane % 2];", []),
+        # A thread's index where the first lane's is a multiple of 32.
+        (
+            "uint i = thread_position_in_threadgroup.x; out[i] = a[i / 8 * n + i % 8];",
+            [("load", 1, [8] * 4)],
+        ),
         # A place that may wrap at 256.
         ("out[lane] = a[row * n + uchar(n + column)];", []),
         # Nothing is known of the row.

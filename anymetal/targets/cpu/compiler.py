@@ -12,18 +12,22 @@ from anymetal.errors import CompilerError, KernelLoadError
 from anymetal.frontend.clang import compile_to_ir
 from anymetal.frontend.optimise import optimise
 from anymetal.ir.model import Program
+from anymetal.ir.printer import print_program
 from anymetal.ir.problem import Problem
 from anymetal.ir.reader import read_program
 from anymetal.ir.spec import Stage
-from anymetal.passes import dce, late_loads, memory, scalarize, words
+from anymetal.passes import dce, late_loads, memory, rows, scalarize, words
 from anymetal.simd.coroutine import DECLARATIONS
 from anymetal.simd.gang import Analysis, GangFunction
+from anymetal.simd.log import LOG, kernel_name
 from anymetal.simd.regions import BARRIER
 from anymetal.simd.shape import Launch
 from anymetal.simd.values import buffer_name
+from anymetal.runtime import turns
 from anymetal.source import KernelSource
-from anymetal.targets.cpu import rendezvous
+from anymetal.targets.cpu import log, rendezvous
 from anymetal.targets.cpu.entry import entry_function
+from anymetal.targets.cpu.stages import Stages
 from anymetal.targets.cpu.variant import Variant
 from anymetal.targets.cpu.vecmath import VectorLibrary
 
@@ -48,17 +52,22 @@ class Machine(NamedTuple):
         return frozenset(f[1:] for f in self.features.split(",") if f.startswith("+"))
 
 
-def compile_kernel(source: KernelSource, variant: Variant) -> bytes:
-    """An object file that exports `am_entry`.
+def compile_kernel(
+    source: KernelSource, variant: Variant, stages: Stages | None = None
+) -> bytes:
+    """An object file that exports `am_entry`; `stages` is told how things go.
 
     Raises MetalCompileError for errors in the Metal text, KernelLoadError for too much threadgroup
     memory, UnsupportedFeatureError for what the CPU target lacks, CompilerError for our defects.
     """
+    stages = stages or Stages()
     try:
-        machine = machine_for(variant.cpu)
-        program = thread_program(source, large=variant.large)
-        text = vector_ir(program, variant, machine)
-        return assemble(text, machine)
+        with turns.llvm:
+            machine = machine_for(variant.cpu)
+        program = thread_program(source, large=variant.large, stages=stages)
+        stages.made("thread program", lambda: print_program(program))
+        text = vector_ir(program, variant, machine, stages)
+        return assemble(text, machine, stages)
     except Problem as problem:
         raise CompilerError(source.name, str(problem)) from problem
 
@@ -77,18 +86,26 @@ def thread_program(
     source: KernelSource,
     large: bool = False,
     check: Callable[[Program, Stage], None] | None = None,
+    stages: Stages | None = None,
 ) -> Program:
     """The optimised, scalar program of one thread.
 
     `large`: arrays may have 2^31 elements; `check` sees the program after each pass (ir/spec.py).
     """
-    program = read_program(optimise(compile_to_ir(source), large=large))
-    if check:
-        check(program, Stage.READ)
-    for run, stage in PASSES:
-        run(program)
+    stages = stages or Stages()
+    with stages.stage("front end"):
+        raw = compile_to_ir(source)
+    with stages.stage("optimiser"):
+        text = optimise(raw, large=large)
+    with stages.stage("passes"):
+        program = read_program(text)
+        program.name = source.name
         if check:
-            check(program, stage)
+            check(program, Stage.READ)
+        for run, stage in PASSES:
+            run(program)
+            if check:
+                check(program, stage)
     if program.threadgroup_bytes > THREADGROUP_LIMIT:
         raise KernelLoadError(
             source.entry,
@@ -98,9 +115,19 @@ def thread_program(
     return program
 
 
-def vector_ir(program: Program, variant: Variant, machine: Machine) -> str:
+def vector_ir(
+    program: Program, variant: Variant, machine: Machine, stages: Stages | None = None
+) -> str:
     """LLVM IR of the module for one class of launches, before LLVM's optimisation."""
+    stages = stages or Stages()
+    with stages.stage("vectorizer"):
+        return _vector_ir(program, variant, machine, stages)
+
+
+def _vector_ir(program: Program, variant: Variant, machine: Machine, stages: Stages) -> str:
     math = VectorLibrary(machine.triple, machine.enabled)
+    if variant.rows:
+        rows.run(program, variant.rows)
     launch = Launch(variant.linear, variant.aligned, variant.flat)
     analysis = Analysis(program, launch, variant.width)
     suspends = analysis.meets or (program.calls(BARRIER) and not variant.single)
@@ -111,6 +138,7 @@ def vector_ir(program: Program, variant: Variant, machine: Machine) -> str:
         functions.append(
             GangFunction(analysis, "gang.partial", math, masked=True, suspends=suspends)
         )
+    stages.analysed(analysis, functions)
     declarations: dict[str, str] = {"llvm.umin.i32": "declare i32 @llvm.umin.i32(i32, i32)"}
     for function in functions:
         declarations.update(function.w.declarations)
@@ -131,6 +159,7 @@ def vector_ir(program: Program, variant: Variant, machine: Machine) -> str:
             *declarations.values(),
             DECLARATIONS if suspends else "",
             rendezvous.DECLARATION if analysis.meets else "",
+            kernel_name(program.name) if program.calls(LOG) else "",
             *(function.text for function in functions),
             entry,
             _ATTRIBUTES,
@@ -147,10 +176,30 @@ def _tables(program: Program) -> list[str]:
     ]
 
 
-def assemble(text: str, machine: Machine) -> bytes:
+def assemble(text: str, machine: Machine, stages: Stages | None = None) -> bytes:
     """Optimise a module and generate code for `machine`."""
-    module = optimised(text, machine)
-    return bytes(_target_machine(machine).emit_object(module))
+    with turns.llvm:
+        return _assembled(text, machine, stages or Stages())
+
+
+def _assembled(text: str, machine: Machine, stages: Stages) -> bytes:
+    with stages.stage("LLVM O3"):
+        try:
+            module = optimised(text, machine)
+        except Problem:
+            stages.made("vector IR that LLVM refuses", lambda: text)
+            raise
+    stages.made("vector IR", lambda: str(module))
+    stages.made("assembly", lambda: _listing(module, machine))
+    with stages.stage("code generation"):
+        return bytes(_target_machine(machine).emit_object(module))
+
+
+def _listing(module: Any, machine: Machine) -> str:
+    """Assembly text, with LLVM's comments on loops and spills; leaves the module as it is."""
+    target = _target_machine(machine)
+    target.set_asm_verbosity(True)
+    return str(target.emit_assembly(module.clone()))
 
 
 def optimised(text: str, machine: Machine) -> Any:
@@ -158,6 +207,7 @@ def optimised(text: str, machine: Machine) -> Any:
     try:
         module = llvm.parse_assembly(text)
         rendezvous.link_scheduler(module)
+        log.link_printer(module)
         module.verify()
     except RuntimeError as error:
         raise Problem(f"generated code is invalid: {error}") from error
@@ -171,7 +221,8 @@ def optimised(text: str, machine: Machine) -> Any:
 
 def assembly(text: str, machine: Machine) -> str:
     """Assembly text of a module, for people."""
-    return str(_target_machine(machine).emit_assembly(optimised(text, machine)))
+    with turns.llvm:
+        return _listing(optimised(text, machine), machine)
 
 
 @functools.cache

@@ -25,8 +25,28 @@ class Variant:
     partial: bool  #: some gangs lack lanes
     single: bool  #: a threadgroup is one gang, so barriers need no waiting
     width: int = SIMD_GROUP  #: lanes of a gang
+    rows: int = 0  #: threads in x of every threadgroup, if a gang is several such rows; else 0
     large: bool = False  #: some array has 2^31 elements or more
     cpu: str = ""  #: LLVM's name of a CPU to compile for; empty means this machine
+
+    @property
+    def text(self) -> str:
+        """The class in words."""
+        kinds = [kind for kind, there in (("full", self.full), ("partial", self.partial)) if there]
+        words = [f"{' and '.join(kinds)} SIMD-groups"]
+        if self.flat:
+            words.append("along x")
+        elif self.rows:
+            words.append(f"of rows of {self.rows}")
+        else:
+            words.append("within a row" if self.linear else "across rows")
+        if self.single:
+            words.append("one a threadgroup")
+        if self.width != SIMD_GROUP:
+            words.append(f"{self.width} lanes wide")
+        if self.large:
+            words.append("large arrays")
+        return ", ".join([" ".join(words[:2]), *words[2:], *filter(None, [self.cpu])])
 
 
 _width = SIMD_GROUP
@@ -89,6 +109,12 @@ def variant_for(source: KernelSource, grid: Extent, group: Extent, large: bool =
         partial=width > 1 and not (whole and count % width == 0),
         single=count <= width,
         width=width,
+        rows=_rows(grid, group) if width == SIMD_GROUP else 0,
         large=large,
         cpu=os.environ.get("ANYMETAL_CPU", ""),
     )
+
+
+def _rows(grid: Extent, group: Extent) -> int:
+    short = group[0] in (1, 2, 4, 8, 16) and group[1] > 1
+    return group[0] if short and group[2] == 1 and grid[0] % group[0] == 0 else 0

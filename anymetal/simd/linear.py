@@ -1,0 +1,112 @@
+"""Addresses as sums of products: what each lane adds to what the gang has in common.
+
+    base + (row(lane) * elements_per_row + column(lane)) * size
+
+becomes, for each product of uniform values that takes part (`base`, `elements_per_row`), its factor
+in every lane, and one constant for every lane.
+"""
+
+from __future__ import annotations
+
+from anymetal.ir.model import Instr, Value
+from anymetal.simd.lane_numbers import LaneNumbers, signed
+from anymetal.simd.shape import Shapes
+
+DEEPEST = 40  #: the longest chain of instructions that computes an address
+MOST_TERMS = 12
+#: Uniform values that are multiplied, in the order of their identity; the empty one stands for 1.
+Product = tuple[Value, ...]
+Linear = dict[Product, tuple[int, ...]]
+ONE: Product = ()
+
+
+class LinearForms:
+    """The linear forms of a program's values, found when they are asked for."""
+
+    def __init__(self, shapes: Shapes, numbers: LaneNumbers) -> None:
+        self.shapes = shapes
+        self.numbers = numbers
+        self.width = shapes.width
+        self.known: dict[Value, Linear | None] = {}
+        self.depth = 0
+
+    def __call__(self, value: Value) -> Linear | None:
+        """None if the value depends on the lane in a way that is only known at run time."""
+        if value not in self.known:
+            if self.depth == DEEPEST:
+                return None
+            self.depth += 1
+            self.known[value] = self._compute(value)
+            self.depth -= 1
+        return self.known[value]
+
+    def _compute(self, value: Value) -> Linear | None:
+        numbers = self.numbers(value)
+        if numbers is not None:
+            return {ONE: tuple(signed(n, value.type) for n in numbers)}
+        if isinstance(value, Instr) and value.op == "gep":
+            scales = (1, *value.arg[:-1])
+            offset: Linear = {ONE: (value.arg[-1],) * self.width}
+            return self._sum([offset, *map(self._scaled, value.operands, scales)])
+        if self.shapes[value].is_uniform:
+            return {(value,): (1,) * self.width}
+        if self.shapes[value].is_strided and not isinstance(value, Instr):
+            return None
+        return self._varying(value) if isinstance(value, Instr) else None
+
+    def _varying(self, value: Instr) -> Linear | None:
+        if not _may_not_wrap(value):
+            return None
+        if value.op in ("zext", "sext", "trunc"):
+            return self(value.operands[0])
+        if value.op == "sub":
+            first, second = value.operands
+            return self._sum([self(first), self._scaled(second, -1)])
+        if value.op == "add" or (value.op == "or" and "disjoint" in value.flags):
+            return self._sum([self(v) for v in value.operands])
+        if value.op == "mul":
+            return self._multiplied(*(self(v) for v in value.operands))
+        if value.op == "shl":
+            numbers = self.numbers(value.operands[1])
+            powers: Linear | None = {ONE: tuple(1 << n for n in numbers)} if numbers else None
+            return self._multiplied(self(value.operands[0]), powers)
+        return None
+
+    def _scaled(self, value: Value, scale: int) -> Linear | None:
+        linear = self(value)
+        return linear and {key: tuple(n * scale for n in f) for key, f in linear.items()}
+
+    def _sum(self, terms: list[Linear | None]) -> Linear | None:
+        total: Linear = {}
+        for term in terms:
+            if term is None:
+                return None
+            for key, factors in term.items():
+                old = total.get(key, (0,) * self.width)
+                total[key] = tuple(a + b for a, b in zip(old, factors, strict=True))
+        return total if len(total) <= MOST_TERMS else None
+
+    def _multiplied(self, left: Linear | None, right: Linear | None) -> Linear | None:
+        if left is None or right is None:
+            return None
+        products: list[Linear | None] = [
+            {
+                tuple(sorted(a + b, key=id)): tuple(
+                    x * y for x, y in zip(left[a], right[b], strict=True)
+                )
+            }
+            for a in left
+            for b in right
+        ]
+        return self._sum(products)
+
+
+def _may_not_wrap(value: Instr) -> bool:
+    """Whether arithmetic may be taken as that of unlimited numbers.
+
+    Narrow counters do wrap, unless LLVM knows better. Wider indices that wrap address nothing
+    valid, and in a tile all lanes are active.
+    """
+    if value.type.size >= 4 or (value.op == "or" and "disjoint" in value.flags):
+        return True
+    return {"nuw", "nsw"} <= set(value.flags.split())
