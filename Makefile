@@ -16,7 +16,7 @@ help:
 	@echo "make test    the test suite"
 	@echo "make test-slow  the long runs: fuzzing, every case on every CPU level"
 	@echo "make check   ruff and mypy"
-	@echo "make bench   speed beside torch, NumPy and MLX's own operations"
+	@echo "make bench   speed beside hand-written C++, PyTorch, MLX and NumPy"
 	@echo "make clean   remove the environment"
 
 demo: $(VENV)/.stamp-demo
@@ -34,7 +34,7 @@ check: $(VENV)/.stamp-dev
 	$(BIN)/mypy
 
 bench: $(VENV)/.stamp-bench
-	$(BIN)/python -m benchmarks $(BENCH_ARGS)
+	$(BIN)/python -m benchmarks $(or $(BENCH_ARGS),--write)
 
 clean:
 	rm -rf $(VENV)

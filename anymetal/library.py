@@ -153,6 +153,13 @@ class LibraryFunction:
         given = [value for p, value in pairs if not p.constant]
         return [None if v is None else o for v, o in zip(given, outputs, strict=True)]
 
+    def source(self) -> LibrarySource:
+        """The kernel without values for function constants and lengths of threadgroup memory.
+
+        Raises ValueError if it needs some.
+        """
+        return self._source({}, {})
+
     def _memory_of(self, parameter: LibraryParameter, value: Any) -> Exporter:
         if value is None:
             if parameter.optional:

@@ -1,24 +1,25 @@
-"""`python -m benchmarks [--row NAME]…`: run the benchmark; without `--row` all of it.
+"""`python -m benchmarks [--row NAME]…`: run rows, all of them without `--row`.
 
-A run of everything writes benchmarks/RESULTS.md.
+Every result is kept in benchmarks/results/. `--write` makes RESULTS.md of what was kept under the
+conditions of now, `--plot` a picture of it.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib
 import os
-import shlex
 import sys
-import time
-from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
+from rich.markup import escape
 
-RESULTS = Path(__file__).parent / "RESULTS.md"
+if TYPE_CHECKING:
+    from benchmarks.harness import Result, Row
+
+HERE = Path(__file__).parent
 LATENCY = "latency"
-_MODULES = ("elementwise", "matrices", "simdgroup", "sampling")
 
 
 def main() -> int:
@@ -28,65 +29,101 @@ def main() -> int:
     for variable in ("ANYMETAL_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ[variable] = str(options.threads)
     os.environ.setdefault("ANYMETAL_BRIDGE", "wait")  # no run is to change half-way
+    from benchmarks import report, results
+    from benchmarks.rows import all_rows
+
+    groups = all_rows()
+    rows = {row.name: row for group in groups.values() for row in group}
+    members = {name: [row.name for row in group] for name, group in groups.items()}
+    single = {name: [name] for name in (*rows, LATENCY)}
+    for name in options.row:
+        if name not in members and name not in single:
+            known = f"Groups: {', '.join(members)}\nRows: {', '.join(single)}"
+            print(f"There is no row or group {name!r}.\n{known}", file=sys.stderr)
+            return 2
+    chosen = [n for name in options.row or single for n in (members.get(name) or single[name])]
+    names = list(dict.fromkeys(chosen))
+    if options.list:
+        print("\n".join(names))
+        return 0
+
+    console = Console()
+    conditions = results.conditions(options.threads)
+    measured: list[Result] = []
+    if not options.no_run:
+        measured = _measure(names, rows, options.seconds, conditions, console)
+    kept = list(results.load(list(rows), conditions))
+    if options.no_run or len(measured) > 1:
+        console.print(report.table(*report.summary(measured or [m.result for m in kept])))
+    if options.write:
+        latencies = results.load_table(LATENCY, conditions)
+        report.write(HERE / "RESULTS.md", kept, [latencies] if latencies else [])
+        console.print(f"Written to {HERE / 'RESULTS.md'}: {len(kept)} of {len(rows)} rows")
+    if options.plot:
+        picture = HERE / "results" / "ratios.svg"
+        report.plot(picture, [m.result for m in kept])
+        console.print(f"Drawn to {picture}")
+    failed = not options.no_run and len(measured) < len([n for n in names if n != LATENCY])
+    return 1 if failed else 0
+
+
+def _measure(
+    names: list[str],
+    rows: dict[str, Row],
+    seconds: float,
+    conditions: dict[str, str],
+    console: Console,
+) -> list[Result]:
+    """Run rows one after the other; print and keep each as soon as it is known."""
     import torch
 
-    from benchmarks import harness
+    from benchmarks import harness, latency, report, results, rivals
 
-    torch.set_num_threads(options.threads)
-    rows = [row for m in _MODULES for row in importlib.import_module(f"benchmarks.{m}").ROWS]
-    known = [row.name for row in rows] + [LATENCY]
-    for name in options.row:
-        if name not in known:
-            print(f"There is no row {name!r}. Rows: {', '.join(known)}", file=sys.stderr)
-            return 2
-    wanted = options.row or known
-    console = Console()
-    conditions = harness.conditions(options.threads)
-    results = harness.run([row for row in rows if row.name in wanted], options.seconds, console)
-    sections = [(result.title, harness.HEADINGS, list(result.lines())) for result in results]
-    if LATENCY in wanted:
-        from benchmarks import latency
-
-        with console.status(LATENCY):
-            lines = [figure.line for figure in latency.measure()]
-        sections.append((latency.TITLE, latency.HEADINGS, lines))
-        console.print(harness.table(*sections[-1]))
-    if not options.row:
-        tables = [harness.markdown(*section) for section in sections]
-        RESULTS.write_text("\n".join([_heading(conditions), *tables]))
-        console.print(f"Written to {RESULTS}")
-    return 0
+    threads = int(conditions["threads used"])
+    torch.set_num_threads(threads)
+    rivals.set_threads(threads)
+    harness.keep_memory()
+    measured = []
+    for number, name in enumerate(names, 1):
+        with console.status(f"{number} of {len(names)}: {name}"):
+            if name == LATENCY:
+                lines = [figure.line for figure in latency.measure()]
+                results.save_table(LATENCY, (latency.TITLE, latency.HEADINGS, lines), conditions)
+                table = report.table(latency.TITLE, latency.HEADINGS, lines)
+            else:
+                date, load = results.now()
+                try:
+                    result = harness.run(rows[name], seconds)
+                except (AssertionError, RuntimeError) as error:
+                    console.print(f"[red]{name} failed:[/red] {escape(str(error))}")
+                    continue
+                measured.append(result)
+                results.save(results.Measured(result, conditions, date, load))
+                table = report.table(*report.section(result))
+        console.print(table)
+    return measured
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
-        "--row", action="append", default=[], metavar="NAME", help="only this row; repeatable"
+        "--row",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="only this row, or the rows of this group; repeatable",
+    )
+    parser.add_argument("--list", action="store_true", help="print the names of the rows and stop")
+    parser.add_argument(
+        "--seconds", type=float, default=3, help="time for each row (default: %(default)s)"
     )
     parser.add_argument(
-        "--seconds", type=float, default=5, help="time for each row (default: %(default)s)"
+        "--threads", type=int, default=2, help="for everybody but MLX's operations (default: 2)"
     )
-    parser.add_argument(
-        "--threads", type=int, default=2, help="for AnyMetal, PyTorch and NumPy (default: 2)"
-    )
+    parser.add_argument("--write", action="store_true", help="write RESULTS.md")
+    parser.add_argument("--plot", action="store_true", help="draw results/ratios.svg")
+    parser.add_argument("--no-run", action="store_true", help="measure nothing: show what was kept")
     return parser
-
-
-def _heading(conditions: Sequence[tuple[str, str]]) -> str:
-    command = shlex.join(["python", "-m", "benchmarks", *sys.argv[1:]])
-    return "\n".join(
-        [
-            "# Results of the benchmark\n",
-            f"Written by `{command}` (`make bench`) on {time.strftime('%Y-%m-%d')}. The contenders",
-            "of a row run in turn; times are medians, and a ratio is the median of the ratios of",
-            "the rounds: above 1 means slower than AnyMetal. PyTorch, NumPy and MLX allocate their",
-            "results as AnyMetal does, unless the name says `out=`.\n",
-            "| | |",
-            "|---|---|",
-            *(f"| {name} | {value} |" for name, value in conditions),
-            "",
-        ]
-    )
 
 
 if __name__ == "__main__":

@@ -1,115 +1,233 @@
-"""Runs the rows of the benchmark: contenders in turn, medians, quartiles, ratios within one run."""
+"""Runs the rows of the benchmark: contenders in turn, each checked before any is timed."""
 
 from __future__ import annotations
 
-import os
-import platform
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from importlib.metadata import version
+import ctypes
+import gc
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
 
-from rich import box
-from rich.console import Console
-from rich.table import Table
+import mlx.core as mx
+import numpy as np
+import torch
+from numpy.typing import NDArray
 
-from anymetal.cli.doctor import findings
-from anymetal.cli.timing import Timing, duration, interleaved
+from anymetal.cli.timing import Timing
+from benchmarks import floor
 
 #: The contender that all others are compared with.
 OURS = "AnyMetal"
-HEADINGS = ("", "median", "quartiles", "times ours", "rate")
+CXX, TORCH, MLX, NUMPY = "C++", "PyTorch", "MLX", "NumPy"
+#: What geometric means are taken of. A contender of another name is there for comparison only.
+RIVALS = (CXX, TORCH, MLX, NUMPY)
+FLOORS = ("floor: memory", "floor: arithmetic")
+
+_FEW, _MANY = 5, 2000  #: rounds
+_SLOW = 8  #: times as long as ours: no need of many rounds to see that
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Rival:
+    """Somebody who does the same job."""
+
+    who: str  #: one of RIVALS, or a text of its own
+    what: str  #: what runs, for readers
+    run: Callable[[], Any]  #: returns the results, arrays of any library
+    #: Results that are right but not the same numbers (random ones) are checked by this instead.
+    check: Callable[[Sequence[Array]], None] | None = None
 
 
 @dataclass(frozen=True)
 class Race:
-    """Contenders that compute the same, ready to run."""
+    """The contenders of a row, ready to run, and what each of them must return."""
 
-    contenders: dict[str, Callable[[], object]]  #: the first one is OURS
-    check: Callable[[], None]  #: fails if AnyMetal's result is wrong
+    ours: Callable[[], Any]
+    rivals: Sequence[Rival]
+    expected: Sequence[Array]  #: by the oracle, in double precision where the results are floats
+    relative: float = 1e-5
+    absolute: float = 1e-5
+    outliers: float = 0  #: the share of elements that may differ, where rounding decides branches
     bytes: int = 0  #: that must at least be moved
-    flops: int = 0
+    flops: int = 0  #: that must at least be done
 
 
 @dataclass(frozen=True)
 class Row:
-    """One comparison; `prepare` makes its arrays and compiles its kernels."""
+    """One comparison; `prepare` makes its arrays and kernels and is given a random generator."""
 
     name: str
     title: str
-    prepare: Callable[[], Race]
+    prepare: Callable[[np.random.Generator], Race]
 
 
 @dataclass(frozen=True)
 class Result:
     """What came of a row."""
 
-    row: Row
-    race: Race
-    timings: list[Timing]
+    name: str
+    title: str
+    whats: dict[str, str]  #: what runs, by contender
+    timings: list[Timing] = field(default_factory=list)
+    bytes: int = 0
+    flops: int = 0
 
     @property
-    def title(self) -> str:
-        """Name, what is computed, how often."""
-        return f"{self.row.name}: {self.row.title}, {len(self.timings[0].seconds)} rounds"
+    def ours(self) -> Timing:
+        """The timing of AnyMetal."""
+        return self.timings[0]
 
-    def lines(self) -> Iterable[tuple[str, str, str, str, str]]:
-        """For each contender: name, median, quartiles, times as long as ours, rate."""
-        ours = self.timings[0]
-        for timing in self.timings:
-            low, high = timing.spread
-            ratio = "" if timing is ours else f"{timing.over(ours):.2f}"
-            spread = f"{duration(low)} to {duration(high)}"
-            yield timing.name, duration(timing.median), spread, ratio, self._rate(timing)
-
-    def _rate(self, timing: Timing) -> str:
-        if self.race.flops:
-            return f"{self.race.flops / timing.median / 1e9:.1f} GFLOP/s"
-        return f"{self.race.bytes / timing.median / 1e9:.1f} GB/s" if self.race.bytes else ""
+    def ratio(self, who: str) -> float | None:
+        """How many times as long as ours this contender took; None if it does not take part."""
+        theirs = next((t.seconds for t in self.timings if t.name == who), None)
+        if theirs is None:
+            return None
+        # Who is slow takes part in the first rounds only.
+        return median(t / o for t, o in zip(theirs, self.ours.seconds, strict=False))
 
 
-def run(rows: Sequence[Row], seconds: float, console: Console) -> list[Result]:
-    """Run rows one after the other and print each as soon as it is known."""
-    results = []
-    for number, row in enumerate(rows, 1):
-        with console.status(f"{number} of {len(rows)}: {row.title}"):
-            race = row.prepare()
-            race.check()
-            result = Result(row, race, interleaved(race.contenders, seconds, rounds=5))
-        results.append(result)
-        console.print(table(result.title, HEADINGS, result.lines()))
-    return results
+def keep_memory() -> None:
+    """Let nobody pay for fresh pages: freed memory stays with the process, touched as it is.
+
+    MLX keeps what it frees up to a limit. glibc gives large blocks back to the system unless it is
+    told otherwise; PyTorch and NumPy allocate with it.
+    """
+    mx.set_cache_limit(2 << 30)
+    mmap_max, trim_threshold = -4, -1
+    libc = ctypes.CDLL(None)
+    if hasattr(libc, "mallopt"):
+        libc.mallopt(mmap_max, 0)
+        libc.mallopt(trim_threshold, 2**31 - 1)
 
 
-def table(title: str, headings: Sequence[str], lines: Iterable[Sequence[str]]) -> Table:
-    """A table for the screen; names on the left, figures on the right."""
-    made = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
-    for number, heading in enumerate(headings):
-        made.add_column(heading, justify="right" if number else "left", no_wrap=number > 0)
-    for line in lines:
-        made.add_row(*line, style="bold" if line[0] == OURS else "")
-    return made
+def run(row: Row, seconds: float) -> Result:
+    """Make, check and time a row."""
+    race = row.prepare(np.random.default_rng(7))
+    everyone = [Rival(OURS, "Metal kernel", race.ours), *race.rivals]
+    for contender in everyone:
+        _check(row, race, contender)
+    contenders = {c.who: c.run for c in everyone}
+    for name, measured in zip(FLOORS, floor.contenders(race.bytes, race.flops), strict=True):
+        if measured:
+            contenders[name] = measured
+    timings = _timed(contenders, seconds)
+    del contenders, everyone
+    whats = {OURS: "Metal kernel", **{rival.who: rival.what for rival in race.rivals}}
+    result = Result(row.name, row.title, whats, timings, race.bytes, race.flops)
+    del race
+    gc.collect()
+    mx.clear_cache()
+    return result
 
 
-def markdown(title: str, headings: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    """The same table for a file."""
-    rows = ["| " + " | ".join(line) + " |" for line in (headings, *lines)]
-    rule = "|---|" + "---:|" * (len(headings) - 1)
-    return "\n".join([f"## {title}\n", rows[0], rule, *rows[1:], ""])
+def shared(*arrays: Array) -> Any:
+    """Inputs for everybody: MLX arrays and, in the same memory, NumPy and PyTorch arrays.
+
+    A triple for one array; for several, three tuples.
+    """
+    on_mlx = tuple(mx.array(array) for array in arrays)
+    mx.eval(on_mlx)
+    # MLX says "unsigned long long" where NumPy and PyTorch say "unsigned long".
+    on_numpy = tuple(
+        np.asarray(one).view(array.dtype) for one, array in zip(on_mlx, arrays, strict=True)
+    )
+    on_torch = tuple(torch.from_numpy(array) for array in on_numpy)
+    if len(arrays) == 1:
+        return on_mlx[0], on_numpy[0], on_torch[0]
+    return on_mlx, on_numpy, on_torch
 
 
-def conditions(threads: int) -> list[tuple[str, str]]:
-    """Machine and versions: without them no figure means anything."""
-    machine = [
-        (finding.name, finding.value)
-        for finding in findings()
-        if finding.section in ("machine", "tools") and finding.state == "good"
-    ]
-    load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
-    packages = ", ".join(f"{name} {version(name)}" for name in ("mlx", "torch", "numpy"))
-    return [
-        *machine,
-        ("threads used", str(threads)),
-        ("load before the run (1, 5, 15 min)", load),
-        ("Python", platform.python_version()),
-        ("packages", packages),
-    ]
+def launched(kernel: Callable[..., list[mx.array]], **call: Any) -> Callable[[], list[mx.array]]:
+    """The contender of a row that is one launch, with the arguments of a kernel's call."""
+
+    def run() -> list[mx.array]:
+        outputs = kernel(**call)
+        mx.eval(outputs)
+        return outputs
+
+    return run
+
+
+def evaluated(function: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:
+    """A contender of MLX's operations: they are lazy."""
+
+    def call() -> Any:
+        out = function(*arguments)
+        mx.eval(out)
+        return out
+
+    return call
+
+
+def _timed(contenders: Mapping[str, Callable[[], object]], seconds: float) -> list[Timing]:
+    """Run the contenders in turn for so many seconds.
+
+    Who takes much longer than the first one leaves after a few rounds: the others need many.
+    """
+    first = {name: _warm(run) for name, run in contenders.items()}
+    taken: dict[str, list[float]] = {name: [] for name in contenders}
+    names, rounds, end = list(contenders), 0, 0.0
+    patience = _SLOW * first[names[0]]
+    while rounds < _FEW or (time.perf_counter() < end and rounds < _MANY):
+        for name in names:
+            if rounds < _FEW or first[name] <= patience:
+                taken[name].append(_seconds(contenders[name]))
+        names = names[1:] + names[:1]  # nobody always follows the same one
+        rounds += 1
+        if rounds == _FEW:
+            end = time.perf_counter() + seconds
+    return [Timing(name, tuple(times)) for name, times in taken.items()]
+
+
+def _warm(run: Callable[[], object]) -> float:
+    """Seconds of a run after some others, in which allocators settle; slow ones settle enough."""
+    for _ in range(_FEW):
+        if (taken := _seconds(run)) > 0.2:
+            break
+    return taken
+
+
+def _seconds(run: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
+
+
+def _check(row: Row, race: Race, contender: Rival) -> None:
+    returned = contender.run()
+    results = returned if isinstance(returned, (list, tuple)) else [returned]
+    arrays = [_as_numpy(result) for result in results]
+    if contender.check:
+        contender.check(arrays)
+        return
+    for number, (got, right) in enumerate(zip(arrays, race.expected, strict=True)):
+        if got.shape != right.shape:
+            raise AssertionError(
+                f"row {row.name}: result {number} of {contender.who} has shape {got.shape}, "
+                f"expected {right.shape}"
+            )
+        off = wrong(got, right, race.relative, race.absolute)
+        if off.mean() > race.outliers:
+            first = np.unravel_index(off.argmax(), off.shape)
+            raise AssertionError(
+                f"row {row.name}: {off.sum()} of {off.size} elements of result {number} of "
+                f"{contender.who} are wrong; {[int(i) for i in first]} is {got[first]}, "
+                f"expected {right[first]}"
+            )
+
+
+def wrong(got: Array, right: Array, relative: float, absolute: float) -> NDArray[np.bool_]:
+    """Which elements differ: integers at all, floats beyond the tolerances."""
+    if right.dtype.kind in "iub":
+        return np.asarray(got != right)
+    return ~np.isclose(got, right, rtol=relative, atol=absolute)
+
+
+def _as_numpy(result: Any) -> Array:
+    if isinstance(result, torch.Tensor):
+        return np.asarray(result.detach().numpy())
+    return np.asarray(result)

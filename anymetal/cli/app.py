@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 import anymetal
+from anymetal.cli import cache
 
 app = typer.Typer(
     name="anymetal",
@@ -45,6 +47,35 @@ def demo() -> None:
     from anymetal.cli.demo import demo
 
     raise typer.Exit(demo())
+
+
+@app.command(name="explain", context_settings={"allow_interspersed_args": False})
+def explain_(
+    file: Annotated[Path, typer.Argument(help="A program, a one-kernel case or a Metal file.")],
+    arguments: Annotated[list[str] | None, typer.Argument(help="For the program.")] = None,
+    kernel: Annotated[str | None, typer.Option(help="Explain only kernels of this name.")] = None,
+    threadgroup: Annotated[
+        str, typer.Option(help="For the kernels of a Metal file: threads in x,y,z.")
+    ] = "256",
+    pretend_gpu: Annotated[
+        bool, typer.Option("--pretend-gpu", help="As for `anymetal run`.")
+    ] = False,
+) -> None:
+    """Run a program and tell, line by line, what became of its kernels."""
+    from anymetal.cli.explain import explain_file
+
+    numbers = threadgroup.split(",")
+    if len(numbers) > 3 or not all(n.isdecimal() and int(n) for n in numbers):
+        raise typer.BadParameter("one to three numbers from 1 up, such as 16,16")
+    x, y, z = (*map(int, numbers), 1, 1)[:3]
+    if not file.is_file():
+        raise typer.BadParameter(f"there is no file {file}")
+    if arguments and file.suffix == ".metal":
+        raise typer.BadParameter("options go in front of the file; a Metal file takes no arguments")
+    raise typer.Exit(explain_file(file, arguments or [], kernel, (x, y, z), pretend_gpu))
+
+
+app.add_typer(cache.app, name="cache")
 
 
 def _version(wanted: bool) -> None:

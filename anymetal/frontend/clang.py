@@ -6,7 +6,6 @@ refuses a PCH whose language options differ from those of the run, so each math 
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,9 +14,10 @@ from anymetal.frontend import restrictions, toolchain
 from anymetal.frontend.forbidden import find_forbidden
 from anymetal.frontend.shipped import include_flags
 from anymetal.frontend.unit import translation_unit
+from anymetal.runtime import cache, turns, zig
 from anymetal.runtime.cache import cache_directory, digest
 from anymetal.runtime.identity import tools
-from anymetal.runtime.zig import host_triple, zig_path
+from anymetal.runtime.zig import host_triple
 from anymetal.source import KernelSource, MathMode
 
 INCLUDE = Path(__file__).parent / "include"
@@ -37,7 +37,9 @@ _FLAGS = (
     "-debug-info-kind=line-tables-only -dwarf-version=5 -fdebug-compilation-dir=. "
     # A template error is reported at the user's frame, so no frame may be left out.
     "-ferror-limit 20 -ftemplate-backtrace-limit=0 -fno-diagnostics-fixit-info "
-    "-Wno-everything -Werror=vla-extension"
+    # Of all warnings, those that are errors unless they are turned off, in Metal, too.
+    "-Wno-everything -Werror=vla-extension -Werror=return-mismatch -Werror=c++11-narrowing "
+    "-Werror=address-of-temporary -Werror=invalid-token-paste"
 ).split()
 
 _SIGNATURE = '!{!"clang version '
@@ -90,12 +92,13 @@ def _output(source: KernelSource, text: str, action: str) -> str:
         )
         if status == 0:
             return output
-        # Both modules have tables that take time to load, and are needed for errors only.
+        # These modules have tables that take time to load, and are needed for errors only.
         from anymetal.frontend.diagnostics import compile_error
         from anymetal.frontend.overloads import without_redundant_overloads
+        from anymetal.frontend.repairs import repaired
 
-        if reduced := without_redundant_overloads(source, messages):
-            return _output(reduced, translation_unit(reduced), action)
+        if edited := without_redundant_overloads(source, messages) or repaired(source, messages):
+            return _output(edited, translation_unit(edited), action)
         if error := compile_error(source, messages):
             raise error
         # Not a word about the user's text: the precompiled header is damaged, or Clang broke.
@@ -121,8 +124,18 @@ def precompiled_header(math_mode: MathMode) -> Path:
     """The PCH of our umbrella header for one math mode, made if the cache has none."""
     key = digest(tools(), *flags(math_mode), *_HEADER_FLAGS, *_header_texts())
     path = cache_directory() / "headers" / f"{key[:32]}-{math_mode}.pch"
-    if path.exists():
-        return path
+    made = False
+    if not path.exists():
+        with turns.making(path.name):
+            if made := not path.exists():
+                _precompile(math_mode, path)
+    cache.use(path)
+    if made:
+        cache.shrink()
+    return path
+
+
+def _precompile(math_mode: MathMode, path: Path) -> None:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     # Clang writes to a temporary file and renames it, so processes may do this at the same time.
     status, _, messages = _run(
@@ -133,7 +146,6 @@ def precompiled_header(math_mode: MathMode) -> Path:
             f"AnyMetal's headers in {INCLUDE} do not compile (status {status}):\n"
             f"{_beginning(messages)}"
         )
-    return path
 
 
 def _header_texts() -> Iterator[bytes]:
@@ -145,19 +157,8 @@ def _header_texts() -> Iterator[bytes]:
 
 def _run(arguments: list[str], text: str) -> tuple[int, str, str]:
     """Exit status, output and messages of `clang -cc1`, which reads `text` from its input."""
-    try:
-        process = subprocess.Popen(
-            [str(zig_path()), "clang", "-cc1", *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=INCLUDE,  # `#include "..."` finds our headers, never what lies about
-        )
-    except OSError as error:
-        raise ToolchainError(f"{zig_path()} does not start: {error}") from error
-    with process:
-        output, messages = process.communicate(text.encode())
-    return process.returncode, output.decode(), messages.decode(errors="replace")
+    # `#include "..."` finds our headers, never what lies about.
+    return zig.run("clang", "-cc1", *arguments, text=text, folder=INCLUDE)
 
 
 def _version_in(ir: str) -> str:

@@ -1,13 +1,14 @@
 """Clang's messages as a message about the user's kernel: their lines, their columns, their words.
 
 Clang reports a stack of places, most of them inside our headers. The user sees the places in their
-own header and body (and in the signature that MLX generates); an error inside our headers is moved
-to the user's line that led there.
+own header and body, in the signature that MLX generates and in headers of MLX that they include; an
+error inside our headers is moved to the user's line that led there.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 
 from anymetal.errors import MetalCompileError
@@ -18,6 +19,7 @@ from anymetal.frontend.messages import (
     Problem,
     exact_column,
     problems_of,
+    text_of,
     with_metals_reason,
 )
 from anymetal.frontend.overloads import explained
@@ -30,9 +32,11 @@ _MAX_CANDIDATES = 3
 
 #: Why a function of ours does not fit; a requirement of ours says nothing to the user.
 _CANDIDATE = re.compile(r"candidate .*?(?:not viable|ignored)[^:]*: (?P<reason>(?!requirement).*)")
-_OPERATOR = re.compile(r"no viable overloaded|invalid operands")
+_OPERATOR = re.compile(r"no viable overloaded|invalid operands|cannot assign to component")
 _ASSERTION = re.compile(r"static assertion failed(?: due to requirement '[^']*')?: ")
 _LEADS_HERE = re.compile(r"requested here|in call to|while (?:substituting|calculating|checking)")
+#: A text may say which file it comes from.
+_LINE = re.compile(r'^[ \t]*#[ \t]*(?:line[ \t]+)?\d+[ \t]+"([^"\n]+)"', re.M)
 _CUT, _MORE = "error: too many errors emitted", "\nThere are more, which are not shown."
 
 
@@ -40,7 +44,9 @@ def compile_error(source: KernelSource, messages: str) -> MetalCompileError | No
     """The error to raise for what Clang printed; None if nothing in it is about the user's text."""
     problems = [_to_user(problem, source) for problem in problems_of(messages)]
     # What else Clang says follows from these, as an error in the wrapper from a parameter's name.
-    problems = [problem for problem in problems if _is_users(problem.error, source)]
+    problems = [
+        problem for problem in problems if _is_users(problem.error, source) or problem.error.shipped
+    ]
     if not problems:
         return None
     text = _render(problems, source)
@@ -63,7 +69,8 @@ def error_at(source: KernelSource, findings: list[Finding]) -> MetalCompileError
 
 def _is_users(message: Message, source: KernelSource) -> bool:
     """Whether the place is in a text that the user wrote or knows."""
-    return message.file in {part_name(source, p) for p in ("header", "source", "signature")}
+    parts = {part_name(source, part) for part in ("header", "source", "signature")}
+    return message.file in parts | set(_LINE.findall(source.header + "\n" + source.body))
 
 
 def _to_user(problem: Problem, source: KernelSource) -> Problem:
@@ -77,6 +84,9 @@ def _to_user(problem: Problem, source: KernelSource) -> Problem:
                 notes = notes[index + 1 :]
                 break
         else:
+            if error.shipped:
+                notes = [*_inclusion(error, source), *_users_notes(error, notes, source)]
+                return Problem(error, notes)
             if _ASSERTION.match(error.text):  # about the signature, which is MLX's
                 text = _ASSERTION.sub("", error.text)
                 return Problem(Message("error", text, part_name(source, "signature"), 1, 1))
@@ -85,11 +95,20 @@ def _to_user(problem: Problem, source: KernelSource) -> Problem:
     return explained(Problem(error, notes), source)
 
 
+def _inclusion(error: Message, source: KernelSource) -> Iterator[Message]:
+    """The user's line that includes the header of an error."""
+    for file, line in error.included:
+        place = Message("note", "included here", file, line, 1)
+        if _is_users(place, source):
+            shown = text_of(place, source).split("\n")[line - 1 : line]
+            yield replace(place, snippet=tuple(f"{line:5} | {text}" for text in shown))
+
+
 def _users_notes(error: Message, notes: list[Message], source: KernelSource) -> list[Message]:
     kept: list[Message] = []
     reasons: list[str] = []
     for note in notes:
-        if _is_users(note, source):
+        if _is_users(note, source) or note.shipped:
             kept.append(note)
         elif note.file == part_name(source, "wrapper"):
             if _LEADS_HERE.search(note.text) and source.template_arguments:

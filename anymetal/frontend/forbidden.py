@@ -42,6 +42,9 @@ def reason_for(word: str) -> str:
     return f"'{word}' is not supported in Metal" + (f": {reason}" if reason else "")
 
 
+_PREFIXES = ("volatile", "metal", "::")
+
+
 class Finding(NamedTuple):
     """Something wrong and its place: the part ("header" or "source") and the offset in it."""
 
@@ -57,7 +60,7 @@ def find_forbidden(source: KernelSource) -> list[Finding]:
         if "long" not in text and "threadgroup" not in text:
             continue
         tokens = unconditional(text)
-        for check in (_long_long, _initialised_threadgroup, _crossed_spaces):
+        for check in (_long_long, _initialised_threadgroup, _float_atomics, _crossed_spaces):
             findings += [Finding(part, token.start, why) for token, why in check(tokens)]
     return findings
 
@@ -83,6 +86,21 @@ def _initialised_threadgroup(tokens: Sequence[Token]) -> Iterator[tuple[Token, s
                 tokens[name],
                 f"'{tokens[name].text}': variables in the threadgroup address space cannot be "
                 "initialized; let one thread write the value, then threadgroup_barrier",
+            )
+
+
+def _float_atomics(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]:
+    """`threadgroup atomic_float sum;`, for which Metal has no function at all."""
+    for index, token in enumerate(tokens):
+        if token.text != "threadgroup" or (name := _variable(tokens, index)) is None:
+            continue
+        type_ = "".join(t.text for t in tokens[index + 1 : name] if t.text not in _PREFIXES)
+        if type_ in ("atomic_float", "atomic<float>"):
+            yield (
+                tokens[name],
+                f"'{tokens[name].text}': atomic functions take floats in device memory only; "
+                "add up with simd_sum, or keep the bits in an atomic_uint and use "
+                "atomic_compare_exchange_weak_explicit",
             )
 
 

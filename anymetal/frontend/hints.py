@@ -51,7 +51,7 @@ _ELSEWHERE = {
     "fminf": "min",
     "fabsf": "abs",
     "atomicAdd": "atomic_fetch_add_explicit(&x, v, memory_order_relaxed)",
-    "printf": "an extra output to write the values to: Metal kernels cannot print",
+    "printf": 'os_log_default.log("x = %f", x), which takes formats as printf does',
     "assert": "an extra output to write a flag to: Metal kernels have no assert",
 }
 
@@ -211,8 +211,10 @@ _HINTS: tuple[tuple[re.Pattern[str], str | Maker], ...] = tuple(
         (_UNKNOWN_NAME, _elsewhere),
         (_UNKNOWN_NAME, _missing),
         (
-            _UNKNOWN + "'(?:metal::)?os_log",
-            "AnyMetal does not print from kernels: write the values to an extra output",
+            _UNKNOWN
+            + r"'(?:metal::)?(?:texture|depth|sampler|intersect|acceleration|mesh|imageblock)",
+            "kernels of MLX take buffers only: there is no way to pass textures, samplers and the "
+            "like; index an array instead",
         ),
         (_UNKNOWN_NAME, _attribute),
         (r"undeclared identifier '(\w+)_(shape|strides|ndim|size)'", _shape),

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from anymetal.errors import MetalCompileError
 from anymetal.frontend import scan
+from anymetal.frontend.dialect import with_constants
 from anymetal.frontend.expanded import SourceFile, Token, tokens_of
 from anymetal.frontend.parameters import (
     PROPERTIES,
@@ -45,8 +46,6 @@ _TEXTUAL = r'"(?:\\.|[^"\\\n])*"|//(?:\\\n|[^\n])*|/\*.*?\*/'  # strings and com
 _INSTANTIATION = re.compile(rf"{_TEXTUAL}|(?P<found>\btemplate\b(?=(?:\s|\\\n)*\[\[))", re.S)
 _SEMICOLON = re.compile(rf"{_TEXTUAL}|(?P<found>;)", re.S)
 _END_OF_MACRO = re.compile(r"(?<!\\)\n|\Z")
-#: On a variable, not on a parameter: there a comma follows, and not a number but a name is given.
-_CONSTANT = re.compile(r"\[\[\s*function_constant\s*\(([^()]*)\)\s*\]\](?=\s*;|(?<=\d\)\]\])\s*,)")
 _ATTRIBUTES = re.compile(rf'{_TEXTUAL}|(?P<found>\[\[(?:"(?:\\.|[^"\\\n])*"|[^\[\]"])*\]\])', re.S)
 _THREADGROUP = re.compile(r"\bthreadgroup(?=\s*\()")
 _KERNEL = re.compile(rf"{_TEXTUAL}|\b(?P<found>kernel)\b", re.S)
@@ -104,13 +103,14 @@ def read_library(text: str, file: str, math_mode: MathMode) -> Library:
     Raises MetalCompileError for syntax errors and parameters that are none of a kernel,
     UnsupportedFeatureError for textures and the like.
     """
-    key = cache.digest("library", identity.fingerprint(), file, math_mode, text)
+    headers = identity.included(text)
+    key = cache.digest("library", identity.fingerprint(), headers, file, math_mode, text)
     path = cache.get(key)
     if path is not None:
         found = json.loads(path.read_text())
     else:
         found = _read(text, file, math_mode)
-        cache.put(key, ".json", json.dumps(found).encode())
+        cache.put(key, ".json", json.dumps(found).encode(), f"contents of {file}")
     kernels = {
         k["name"]: LibraryKernel(
             k["name"],
@@ -219,8 +219,7 @@ def _as_cpp(text: str) -> str:
         lambda m: _renamed(_THREADGROUP.sub("threadspace", m[0]), "__am_k") if m["found"] else m[0],
         text,
     )
-    text = _renamed(text, "__am_K")
-    return _CONSTANT.sub(lambda m: f"=__am_fc<{m[1].strip()}>{{}}".ljust(len(m[0])), text)
+    return with_constants(_renamed(text, "__am_K"))
 
 
 def _renamed(text: str, kernel: str) -> str:
@@ -302,7 +301,7 @@ def _length(parameter: LibraryParameter, threadgroup: Mapping[int, int]) -> int:
 def _argument(place: int, parameter: LibraryParameter) -> str:
     type_ = f"__am_signature::at<{place}>"
     if parameter.role == "attribute":
-        return f"::__am::library::position<{type_}>(__am_attr_{parameter.attribute}())"
+        return f"::__am::position<{type_}>(__am_attr_{parameter.attribute}())"
     memory = f"__am_{parameter.role}_{parameter.number}"
     call = "()" if parameter.role == "threadgroup" else ""
     return f"::__am::library::argument<{type_}>::at({memory}{call})"

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from anymetal.frontend.dialect import as_written
 from anymetal.frontend.forbidden import reason_for
 from anymetal.frontend.unit import part_name
 from anymetal.source import KernelSource
@@ -14,14 +15,10 @@ _MESSAGE = re.compile(
     r"(?:(?P<file>[^\n]+?):(?P<line>\d+):(?P<column>\d+): )?"
     r"(?P<kind>fatal error|error|note): (?P<text>.*)"
 )
+#: The copy of MLX's headers that shipped.py makes.
+_SHIPPED = re.compile(r".*/headers/mlx-[0-9a-f]+/(?=mlx/)")
+_INCLUDED = re.compile(r"In file included from (?P<file>[^\n]+?):(?P<line>\d+)[:,]")
 _NOISE = re.compile(r"In file included from |\d+ (?:errors?|warnings?)\b.* generated\.")
-#: What unit.py and library.py overwrite, with the same number of characters.
-_OVERWRITTEN = (
-    (re.compile(r"(?<=[\d.])_b\b"), "bf"),
-    (re.compile(r"\b__am_[kK]\b"), "kernel"),
-    (re.compile(r"\bthreadspace\b(?=\s*\()"), "threadgroup"),
-)
-
 _METAL_TYPE = r"[\w ]*\b(?:u?(?:char|short|int|long)|half|bfloat|float|bool|u?int\d+_t)[234]?[ *&]*"
 
 #: Clang's spelling of what has another name in Metal.
@@ -31,9 +28,13 @@ _SPELLING = (
     (re.compile(r" ?\(aka '[^']*(?:_Float16|__bf16|__am_)[^']*'\)"), ""),
     (re.compile(r"\b_Float16\b"), "half"),
     (re.compile(r"\b__bf16\b"), "bfloat"),
-    (re.compile(r"; did you mean '__am_\w+'\?"), ""),
+    (re.compile(r"; did you mean '__am(?:_\w+|::[\w:]+)'\?"), ""),
     (re.compile(r"\b__am_double\b"), "double"),
     (re.compile(r" in C\+\+ are a Clang extension"), " are not supported in Metal"),
+    (
+        re.compile(r"no matching member function for call to 'put_(\w+)'"),
+        r"cannot assign to component '\1' of a const vector",
+    ),
     (re.compile(r" \[-W[^\]]*\]$"), ""),
 )
 
@@ -69,6 +70,12 @@ class Message:
     line: int = 0
     column: int = 0
     snippet: tuple[str, ...] = ()
+    included: tuple[tuple[str, int], ...] = ()  #: files and lines of the `#include`s that led here
+
+    @property
+    def shipped(self) -> bool:
+        """Whether it is about a header of MLX's package."""
+        return self.file.startswith("mlx/")
 
 
 @dataclass
@@ -93,30 +100,42 @@ def problems_of(messages: str) -> list[Problem]:
 def parse(messages: str) -> Iterator[Message]:
     """Every error and note, in order."""
     current: Message | None = None
+    included: list[tuple[str, int]] = []
     for line in messages.splitlines():
         match = _MESSAGE.fullmatch(line)
-        if match is None and current is not None and not _NOISE.match(line):
-            line = _as_written(line)
+        if including := _INCLUDED.match(line):
+            included.append((including["file"], int(including["line"])))
+        elif match is None and current is not None and not _NOISE.match(line):
             current = replace(current, snippet=(*current.snippet, line))
         if match is not None:
             if current is not None:
-                yield current
+                yield _with_own_words(current)
             current = Message(
                 kind=match["kind"].removeprefix("fatal "),
                 text=_metal_words(match["text"]),
-                file=match["file"] or "",
+                file=_SHIPPED.sub("", match["file"] or ""),
                 line=int(match["line"] or 0),
                 column=int(match["column"] or 0),
+                included=tuple(included),
             )
+            included = []
     if current is not None:
-        yield current
+        yield _with_own_words(current)
 
 
-def _as_written(line: str) -> str:
-    """A line of the user's text, shown by Clang, with their own words."""
-    for pattern, word in _OVERWRITTEN:
-        line = pattern.sub(word, line)
-    return line
+def _with_own_words(message: Message) -> Message:
+    """The lines of the user's text that Clang shows, as they wrote them, marks below included."""
+    shown: list[str] = []
+    before = ""
+    for line in message.snippet:
+        own = as_written(line)
+        if before and not line.strip(" |^~"):
+            mark = min((line.find(c) for c in "^~" if c in line), default=0)
+            hidden = len(before[:mark]) - len(as_written(before[:mark]))
+            own = line[: len(line) - len(line.lstrip(" |"))][: mark - hidden] + line[mark:]
+        shown.append(own)
+        before = line if own != line else ""
+    return replace(message, snippet=tuple(shown))
 
 
 def _metal_words(text: str) -> str:
@@ -126,12 +145,12 @@ def _metal_words(text: str) -> str:
 
 
 def exact_column(message: Message, source: KernelSource) -> Message:
-    """Clang counts bytes, people (and editors) count characters."""
+    """Clang counts bytes of what it got, people count characters of what they wrote."""
     lines = text_of(message, source).split("\n")
     if not 0 < message.line <= len(lines):
         return message
     before = lines[message.line - 1].encode()[: message.column - 1]
-    return replace(message, column=len(before.decode(errors="ignore")) + 1)
+    return replace(message, column=len(as_written(before.decode(errors="ignore"))) + 1)
 
 
 def text_of(message: Message, source: KernelSource) -> str:

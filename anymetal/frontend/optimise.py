@@ -21,6 +21,7 @@ import llvmlite.binding as llvm
 
 from anymetal.frontend.defined import define_semantics
 from anymetal.ir.problem import Problem
+from anymetal.runtime import turns
 
 KERNEL = "__am_kernel"
 THREADGROUP_PREFIX = "threadgroup."
@@ -53,7 +54,13 @@ def optimise(raw: str, large: bool = False) -> str:
     `large` says that arrays may have 2^31 elements or more (see defined.py). What cannot become
     one function, such as recursion, has been refused before (see restrictions.py).
     """
-    module = llvm.parse_assembly(prepare(raw, large))
+    text = prepare(raw, large)
+    with turns.llvm:
+        return _optimised(text)
+
+
+def _optimised(text: str) -> str:
+    module = llvm.parse_assembly(text)
     _run_passes(module)
     return str(module)
 
@@ -137,6 +144,9 @@ def _machine() -> Any:
     # Nor shall a value that some way to here has computed already become a phi: computing it again
     # is cheaper than blending it, and leaves the form of addresses in sight (simd/tiles.py).
     llvm.set_option("anymetal", "-enable-pre=false")
+    # Nor shall blocks be doubled so that a later branch can be left out: lanes that come by
+    # different ways would meet later, and by then have computed uniform values apart.
+    llvm.set_option("anymetal", "-jump-threading-threshold=0")
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_triple(llvm.get_process_triple())

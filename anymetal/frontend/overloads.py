@@ -101,7 +101,7 @@ def _body(tokens: Sequence[Token], name: int) -> int:
     return index
 
 
-def _is_same_text(one: Definition, other: Definition) -> bool:
+def is_same_text(one: Definition, other: Definition) -> bool:
     """Whether the two differ in nothing but address spaces."""
     return all(
         [text for text in _texts(a) if text not in _ERASED]
@@ -130,7 +130,7 @@ def without_redundant_overloads(source: KernelSource, messages: str) -> KernelSo
     spans: dict[str, list[tuple[int, int]]] = {}
     for problem in problems_of(messages):
         pair = _overloads(problem, source)
-        if pair and _is_same_text(*pair):
+        if pair and is_same_text(*pair):
             header = problem.error.file == part_name(source, "header")
             part = "header" if header else "source"
             span = pair[1].span

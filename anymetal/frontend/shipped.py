@@ -2,8 +2,8 @@
 
     #include "mlx/backend/metal/kernels/steel/gemm/gemm.h"
 
-Few words in them are beyond Clang. Those are blanked in a copy in the cache, so that lines and
-columns stay the same. Files that MLX's prelude has already, and those that tell address spaces
+Few words in them are beyond Clang. A copy in the cache does without them (see dialect.py); its
+lines stay the same. Files that MLX's prelude has already, and those that tell address spaces
 apart, have a namesake in our own include folder, which comes first.
 """
 
@@ -11,21 +11,18 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import re
 import shutil
 import tempfile
 from pathlib import Path
 
+from anymetal.frontend.dialect import shipped_for_clang
 from anymetal.runtime.cache import cache_directory, digest
-
-_FOLDER = "mlx/backend/metal/kernels"
-#: `[[threadgroup(0)]]`: the binding of a parameter, whose name is a macro for us.
-_BINDING = re.compile(r"\[\[\s*threadgroup\s*\(\s*\d+\s*\)\s*\]\]")
+from anymetal.runtime.identity import MLX_HEADERS
 
 
 def include_flags(text: str) -> list[str]:
     """Arguments that let Clang find MLX's headers, if the text seems to include one."""
-    if _FOLDER not in text:
+    if MLX_HEADERS not in text:
         return []
     folder = _readable_copy()
     return ["-I", str(folder)] if folder else []
@@ -35,11 +32,11 @@ def _readable_copy() -> Path | None:
     """The folder to include from; None if there is no MLX, or one without headers."""
     spec = importlib.util.find_spec("mlx")
     packages = spec.submodule_search_locations if spec else None
-    original = Path(next(iter(packages or ()), "")) / "include" / _FOLDER
+    original = Path(next(iter(packages or ()), "")) / "include" / MLX_HEADERS
     if not packages or not original.is_dir():
         return None
     texts = {
-        str(file.relative_to(original)): _readable(file.read_text())
+        str(file.relative_to(original)): shipped_for_clang(file.read_text())
         for file in sorted(original.rglob("*.h"))
     }
     parent = cache_directory() / "headers"
@@ -50,16 +47,12 @@ def _readable_copy() -> Path | None:
     return target
 
 
-def _readable(text: str) -> str:
-    return _BINDING.sub(lambda match: " " * len(match[0]), text)
-
-
 def _write(texts: dict[str, str], target: Path) -> None:
     """All files or none: other processes may be doing the same."""
     made = Path(tempfile.mkdtemp(dir=target.parent))
     try:
         for name, text in texts.items():
-            file = made / _FOLDER / name
+            file = made / MLX_HEADERS / name
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
         os.rename(made, target)

@@ -262,6 +262,8 @@ def _variables_at_program_scope(tokens: Sequence[Token]) -> Iterator[Token]:
             if _declares_constant(statement):
                 yield statement[-1]
             index, statement = closing(tokens, index), []
+        elif token.text == "[" and [t.text for t in tokens[index + 1 : index + 2]] == ["["]:
+            statement = []  # an attribute: a built-in input
         elif token.text in ("=", "[") and _declares_constant(statement):
             yield statement[-1]
             statement = []

@@ -2,8 +2,7 @@
 
     <header of the user>                                    lines of "<name>: header"
     entry declared; extern "C" __am_kernel calls it         "<name>: wrapper"
-    [template <...>] void entry(<parameters>) {             "<name>: signature"
-      one variable per attribute that the body names
+    [template <...>] void entry(<parameters, attributes>) { "<name>: signature"
     <body of the user>                                      lines of "<name>: source"
     }
 
@@ -14,16 +13,18 @@ write after it should be at their mercy.
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 
 from anymetal.errors import MetalCompileError
+from anymetal.frontend.dialect import for_clang, header_for_clang
 from anymetal.frontend.forbidden import WORDS
-from anymetal.size_extension import SIZE_CLASS, size_definition
+from anymetal.signature import ATTRIBUTES
+from anymetal.size_extension import SIZE_CLASS, size_buffer
 from anymetal.source import KernelSource, LibrarySource, Parameter
 
 KERNEL_SYMBOL = "__am_kernel"
 
-#: The operators of bfloat literals as `_for_clang` writes them. Then: Metal has no double. A use of
+#: The operators of bfloat literals as dialect.py writes them. Then: Metal has no double. A use of
 #: an unavailable type is one clean error at the user's token, and parsing goes on as for `float`.
 _PREAMBLE = f"""\
 constexpr bfloat operator""_b(long double value) {{ return static_cast<bfloat>(value); }}
@@ -32,12 +33,6 @@ typedef float __am_double __attribute__((unavailable("'double' is not supported 
 #define double __am_double
 #pragma GCC poison {" ".join(WORDS)}
 """
-_LITERAL = re.compile(r"(?<![\w.])((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(H|bf|BF)\b")
-_CONTRACT = re.compile(r"\bMETAL(?=[ \t]+fp[ \t]+contract\b)")
-#: Address spaces behind the parameter list of a member function.
-_MEMBER = re.compile(
-    r"\)(?:\s*\b(?:const|volatile|device|thread|constant|threadgroup)\b)+(?=\s*(?:[{;=]|->))"
-)
 _INLINE = "static inline __attribute__((always_inline)) void"
 
 
@@ -62,11 +57,11 @@ def translation_unit(source: KernelSource) -> str:
             f"kernel name {source.name!r} is not an identifier: MLX makes the function name "
             f"{source.entry!r} of it. Use only letters, digits and underscores.",
         )
-    header, body = _for_clang(source.header), _for_clang(source.body)
+    header, body = header_for_clang(source.header), for_clang(source.body)
     return "".join(
         (
             _PREAMBLE,
-            SIZE_CLASS if _size_constants(source) else "",
+            SIZE_CLASS if any(p.kind == "size" for p in source.parameters) else "",
             _line(source, "header"),
             # Two newlines: a backslash at the end would swallow the first.
             header + "\n\n" if header else "",
@@ -89,7 +84,7 @@ def _library_unit(source: LibrarySource) -> str:
             '#include "anymetal/library.h"\n',
             source.before,
             _line(source, "header"),
-            _for_clang(source.header),
+            header_for_clang(source.header),
             "\n\n",
             _line(source, "wrapper"),
             source.after,
@@ -101,31 +96,19 @@ def _line(source: KernelSource, part: str) -> str:
     return f'#line 1 "{part_name(source, part)}"\n'
 
 
-def _for_clang(text: str) -> str:
-    """The few words that Clang knows by another name; each has the same length there.
-
-    `#pragma METAL fp contract` is Clang's own pragma; 1.0H is 1.0h, and 1.0bf becomes 1.0_b, since
-    suffixes without an underscore are reserved. `threadgroup` behind a parameter list says nothing
-    here, and the attribute that stands for it may not stand there.
-    """
-    text = _CONTRACT.sub("clang", text)
-    text = _MEMBER.sub(lambda match: match[0].replace("threadgroup", " " * 11), text)
-    return _LITERAL.sub(lambda match: match[1] + ("h" if match[2] == "H" else "_b"), text)
-
-
 def _template_head(source: KernelSource) -> str:
     return f"template <{source.template_parameters}>\n" if source.template_parameters else ""
 
 
 def _wrapper(source: KernelSource) -> str:
-    types = ", ".join(_type_and_name(p)[0] for p in source.parameters)
-    names = ", ".join(_type_and_name(p)[1] for p in source.parameters)
     declarations = ", ".join(map(_declaration, source.parameters))
+    types = ", ".join(type_ for type_, _, _ in _entry_parameters(source))
+    values = ", ".join(value for _, _, value in _entry_parameters(source))
     # `namespace` ends what a header left open: `struct A {}` without semicolon is an error there.
     return (
         f"namespace {{}}\n{_template_head(source)}{_INLINE} {source.entry}({types});\n"
         f'extern "C" void {KERNEL_SYMBOL}({declarations}) '
-        f"{{ {source.entry}{source.template_arguments}({names}); }}\n"
+        f"{{ {source.entry}{source.template_arguments}({values}); }}\n"
     )
 
 
@@ -145,15 +128,23 @@ def _type_and_name(parameter: Parameter) -> tuple[str, str]:
     return type_, name
 
 
+def _entry_parameters(source: KernelSource) -> Iterator[tuple[str, str, str]]:
+    """Type, name and value of what the function around the body takes.
+
+    Attributes are parameters as in Metal, so the body begins where its braces open, which some
+    pragmas insist on.
+    """
+    for parameter in source.parameters:
+        type_, name = _type_and_name(parameter)
+        yield type_, name, name
+    for parameter in source.parameters:
+        if parameter.kind == "size":
+            variable = parameter.name
+            yield "const __am_size_of", variable, f"__am_size_of{{*{size_buffer(variable)}}}"
+    for name in source.attributes:
+        yield ATTRIBUTES[name], name, f"__am_attr_{name}()"
+
+
 def _signature(source: KernelSource) -> str:
-    declarations = ",\n".join(f"  {parameter.declaration}" for parameter in source.parameters)
-    attributes = "".join(f"  auto {name} = __am_attr_{name}();\n" for name in source.attributes)
-    return (
-        f"{_template_head(source)}{_INLINE} {source.entry}(\n"
-        f"{declarations}) {{\n{attributes}{_size_constants(source)}"
-    )
-
-
-def _size_constants(source: KernelSource) -> str:
-    sized = (parameter.name for parameter in source.parameters if parameter.kind == "size")
-    return "".join(f"  {size_definition(name)}\n" for name in sized)
+    declarations = ",\n".join(f"  {type_} {name}" for type_, name, _ in _entry_parameters(source))
+    return f"{_template_head(source)}{_INLINE} {source.entry}(\n{declarations}) {{\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from anymetal.ir.types import FLOAT, I1, I32, VOID, Type
+from anymetal.ir.types import FLOAT, I1, I32, PTR, VOID, Type
 
 Signature = tuple[Type, tuple[Type, ...]]
 
@@ -32,6 +32,7 @@ INTRINSICS: dict[str, Signature] = {
     "__am_matrix_fma": (FLOAT, (FLOAT,) * 4),
     "__am_threadgroup_barrier": (VOID, (I32,)),
     "__am_simdgroup_barrier": (VOID, (I32,)),
+    "__am_log": (VOID, (PTR,)),
 }
 
 #: Functions of the C library with a result and nothing else.
@@ -46,9 +47,13 @@ LIBM = frozenset(
     for suffix in ("f", "")
 )
 
+_SHORT = frozenset(
+    "ceil copysign fabs floor fma fmax fmin nearbyint rint round roundeven sqrt trunc".split()
+)
 _WITH_EFFECT = (
     "__am_threadgroup_barrier",
     "__am_simdgroup_barrier",
+    "__am_log",
     "llvm.memcpy.",
     "llvm.memmove.",
     "llvm.memset.",
@@ -60,6 +65,12 @@ def is_known(callee: str) -> bool:
     return callee.startswith("llvm.") or callee in INTRINSICS or callee in LIBM
 
 
+def is_long(callee: str) -> bool:
+    """Whether a call is one of the C library, by name or by intrinsic, that no instruction does."""
+    name = callee.removeprefix("llvm.").split(".")[0].removesuffix("f")
+    return name in LIBM and name not in _SHORT
+
+
 def has_effect(callee: str) -> bool:
     """Whether a call may change memory, or lets others change it; then its place matters."""
     return callee.startswith(_WITH_EFFECT) or not is_known(callee)
@@ -68,9 +79,12 @@ def has_effect(callee: str) -> bool:
 def plain_name(symbol: str) -> str:
     """The name that a user knows a function or variable by: `f` for _Z1fi, `n::f` for _ZN1n1fEi.
 
-    Out of an Itanium-mangled symbol; of a static variable in a function only its own name.
+    Out of an Itanium-mangled symbol; of a static variable in a function only its own name, and
+    lambdas have none.
     """
     symbol = symbol.strip('"')
+    if re.match(r"_ZZ\w*Ul", symbol) and not re.search(r"E\d+[A-Za-z_]\w*$", symbol):
+        return "a lambda"
     start = re.match(r"_Z(?:Z\w*E(?=\d)|N[KVr]*|L)?", symbol)
     if not start:
         return symbol

@@ -36,7 +36,7 @@ class Locations:
         """
         place = _fields(self.nodes.get(key, ""))
         where, line = self._file_of(place.get("scope", "")), int(place.get("line", 0))
-        if where.endswith((": source", ": header")) and line:
+        if line and _is_users(where):
             return Location(where, line, int(place.get("column", 0)))
         return self._resolve(place["inlinedAt"]) if "inlinedAt" in place else None
 
@@ -49,6 +49,16 @@ class Locations:
                 return _fields(self.nodes.get(fields["file"], "")).get("filename", "")
             scope = fields.get("scope", "")
         return ""
+
+
+def _is_users(where: str) -> bool:
+    """Whether a file is the user's: a part of a kernel, or a Metal file, which have no folder.
+
+    Headers have one. `signature` and `wrapper` are our parts of a kernel's text, and `<stdin>` is
+    what stands in front of all parts.
+    """
+    ours = "/" in where or where.startswith("<") or where.endswith((": signature", ": wrapper"))
+    return bool(where) and not ours
 
 
 def _fields(text: str) -> dict[str, str]:

@@ -1,26 +1,44 @@
 """The disk cache: results of compilation, found again by a later process.
 
-    <directory>/index/<key>              one line, the name of the object: "<sha256><suffix>"
+    <directory>/index/<key>              the name of the object, "<sha256><suffix>"; then what it is
     <directory>/objects/<sha256><suffix> the result, named by the digest of its own content
+    <directory>/headers/                 Clang's precompiled headers (see frontend/clang.py)
+    <directory>/locks/                   held by who makes a result (see turns.py)
 
 Files appear by renaming, and an object's name fixes its content, so processes may read, write and
 clear at the same time. An object whose content does not fit its name is deleted, never loaded: the
 directory holds machine code, hence it must also be ours alone.
+
+The time of an object's last change is that of its last use. What was not used for longest is
+removed when the whole grows beyond a limit:
+
+    ANYMETAL_CACHE_LIMIT   bytes, or a number with K, M, G or T (default: 1G)
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import itertools
 import os
+import re
+import time
 from pathlib import Path
 from typing import NamedTuple
 
 #: What `clear` removes; a directory that somebody names may hold other things.
-_FOLDERS = ("index", "objects", "headers")
+_FOLDERS = ("index", "objects", "headers", "locks")
+_LARGE = ("objects", "headers")
+
+_LIMIT = "1G"
+_UNITS = {unit: 1 << 10 * power for power, unit in enumerate(("", "K", "M", "G", "T"))}
+#: Seconds after which a file that nothing refers to counts as left behind.
+_LEFT = 3600.0
 
 _counter = itertools.count()
+#: Names of the files that this process works with, which it does not remove to save space.
+_in_use: set[str] = set()
 
 
 class Entry(NamedTuple):
@@ -29,6 +47,17 @@ class Entry(NamedTuple):
     key: str
     path: Path
     size: int
+    name: str  #: what it is, such as "kernel `exp`"; may be empty
+    made: float  #: seconds since 1970
+    used: float
+
+
+class Verdict(NamedTuple):
+    """What `verify` found."""
+
+    good: int  #: objects whose content fits their names
+    broken: list[str]  #: names of those whose content does not; removed
+    leftovers: int  #: files that nothing refers to; removed
 
 
 def cache_directory() -> Path:
@@ -59,7 +88,7 @@ def get(key: str) -> Path | None:
     directory = cache_directory()
     index = directory / "index" / key
     try:
-        path = directory / "objects" / os.path.basename(index.read_text())
+        path = _object_of(index)[0]
     except FileNotFoundError:
         return None
     except (OSError, ValueError):  # unreadable, or no text
@@ -69,19 +98,40 @@ def get(key: str) -> Path | None:
         content = path.read_bytes()
     except OSError:
         content = b""
-    if hashlib.sha256(content).hexdigest() == path.name.partition(".")[0]:
+    if _fits(path, content):
+        use(path)
         return path
     _remove(index, path)
     return None
 
 
-def put(key: str, suffix: str, content: bytes) -> Path:
-    """Stores `content` under `key` and returns its file, whose name ends in `suffix` (".so")."""
-    name = hashlib.sha256(content).hexdigest() + suffix
+def put(key: str, suffix: str, content: bytes, name: str = "") -> Path:
+    """Stores `content` under `key` and returns its file, whose name ends in `suffix` (".so").
+
+    `name` says what it is, for people who list the cache.
+    """
+    most = limit()
+    object_name = hashlib.sha256(content).hexdigest() + suffix
+    _in_use.add(object_name)
+    index = f"{object_name}\n{' '.join(name.split())}".encode()
     try:
-        return _store(cache_directory(), key, name, content)
+        path = _store(cache_directory(), key, object_name, content, index)
     except OSError:  # disk full, quota, directory removed or made read-only meanwhile
-        return _store(_private_directory(), key, name, content)
+        return _store(_private_directory(), key, object_name, content, index)
+    _shrink(most)
+    return path
+
+
+def use(path: Path) -> None:
+    """Take note that this process works with a cached file."""
+    _in_use.add(path.name)
+    with contextlib.suppress(OSError):  # gone, or read-only: then its time says nothing
+        os.utime(path)
+
+
+def shrink() -> None:
+    """Keep to the limit after somebody else than `put` has written into the cache."""
+    _shrink(limit())
 
 
 def entries() -> list[Entry]:
@@ -89,13 +139,14 @@ def entries() -> list[Entry]:
     directory = cache_directory()
     found = []
     for index in sorted(_files(directory / "index")):
-        if index.suffix == ".tmp":  # being written, or left by a process that was killed
+        if _is_temporary(index):
             continue
         try:
-            path = directory / "objects" / os.path.basename(index.read_text())
-            found.append(Entry(index.name, path, path.stat().st_size))
+            path, name = _object_of(index)
+            made, status = index.stat().st_mtime, path.stat()
         except (OSError, ValueError):
             continue
+        found.append(Entry(index.name, path, status.st_size, name, made, status.st_mtime))
     return found
 
 
@@ -117,6 +168,119 @@ def clear() -> None:
         _remove(*_files(cache_directory() / folder))
 
 
+def verify() -> Verdict:
+    """Reads every object and removes those that are damaged, and what nothing refers to.
+
+    Other processes may go on using the cache. Precompiled headers are Clang's to check, as it does
+    whenever it reads one.
+    """
+    directory = cache_directory()
+    good, broken = 0, []
+    left = [path for folder in _FOLDERS for path in _abandoned(directory / folder)]
+    known = {entry.path.name for entry in entries()}
+    for path in _files(directory / "objects"):
+        if _is_temporary(path):
+            continue
+        try:
+            content = path.read_bytes()
+        except OSError:
+            continue
+        if not _fits(path, content):
+            broken.append(path.name)
+            _remove(path)
+        elif path.name not in known and _age(path) > _LEFT:
+            left.append(path)
+        else:
+            good += 1
+    left += _dangling(directory)
+    _remove(*left)
+    return Verdict(good, broken, len(left))
+
+
+def headers() -> list[Path]:
+    """The precompiled headers."""
+    return [p for p in _files(cache_directory() / "headers") if not _is_temporary(p)]
+
+
+def limit() -> int:
+    """Bytes that the cache may have."""
+    text = os.environ.get("ANYMETAL_CACHE_LIMIT") or _LIMIT
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.I)
+    if found is None:
+        raise ValueError(
+            "ANYMETAL_CACHE_LIMIT must be a number of bytes, or a number with K, M, G or T, such "
+            f"as 500M or 2G, not {text!r}"
+        )
+    return int(float(found[1]) * _UNITS[found[2].upper()])
+
+
+def _shrink(most: int) -> None:
+    directory = cache_directory()
+    files = []
+    for folder in _LARGE:
+        for path in _files(directory / folder):
+            try:
+                status = path.stat()
+            except OSError:
+                continue
+            files.append((status.st_mtime_ns, status.st_size, path))
+    excess = sum(size for _, size, _ in files) - most
+    if excess <= 0:
+        return
+    for _, size, path in sorted(files):
+        if path.name not in _in_use and not _is_temporary(path):
+            _remove(path)
+            excess -= size
+            if excess <= 0:
+                break
+    _remove(*_dangling(directory))
+
+
+def _fits(path: Path, content: bytes) -> bool:
+    return hashlib.sha256(content).hexdigest() == path.name.partition(".")[0]
+
+
+def _object_of(index: Path) -> tuple[Path, str]:
+    """The object that an index file leads to, and what it is."""
+    name, _, description = index.read_text().partition("\n")
+    return index.parents[1] / "objects" / os.path.basename(name), description
+
+
+def _dangling(directory: Path) -> list[Path]:
+    """Index files that lead to no object."""
+    found = []
+    for index in _files(directory / "index"):
+        try:
+            if not _is_temporary(index) and not _object_of(index)[0].is_file():
+                found.append(index)
+        except FileNotFoundError:
+            continue
+        except (OSError, ValueError):
+            found.append(index)
+    return found
+
+
+def _abandoned(folder: Path) -> list[Path]:
+    """Temporary files and locks of processes that were killed."""
+    return [
+        path
+        for path in _files(folder)
+        if (_is_temporary(path) or folder.name == "locks") and _age(path) > _LEFT
+    ]
+
+
+def _is_temporary(path: Path) -> bool:
+    """Being written, or left by a process that was killed; Clang's are called `….pch.tmp`."""
+    return path.name.endswith(".tmp")
+
+
+def _age(path: Path) -> float:
+    try:
+        return time.time() - path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
 def _remove(*paths: Path) -> None:
     for path in paths:
         try:
@@ -132,10 +296,10 @@ def _files(folder: Path) -> list[Path]:
         return []
 
 
-def _store(directory: Path, key: str, name: str, content: bytes) -> Path:
+def _store(directory: Path, key: str, name: str, content: bytes, index: bytes) -> Path:
     path = directory / "objects" / name
     _write(path, content)
-    _write(directory / "index" / key, name.encode())
+    _write(directory / "index" / key, index)
     return path
 
 

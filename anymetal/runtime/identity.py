@@ -14,8 +14,11 @@ from anymetal.runtime.cache import digest
 
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))
 
-#: Files inside the packages that compile, and of MLX, whose headers kernels may include; another
-#: version is another size or another time.
+#: The folder of MLX's Metal headers, as kernels spell it in `#include`.
+MLX_HEADERS = "mlx/backend/metal/kernels"
+
+#: Files inside the packages that compile, and of MLX, on which all of this rests; another version
+#: is another size or another time.
 _TOOLS = {
     "ziglang": "zig",
     "llvmlite": os.path.join("binding", "libllvmlite.so"),
@@ -44,8 +47,23 @@ def fingerprint() -> str:
 
 def package() -> str:
     """Names, sizes and times of AnyMetal's own files: editing the compiler empties the cache."""
+    return _files(_PACKAGE)
+
+
+def included(text: str) -> str:
+    """Names, sizes and times of MLX's Metal headers, if a kernel's text may include some."""
+    if MLX_HEADERS not in text:
+        return ""
+    spec = importlib.util.find_spec("mlx")
+    folders = spec.submodule_search_locations if spec else None
+    folder = os.path.join(next(iter(folders or ()), ""), "include", MLX_HEADERS)
+    return _files(folder) if folders and os.path.isdir(folder) else ""
+
+
+def _files(folder: str) -> str:
+    """Name, size and time of every file below a folder."""
     lines: list[str] = []
-    folders = [_PACKAGE]
+    folders = [folder]
     while folders:
         with os.scandir(folders.pop()) as found:
             for entry in found:

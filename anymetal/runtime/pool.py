@@ -14,12 +14,12 @@ import _signal  # type: ignore[import-not-found]  # `signal.getsignal` takes 2 Â
 import ctypes
 import functools
 import os
-import threading
+import re
 from pathlib import Path
 from typing import NoReturn
 
-from anymetal.errors import KernelMemoryError, KernelTimeoutError, ToolchainError
-from anymetal.runtime import cache, zig
+from anymetal.errors import CompilerError, KernelMemoryError, KernelTimeoutError, ToolchainError
+from anymetal.runtime import cache, turns, zig
 
 _FOLDER = Path(__file__).parent
 _UNITS = ("pool.cpp", "arrays.cpp")
@@ -58,10 +58,9 @@ class Call(ctypes.Structure):
 class Pool:
     """The loaded library. Use `pool()`."""
 
-    def __init__(self) -> None:
-        path = str(_library_file())
+    def __init__(self, path: Path) -> None:
         try:
-            library, with_gil = ctypes.CDLL(path), ctypes.PyDLL(path)
+            library, with_gil = ctypes.CDLL(str(path)), ctypes.PyDLL(str(path))
         except OSError as error:
             raise ToolchainError(
                 f"cannot load {path}: {error}. If that file system forbids executable code, set "
@@ -126,7 +125,6 @@ class Pool:
         raise MemoryError(f"no memory for the threads of kernel `{kernel}`")
 
 
-_lock = threading.Lock()
 _pool: Pool | None = None
 
 
@@ -134,18 +132,23 @@ def pool() -> Pool:
     """The one thread pool of this process; built and loaded on first use."""
     global _pool
     if _pool is None:
-        with _lock:
+        path = _library_file()
+        with turns.starting:
             if _pool is None:
-                _pool = Pool()
+                _pool = Pool(path)
     return _pool
 
 
-def load_kernel(path: Path) -> int:
-    """Address of `am_entry` in a compiled kernel. The library stays loaded for good."""
+def load_kernel(path: Path, kernel: str) -> int:
+    """Address of `am_entry` in a compiled kernel of this name. The code stays loaded for good."""
     _load_vector_math()
     try:
         library = ctypes.CDLL(str(path))
     except OSError as error:
+        if missing := re.search(r"undefined symbol: (\S+)", str(error)):
+            raise CompilerError(
+                kernel, f"its machine code calls {missing[1]!r}, which this system does not have"
+            ) from error
         raise ToolchainError(
             f"cannot load the compiled kernel {path}: {error}. If that file system forbids "
             "executable code, set ANYMETAL_CACHE_DIR to a directory on another one."
@@ -169,8 +172,10 @@ def _library_file() -> Path:
     sources = [(_FOLDER / name).read_bytes() for name in _UNITS + _HEADERS]
     key = cache.digest("pool", zig.host_triple(), *sources)
     if (path := cache.get(key)) is None:
-        objects = [zig.compile_native(_FOLDER / name) for name in _UNITS]
-        path = cache.put(key, ".so", zig.link_shared(*objects))
+        with turns.making(key):
+            if (path := cache.get(key)) is None:
+                objects = [zig.compile_native(_FOLDER / name) for name in _UNITS]
+                path = cache.put(key, ".so", zig.link_shared(*objects), "the thread pool")
     return path
 
 

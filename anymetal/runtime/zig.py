@@ -11,6 +11,7 @@ import os
 from pathlib import Path
 
 from anymetal.errors import ToolchainError
+from anymetal.runtime import turns
 
 _REMEDY = "Install AnyMetal's dependencies again: python -m pip install --force-reinstall ziglang"
 
@@ -77,14 +78,35 @@ class _workspace:
 
 
 def _run(*arguments: str | Path) -> None:
-    import subprocess
+    status, _, messages = run(*arguments)
+    if status:
+        beginning = "\n".join(messages.splitlines()[:20])
+        raise ToolchainError(f"`zig {arguments[0]}` failed with status {status}:\n{beginning}")
 
-    try:
-        done = subprocess.run([zig_path(), *arguments], capture_output=True, text=True)
-    except OSError as error:
-        raise ToolchainError(f"{zig_path()} does not start: {error}. {_REMEDY}") from error
-    if done.returncode:
-        message = "\n".join(done.stderr.splitlines()[:20])
-        raise ToolchainError(
-            f"`zig {arguments[0]}` failed with status {done.returncode}:\n{message}"
-        )
+
+def run(*arguments: str | Path, text: str = "", folder: Path | None = None) -> tuple[int, str, str]:
+    """Exit status, output and messages of a tool, which reads `text` from its input.
+
+    The input is a file: the other end of a pipe could be open in a child of ours that was forked
+    meanwhile, and then would never end.
+    """
+    import subprocess
+    from tempfile import TemporaryFile
+
+    with TemporaryFile() as given:
+        given.write(text.encode())
+        given.seek(0)
+        try:
+            with turns.starting:
+                process = subprocess.Popen(
+                    [zig_path(), *arguments],
+                    stdin=given,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    cwd=folder,
+                )
+        except OSError as error:
+            raise ToolchainError(f"{zig_path()} does not start: {error}. {_REMEDY}") from error
+    with process:
+        output, messages = process.communicate()
+    return process.returncode, output.decode(), messages.decode(errors="replace")

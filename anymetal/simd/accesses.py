@@ -11,6 +11,7 @@ from typing import Protocol
 
 from anymetal.ir import types as t
 from anymetal.simd.masks import Mask, Masks
+from anymetal.simd.streams import LINE
 from anymetal.simd.writer import Writer, suffix
 
 
@@ -67,6 +68,27 @@ class Accesses:
         pointers = f"{w.vector(t.PTR)} align {align}"
         args = [(vector, name), (pointers, address), (self.masks.type, self.masks.text(mask))]
         w.call("void", f"llvm.masked.scatter.{suffix(type_, w.width)}.v{w.width}p0", args)
+
+    def stream(self, type_: t.Type, name: str, address: str, align: int, mask: Mask) -> None:
+        """Stores consecutive elements, past the caches where the launch is large and the elements
+        begin a cache line: see streams.py."""
+        w = self.w
+        number = w.value(f"ptrtoint ptr {address} to i64")
+        inside = w.value(f"and i64 {number}, {LINE - 1}")
+        whole = w.value(f"icmp eq i64 {inside}, 0")
+        wanted = w.value(f"and i1 {whole}, %streaming")
+        if mask is not None:
+            all_active = w.value(f"icmp eq i{w.width} {self.masks.bits(mask)}, -1")
+            wanted = w.value(f"and i1 {wanted}, {all_active}")
+        past, usual, end = (w.fresh(f"store.{n}") for n in ("past", "usual", "end"))
+        w.do(f"br i1 {wanted}, label %{past}, label %{usual}")
+        w.label(past)
+        w.do(f"store {w.vector(type_)} {name}, ptr {address}, align {LINE}, !nontemporal !1")
+        w.do(f"br label %{end}")
+        w.label(usual)
+        self.store(type_, name, address, True, align, mask)
+        w.do(f"br label %{end}")
+        w.label(end)
 
     def apart(self, address: str, stride: int, offset: int = 0) -> str:
         """The addresses of lanes that are `stride` bytes apart."""

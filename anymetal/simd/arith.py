@@ -335,9 +335,8 @@ class Arithmetic:
 
     def _vector_math(self, instr: Instr, names: list[str]) -> str:
         """A libm function: in chunks of the vector library, else lane by lane."""
-        function = libm_name(instr.arg)
-        found = self.math.symbol(function) if function and instr.type == t.FLOAT else None
-        if found is None or found[1] > self.w.width:
+        found = self._vector_version(instr)
+        if found is None:
             return self._lane_by_lane(instr, names)
         symbol, step = found
         chunks = [
@@ -350,6 +349,19 @@ class Arithmetic:
             for at in range(0, self.w.width, step)
         ]
         return self._concatenate(chunks, step)
+
+    def _vector_version(self, instr: Instr) -> tuple[str, int] | None:
+        """Symbol and lanes of the vector version of a libm function."""
+        function = libm_name(instr.arg)
+        found = self.math.symbol(function) if function and instr.type == t.FLOAT else None
+        return found if found and found[1] <= self.w.width else None
+
+    def runs_lane_by_lane(self, instr: Instr) -> bool:
+        """Whether a call of a mathematical function is done once a lane."""
+        base = _TYPE_SUFFIX.sub("", instr.arg.removeprefix("llvm."))
+        if base in _NATIVE or base.startswith("__am_") or self._through_float(instr):
+            return False
+        return self.v.shape(instr).is_varying and self._vector_version(instr) is None
 
     def _part(self, name: str, start: int, count: int) -> str:
         if count == self.w.width:

@@ -15,19 +15,12 @@ from anymetal.simd.accesses import Accesses, VectorMemory
 from anymetal.simd.contiguity import Contiguity
 from anymetal.simd.each_lane import EachLane
 from anymetal.simd.masks import Mask, Masks
-from anymetal.simd.origins import Origin, in_threadgroup
+from anymetal.simd.origins import Origin
 from anymetal.simd.reductions import reduce_lanes, scan_lanes
 from anymetal.simd.values import Values
+from anymetal.simd.ways import REDUCIBLE, AtomicWay, atomic_way, is_plain
 from anymetal.simd.wide_atomics import ADD_RUN, add_run
 from anymetal.simd.writer import Writer, suffix
-
-#: Read-modify-write operations that combine lanes first: operation -> (reduction, identity).
-_REDUCIBLE = {
-    "add": ("add", "0"), "sub": ("add", "0"), "and": ("and", "-1"), "or": ("or", "0"),
-    "xor": ("xor", "0"), "umax": ("umax", "0"), "umin": ("umin", "-1"),
-    "max": ("smax", "MIN"), "min": ("smin", "MAX"), "fadd": ("fadd", "-0.0"),
-    "fsub": ("fadd", "-0.0"),
-}  # fmt: skip
 
 
 class Atomics:
@@ -61,32 +54,23 @@ class Atomics:
             names = [self.v.scalar(v) for v in instr.operands]
             self.v.define(instr, self._locked(instr, names))
             return
-        pointer = instr.operands[0]
-        plain = in_threadgroup(self.origins.get(pointer, frozenset()))
-        one = self._plain if plain else self._locked
-        shape, combines = self.v.shape(pointer), self._combines(instr)
-        if shape.is_uniform and combines and instr not in self.used:
-            self._combined(instr, self.v.scalar(pointer), mask, one)
-        elif shape.is_uniform and combines and instr.arg[0] == "add":
+        one = self._plain if is_plain(instr, self.origins) else self._locked
+        way = self.way(instr)
+        if way is AtomicWay.COMBINED:
+            self._combined(instr, self.v.scalar(instr.operands[0]), mask, one)
+        elif way is AtomicWay.COUNTED:
             self._counted(instr, mask, one)
-        elif plain and combines and shape.is_strided and shape.stride == instr.type.size:
+        elif way is AtomicWay.SIDE_BY_SIDE:
             self._side_by_side(instr, mask)
-        elif combines and not plain and self._adds_floats(instr):
-            self._add_floats(instr, mask)
-        else:
+        elif way is AtomicWay.LANES:
             self.each_lane.emit(instr, mask, instr.operands, one)
+        else:
+            self._add_floats(instr, mask, way)
 
-    @staticmethod
-    def _combines(instr: Instr) -> bool:
-        return instr.op == "atomicrmw" and instr.arg[0] in _REDUCIBLE
-
-    def _adds_floats(self, instr: Instr) -> bool:
-        return (
-            instr.arg[0] == "fadd"
-            and instr.type == t.FLOAT
-            and instr not in self.used
-            and self.target.swaps_16_bytes
-        )
+    def way(self, instr: Instr) -> AtomicWay:
+        """How an atomicrmw or cmpxchg of all lanes is done."""
+        swaps = self.target.swaps_16_bytes
+        return atomic_way(instr, self.v.shapes, self.origins, self.used, swaps)
 
     # -- one lane -------------------------------------------------------------------------
 
@@ -138,7 +122,7 @@ class Atomics:
         one(instr, [address, self._total(instr, mask)])
 
     def _total(self, instr: Instr, mask: Mask) -> str:
-        kind, identity = _REDUCIBLE[instr.arg[0]]
+        kind, identity = REDUCIBLE[instr.arg[0]]
         type_ = instr.type
         if isinstance(type_, t.Int):
             limit = 1 << (type_.bits - 1)
@@ -150,9 +134,6 @@ class Atomics:
         """All lanes add to one counter: each one's old value follows from those of the lanes
         before it, as if the lanes had come in order."""
         w, type_ = self.w, instr.type
-        if type_.is_float:  # the old values of a chain of additions are rounded each
-            self.each_lane.emit(instr, mask, instr.operands, one)
-            return
         vector = self.masks.blend(type_, self.v.vector(instr.operands[1]), "0", mask)
         before = scan_lanes(w, "add", type_, vector, exclusive=True)
         total = reduce_lanes(w, "add", type_, vector)
@@ -169,10 +150,9 @@ class Atomics:
         self.accesses.store(type_, new, address, True, access.align, mask)
         self.v.define(instr, vector=old)
 
-    def _add_floats(self, instr: Instr, mask: Mask) -> None:
+    def _add_floats(self, instr: Instr, mask: Mask, way: AtomicWay) -> None:
         """Additions whose order nobody can tell: to neighbours, to one element, or anywhere."""
         pointer, value = instr.operands
-        shape = self.v.shape(pointer)
         vector = self.v.vector(value)
         self.w.declarations[ADD_RUN] = add_run(self.w.width)
 
@@ -182,7 +162,7 @@ class Atomics:
                 f"call void @{ADD_RUN}(ptr {address}, {self.w.vector(t.FLOAT)} {vector}, {lanes})"
             )
 
-        if shape.is_strided and shape.stride == t.FLOAT.size:
+        if way is AtomicWay.ADDED_RUN:
             neighbours(self.v.scalar(pointer))
             return
         self.contiguity.update(

@@ -24,6 +24,7 @@ from anymetal.simd.lane_split import split_lanes
 from anymetal.simd.lanes import CrossLane, is_cross_lane
 from anymetal.simd.linearize import Linearizer, RegionPlan, Target
 from anymetal.simd.log import LOG, Log
+from anymetal.simd.marks import Marks, Role
 from anymetal.simd.masks import Mask, Masks
 from anymetal.simd.memory import Memory
 from anymetal.simd.origins import Origin, pointer_origins
@@ -32,6 +33,7 @@ from anymetal.simd.private import element_size, interleaved_pointers
 from anymetal.simd.regions import BARRIER, Edge, Node, Region, RegionTree
 from anymetal.simd.rendezvous import Rendezvous
 from anymetal.simd.shape import Launch, Shapes
+from anymetal.simd.streams import streaming_stores
 from anymetal.simd.tiles import Tile, TileAccess, TileFinder
 from anymetal.simd.values import SCALAR, VECTOR, Values, buffer_name
 from anymetal.simd.writer import Writer
@@ -54,6 +56,7 @@ class Analysis:
     needed: set[Value] = field(init=False)  #: by the addresses of tiles, wherever they are
     demanded: set[Value] = field(init=False)
     used: set[Value] = field(init=False)
+    streams: set[Instr] = field(init=False)
     origins: dict[Value, frozenset[Origin]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -72,10 +75,16 @@ class Analysis:
         self.needed = finder.leaves if finder else set()
         self.demanded = demanded_vectors(self.program, self.shapes, self.groups)
         self.origins = pointer_origins(self.program)
+        self.streams = streaming_stores(self.program, self.tree, self.shapes, self.origins)
         self.used = {v for i in self.program.instructions() for v in i.operands}
 
     def _shapes(self) -> Shapes:
         return Shapes(self.program, self.tree, self.launch, self.private, self.width)
+
+    @property
+    def streamed_bytes(self) -> int:
+        """What a thread stores that may go past the caches, once through."""
+        return sum(i.operands[0].type.size for i in self.streams)
 
     @property
     def meets(self) -> bool:
@@ -92,9 +101,11 @@ class GangFunction:
     """One generated function; `text` is its LLVM IR."""
 
     def __init__(
-        self, analysis: Analysis, name: str, target: VectorTarget, *, masked: bool, suspends: bool
+        self, analysis: Analysis, name: str, target: VectorTarget, *, masked: bool, suspends: bool,
+        marks: Marks | None = None,
     ) -> None:  # fmt: skip
         self.a = analysis
+        self.marks = marks
         self.program = analysis.program
         self.name = name
         self.suspends = suspends
@@ -138,6 +149,7 @@ class GangFunction:
             accesses,
             contiguity,
             self.atomics,
+            analysis.streams,
         )
         self.tiles = TileAccess(self.w, self.v, self.masks, analysis.numbers, accesses)
         self.lanes = (
@@ -226,6 +238,10 @@ class GangFunction:
             self.roots[node] = self._find_mask_root(node)
         return self.roots[node]
 
+    def is_masked(self, block: Block) -> bool:
+        """Whether some lanes may be inactive in this block."""
+        return self._mask_root(self.a.tree.node_of[block]) is not None
+
     def _find_mask_root(self, node: Node) -> Node | Region | None:
         while True:
             region = node.region
@@ -308,7 +324,7 @@ class GangFunction:
         again, done = self.w.fresh("again"), self.w.fresh("left")
         self.w.do(f"br i1 {some}, label %{again}, label %{done}")
         self.w.label(again)
-        self._poll(self._label(node.inner.entry))
+        self._poll(self._label(node.inner.entry), node.block.terminator)
         self.w.label(done)
         plan = self.a.plans[node.region]
         for edge in node.edges:
@@ -318,8 +334,9 @@ class GangFunction:
             self._arrive(plan, edge, mask)
         self.w.do(f"br label %{self._target_label(node.region, plan.fall[node])}")
 
-    def _poll(self, target: str) -> None:
+    def _poll(self, target: str, instr: Instr) -> None:
         """Back edges look at the cancel flag, so that a kernel can be stopped."""
+        self._mark_as(instr, "poll")
         flag = self.w.value("load volatile i32, ptr %cancel")
         stop = self.w.value(f"icmp ne i32 {flag}, 0")
         self.w.do(f"br i1 {stop}, label %function.end, label %{target}")
@@ -380,6 +397,7 @@ class GangFunction:
         return self.slots[key]
 
     def _instruction(self, instr: Instr, mask: Mask) -> None:
+        self._mark_as(instr)
         op = instr.op
         group = self.a.groups.get(instr)
         if group is not None:
@@ -435,10 +453,16 @@ class GangFunction:
         stride = -(-type_.size // align) * align
         self.v.define(instr, self.w.alloca(f"[{stride * self.w.width} x i8]", "private", align))
 
+    def _mark_as(self, instr: Instr, role: Role = "") -> None:
+        """What is written from here on belongs to this instruction."""
+        if self.marks is not None:
+            self.w.mark = self.marks.text(self.name, instr, role)
+
     # -- the end of a block ---------------------------------------------------------------
 
     def _leave(self, plan: RegionPlan, node: Node, mask: Mask) -> None:
         block = node.block
+        self._mark_as(block.terminator)
         if not node.edges:
             self.w.do(f"br label %{self._target_label(plan.region, plan.fall[node])}")
         elif node in plan.fall:
@@ -466,7 +490,7 @@ class GangFunction:
         self._arrive(plan, edge, mask)
         target = self._jump_target(plan, edge)
         if self._is_real_back_edge(plan, edge):
-            self._poll(target)
+            self._poll(target, edge.source.terminator)
         else:
             self.w.do(f"br label %{target}")
 

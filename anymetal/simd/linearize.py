@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from anymetal.ir.cfg import dominates, dominators
+from anymetal.ir.calls import is_long
 from anymetal.simd.regions import Edge, Node, Region, RegionTree
 from anymetal.simd.shape import Shapes
 
@@ -188,6 +189,8 @@ class Linearizer:
         if node.inner is not None or any(i.touches_memory for i in node.block.instrs):
             return True
         if len(node.block.instrs) > WORTH_SKIPPING:
+            return True
+        if any(i.op == "call" and is_long(i.arg) for i in node.block.instrs):
             return True
         # Nodes behind this one that take over its mask rely on it to have an active lane.
         return any(e.node is None or self._takes_mask(plan, e.node, node) for e in node.edges)

@@ -9,6 +9,10 @@ is 8 times: permute `a` so that each lane sees column k of its row, `b` so that 
 its column, multiply and add. The permutations are constants that stay within 16 lanes, one
 instruction for each half with AVX-512. Products that share a matrix share its permutations, because
 LLVM computes equal values once.
+
+A kernel that holds many sums has more of them than there are registers. LLVM's scheduler would mix
+their products and move sums between registers and memory for each single addition; so every product
+ends a block, with a branch that LLVM must not look through and that costs nothing.
 """
 
 from __future__ import annotations
@@ -27,8 +31,8 @@ def matrix_fma(w: Writer, a0: str, a1: str, b: str, c: str) -> str:
     left = [_halves(w, a0), _halves(w, a1)]
     right = _halves(w, b)
     sums = _halves(w, c)
-    for half in range(2):
-        for k in range(_SIZE):
+    for k in range(_SIZE):
+        for half in range(2):
             # Column k of `a`: in vector k & 1, at lane bits 3 and 0. Row k of `b`: in the half that
             # bit 2 names, at lane bits 2 and 1.
             column = (k >> 2 & 1) << 3 | (k >> 1 & 1)
@@ -39,6 +43,9 @@ def matrix_fma(w: Writer, a0: str, a1: str, b: str, c: str) -> str:
                 f"llvm.fmuladd.v{_HALF}f32",
                 [(_VECTOR, row), (_VECTOR, factor), (_VECTOR, sums[half])],
             )
+    behind = w.fresh("product")
+    w.do(f'callbr void asm sideeffect "", ""() to label %{behind} []')
+    w.label(behind)
     everything = w.numbers(t.I32, list(range(2 * _HALF)))
     return w.value(
         f"shufflevector {_VECTOR} {sums[0]}, {_VECTOR} {sums[1]}, <{2 * _HALF} x i32> {everything}"

@@ -17,6 +17,7 @@ from anymetal.simd.contiguity import Contiguity
 from anymetal.simd.groups import Group, pointer_of
 from anymetal.simd.masks import Mask, Masks
 from anymetal.simd.values import Values
+from anymetal.simd.ways import Way, access_way
 from anymetal.simd.writer import Writer, suffix
 
 
@@ -26,7 +27,7 @@ class Memory:
     def __init__(
         self, writer: Writer, values: Values, masks: Masks, private: dict[Value, Instr],
         arrays: dict[Instr, tuple[str, int]], accesses: Accesses, contiguity: Contiguity,
-        atomics: Atomics,
+        atomics: Atomics, streams: set[Instr],
     ) -> None:  # fmt: skip
         self.w = writer
         self.v = values
@@ -36,27 +37,30 @@ class Memory:
         self.accesses = accesses
         self.contiguity = contiguity
         self.atomics = atomics
+        self.streams = streams  #: stores that may go past the caches
 
     # -- loads ----------------------------------------------------------------------------
 
     def load(self, instr: Instr, mask: Mask) -> None:
         pointer, access = instr.operands[0], instr.arg
-        if pointer in self.private:
-            address, consecutive = self._private_address(pointer)
+        way = access_way(instr, self.v.shapes, self.private)
+        if way is Way.UNIFORM:
+            self.v.define(instr, self._load_one(instr.type, self.v.scalar(pointer), access))
+        elif way is Way.LANES:
+            self.atomics.load(instr, mask)
+        elif way is Way.TESTED:
+            self.v.define(instr, vector=self._load_varying(instr.type, pointer, access, mask))
         else:
-            shape = self.v.shape(pointer)
-            if shape.is_uniform:
-                self.v.define(instr, self._load_one(instr.type, self.v.scalar(pointer), access))
-                return
-            if access.atomic:
-                self.atomics.load(instr, mask)
-                return
-            if shape.is_varying:
-                self.v.define(instr, vector=self._load_varying(instr.type, pointer, access, mask))
-                return
-            consecutive = shape.is_strided and shape.stride == instr.type.size
-            address = self.v.scalar(pointer) if consecutive else self.v.vector(pointer)
-        self.v.define(instr, vector=self._load(instr.type, address, consecutive, access, mask))
+            address, consecutive = self._address(pointer, way)
+            self.v.define(instr, vector=self._load(instr.type, address, consecutive, access, mask))
+
+    def _address(self, pointer: Value, way: Way) -> tuple[str, bool]:
+        """Address or addresses of the lanes' elements, and whether they lie side by side."""
+        if pointer in self.private:
+            return self._private_address(pointer)
+        if way is Way.RUN:
+            return self.v.scalar(pointer), True
+        return self.v.vector(pointer), False
 
     def _load_one(self, type_: t.Type, address: str, access: Access) -> str:
         words = ("atomic " if access.atomic else "") + ("volatile " if access.volatile else "")
@@ -75,8 +79,7 @@ class Memory:
 
     def guarded_load(self, instr: Instr, mask: Mask) -> None:
         """A load for the lanes whose condition holds: the others may have a stray address."""
-        pointer = instr.operands[0]
-        if self.v.shape(pointer).is_uniform and pointer not in self.private:
+        if access_way(instr, self.v.shapes, self.private) is Way.UNIFORM:
             self.v.define(instr, self._guarded_scalar(instr, mask))
             return
         self.load(instr, self.guard(instr, mask))
@@ -192,12 +195,8 @@ class Memory:
     def store(self, instr: Instr, mask: Mask) -> None:
         value, pointer = instr.operands
         access = instr.arg
-        if pointer in self.private:
-            address, consecutive = self._private_address(pointer)
-            self._store(value.type, self.v.vector(value), address, consecutive, access, mask)
-            return
-        shape = self.v.shape(pointer)
-        if shape.is_uniform:
+        way = access_way(instr, self.v.shapes, self.private)
+        if way is Way.UNIFORM:
             words = ("atomic " if access.atomic else "") + ("volatile " if access.volatile else "")
             order = " monotonic" if access.atomic else ""
             name = self._last_lane(value, mask)
@@ -207,7 +206,7 @@ class Memory:
             )
             return
         name = self.v.vector(value)
-        if shape.is_varying:
+        if way is Way.TESTED:
             self.contiguity.store(
                 pointer,
                 value.type,
@@ -218,9 +217,11 @@ class Memory:
                 ),
             )
             return
-        consecutive = shape.stride == value.type.size
-        address = self.v.scalar(pointer) if consecutive else self.v.vector(pointer)
-        self._store(value.type, name, address, consecutive, access, mask)
+        address, consecutive = self._address(pointer, way)
+        if instr in self.streams:
+            self.accesses.stream(value.type, name, address, access.align, mask)
+        else:
+            self._store(value.type, name, address, consecutive, access, mask)
 
     def _store(
         self, type_: t.Type, name: str, address: str, consecutive: bool, access: Access, mask: Mask

@@ -11,7 +11,12 @@ from anymetal.simd.writer import Writer
 _UNIFORM = [f"{what}_{axis}" for what in ("group", "size", "full_size", "grid") for axis in "xyz"]
 #: Parameters of a gang function behind the buffers.
 CONTEXT_NAMES = [*_UNIFORM, "gang", "active"]
-CONTEXT = [f"i32 %{name}" for name in CONTEXT_NAMES] + ["ptr %threadgroup", "ptr %cancel"]
+CONTEXT = [
+    *(f"i32 %{name}" for name in CONTEXT_NAMES),
+    "i1 %streaming",  #: whether results are to go past the caches
+    "ptr %threadgroup",
+    "ptr %cancel",
+]
 
 
 class Positions:

@@ -54,7 +54,7 @@ def access_way(instr: Instr, shapes: Shapes, private: Container[Value]) -> Way:
         return Way.PRIVATE_RUN if shape.is_uniform else Way.PRIVATE
     if shape.is_uniform:
         return Way.UNIFORM
-    if instr.arg.atomic and instr.op == "load":
+    if instr.arg.atomic and instr.op != "store":
         return Way.LANES
     if shape.is_varying:
         return Way.TESTED

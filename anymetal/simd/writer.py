@@ -15,6 +15,7 @@ class Writer:
         self.entry_lines: list[str] = []  #: allocas, placed at the top of the function
         self.declarations: dict[str, str] = {}
         self.count = 0
+        self.mark = ""  #: appended to each instruction (see marks.py)
 
     def fresh(self, prefix: str = "t") -> str:
         self.count += 1
@@ -23,11 +24,11 @@ class Writer:
     def value(self, text: str) -> str:
         """Append an instruction with a result; returns its name."""
         name = f"%{self.fresh()}"
-        self.lines.append(f"  {name} = {text}")
+        self.lines.append(f"  {name} = {text}{self.mark}")
         return name
 
     def do(self, text: str) -> None:
-        self.lines.append(f"  {text}")
+        self.lines.append(f"  {text}{self.mark}")
 
     def label(self, name: str) -> None:
         self.lines.append(f"{name}:")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import mlx.core as mx
 
+from anymetal import debug
 from anymetal.errors import UnsupportedFeatureError
 from anymetal.signature import metal_body, metal_header
 from anymetal.size_extension import size_buffer
@@ -81,6 +82,10 @@ def _mlx_kernel(
     atomic_outputs: bool,
 ) -> Callable[..., Any]:
     """MLX's kernel object, whose generated text is `metal_text(source)`."""
+    if level := debug.level():
+        debug.say(f"kernel `{source.name}` on the GPU, through MLX")
+        if level >= debug.LEVELS["Metal"]:
+            debug.show(source.name, "Metal", debug.metal_of(source))
     buffers = [size_buffer(p.name) for p in source.parameters if p.kind == "size"]
     body = metal_body(source)
     if _closes_too_early(source):

@@ -32,7 +32,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 _KEYS = (
     "input output view grid threadgroup template dtypes init math_mode row_contiguous "
-    "atomic_outputs where expect close error header body"
+    "atomic_outputs where expect close error covers header body"
 ).split()
 _DIRECTIVE = re.compile(rf"// ({'|'.join(_KEYS)}):(.*)")
 _CONTINUED = re.compile(r"//(    +.*|\s*)$")

@@ -241,8 +241,8 @@ atomic_float v; atomic_store_explicit(&v, 6, R); atomic_fetch_add_explicit(&v, 0
 atomic_float v; atomic_store_explicit(&v, 6, R); atomic_fetch_sub_explicit(&v, 1, R); L(v) => 5
 atomic_float v; atomic_store_explicit(&v, 6, R); atomic_exchange_explicit(&v, 2.5f, R); L(v) => 2.5
 atomic_bool v; atomic_store_explicit(&v, true, R); atomic_exchange_explicit(&v, false, R) => 1
-atomic_ulong v; atomic_store_explicit(&v, 5, R); atomic_max_explicit(&v, 9, R); L(v) => 9
-atomic_ulong v; atomic_store_explicit(&v, 5, R); atomic_min_explicit(&v, 9, R); L(v) => 5
+ulong v = 5; atomic_max_explicit((device atomic_ulong*)&v, 9, R); v => 9
+ulong v = 5; atomic_min_explicit((device atomic_ulong*)&v, 9, R); v => 5
 float f = 1; atomic_fetch_add_explicit((device atomic_float*)&f, 2, R); f => 3
 uint f = 1; atomic_store_explicit(reinterpret_cast<device atomic<uint>*>(&f), 7, R); f => 7
 threadgroup atomic_uint v[2]; atomic_store_explicit(&v[1], 5, R); L(v[1]) => 5

@@ -133,7 +133,7 @@ _TERNARY = [
 _CASES = [(1, f) for f in _FUNCTIONS] + [(2, f) for f in _BINARY] + [(3, f) for f in _TERNARY]
 _SPACES = {"": "", "fast": "fast::", "precise": "metal::precise::"}
 #: fast:: differs where the reference gives it another bound, or none.
-_FAST_ULPS = {"rsqrt": 2.0, "fmod": None}
+_FAST_ULPS = {"rsqrt": 2.0, "fmod": None, "pow": None, "powr": None}
 _NO_VARIANTS = {"sign", "mix", "step", "smoothstep"}
 
 
@@ -194,6 +194,8 @@ def test_accuracy(functions: Functions, arity: int, function: Math, kind: type) 
             bound = 0.5000001
         actual = functions.run(f"{space}_{function.name}_{name}", *arguments, dtype=kind)
         error = ulp_error(actual, exact)
+        if kind is np.float32:  # a result that is subnormal may be zero
+            error[(actual == 0) & (np.abs(exact) < np.finfo(kind).smallest_normal)] = 0
         worst = int(np.argmax(error))
         assert error[worst] <= bound, (
             f"{space}::{function.name}({[float(a[worst]) for a in arguments]}) = "

@@ -51,14 +51,14 @@ def test_parameters_and_attributes():
     unit = translation_unit(source)
     assert "template <typename T>\n" in unit
     assert "  const device float* a,\n  const constant int* a_shape,\n" in unit
-    assert "auto thread_position_in_grid = __am_attr_thread_position_in_grid();" in unit
-    assert "auto threads_per_grid = __am_attr_threads_per_grid();" in unit
+    assert "  uint3 thread_position_in_grid,\n  uint3 threads_per_grid) {\n#line" in unit
     wrapper = lines_of(unit, "k: wrapper")
     assert wrapper[4] == (
         'extern "C" void __am_kernel(const device float* __restrict a, '
         "const constant int* __restrict a_shape, const constant float& __restrict s, "
         "device float* out) "
-        f"{{ {source.entry}<float>(a, a_shape, s, out); }}"
+        f"{{ {source.entry}<float>(a, a_shape, s, out, __am_attr_thread_position_in_grid(), "
+        "__am_attr_threads_per_grid()); }"
     )
 
 
@@ -72,7 +72,8 @@ def test_input_sizes_are_constants_of_the_function():
     source = kernel_source("if (s > *a_size) return; out[0] = a_size;")
     unit = translation_unit(source)
     assert "struct __am_size_of" in unit
-    assert "const __am_size_of a_size{*__am_a_size_buffer};" in unit
+    assert "  const __am_size_of a_size) {" in unit
+    assert "__am_size_of{*__am_a_size_buffer});" in unit
     assert "const constant uint32_t* __restrict __am_a_size_buffer" in unit
     assert "__am_size_of" not in translation_unit(kernel_source("out[0] = 1;"))
 
@@ -82,7 +83,13 @@ def test_input_sizes_are_constants_of_the_function():
     [
         ("#pragma METAL fp contract(off)", "#pragma clang fp contract(off)"),
         ('_Pragma("METAL  fp contract(fast)")', '_Pragma("clang  fp contract(fast)")'),
+        ("#pragma METAL fp math_mode(relaxed)", "#pragma float_control(precise,off) "),
+        ("#pragma METAL fp reassociate(on)", "#pragma clang fp reassociate(on)"),
         ("#pragma METAL internals : enable", "#pragma METAL internals : enable"),
+        (
+            "void f(threadgroup int* p [[threadgroup(0)]]);",
+            f"void f(threadgroup int* p {' ' * 18});",
+        ),
         ("x = 1.0bf + .5BF - 1e-3bf * 2bf;", "x = 1.0_b + .5_b - 1e-3_b * 2_b;"),
         ("x = 1.0H + 2H - 3.h;", "x = 1.0h + 2h - 3.h;"),
         ("x = 0x1bf + a1bf + H;", "x = 0x1bf + a1bf + H;"),

@@ -105,6 +105,15 @@ def test_values_written_through_the_address_are_the_arrays(bridge):
     assert mx.grad(lambda x: mx.real(x).sum())(array).shape == (2, 3)
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_large_arrays_begin_a_cache_line(bridge, dtype):
+    count = (1 << 20) // dtype.size + 5
+    arrays = [bridge.empty((count,), dtype) for _ in range(3)]
+    assert [address_of(array) % 64 for array in arrays] == [0, 0, 0]
+    ctypes.memset(address_of(arrays[0]), 1, arrays[0].nbytes)
+    assert (arrays[0].view(mx.uint8) == 1).all().item()
+
+
 @pytest.mark.parametrize("shape", [(-1,), (3, -2), (2**31,), (1 << 40,), (1.5,)])
 def test_impossible_extents_are_an_error(bridge, shape):
     with pytest.raises(ValueError, match="from 0 to 2147483647"):

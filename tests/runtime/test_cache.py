@@ -86,6 +86,107 @@ def test_entries_size_and_clear(directory):
     assert (directory / "notes.txt").read_text() == "mine"
 
 
+def test_what_an_entry_is_and_when_it_was_used() -> None:
+    path = cache.put(KEY, ".so", b"code", "kernel exp\nof mine")
+    os.utime(path, (1, 1))
+    (entry,) = cache.entries()
+    assert entry.name == "kernel exp of mine"
+    assert entry.used == 1 and entry.made > 1e9
+    assert cache.get(KEY) == path
+    assert cache.entries()[0].used > 1e9
+
+
+def put_old(number: int, size: int) -> Path:
+    """A file that was last used at second `number`, by another process."""
+    path = cache.put(cache.digest(str(number)), ".so", bytes([number]) * size)
+    cache._in_use.discard(path.name)
+    os.utime(path, (number, number))
+    return path
+
+
+def test_what_was_not_used_for_longest_goes_first(monkeypatch, directory):
+    paths = [put_old(number, 1000) for number in range(1, 6)]
+    header = directory / "headers" / "safe.pch"
+    header.parent.mkdir()
+    header.write_bytes(bytes(1000))
+    os.utime(header, (3.5, 3.5))
+    monkeypatch.setenv("ANYMETAL_CACHE_LIMIT", "4000")
+    cache.put(KEY, ".so", bytes(1000))
+    assert [path.exists() for path in paths] == [False, False, False, True, True]
+    assert header.exists()
+    assert len(cache.entries()) == len(list((directory / "index").iterdir())) == 3
+    cache.put(KEY, ".so", bytes(1001))
+    assert not header.exists()
+
+
+def test_what_this_process_uses_stays(monkeypatch):
+    used = cache.put(KEY, ".so", bytes(1000))
+    os.utime(used, (1, 1))
+    old = put_old(5, 1000)
+    monkeypatch.setenv("ANYMETAL_CACHE_LIMIT", "1")
+    new = cache.put(cache.digest("new"), ".so", bytes(2000))
+    assert (used.exists(), old.exists(), new.exists()) == (True, False, True)
+
+
+def test_files_that_are_being_written_stay(monkeypatch, directory):
+    cache.put(KEY, ".so", b"code")
+    temporary = directory / "headers" / "new.pch.tmp"
+    temporary.parent.mkdir()
+    temporary.write_bytes(bytes(1000))
+    monkeypatch.setenv("ANYMETAL_CACHE_LIMIT", "10")
+    cache.shrink()
+    assert temporary.exists()
+    assert cache.verify().leftovers == 0 and temporary.exists()
+    os.utime(temporary, (1, 1))  # its process was killed
+    assert cache.verify().leftovers == 1 and not temporary.exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", 1 << 30),
+        ("0", 0),
+        ("12345", 12345),
+        ("500M", 500 << 20),
+        ("2G", 2 << 30),
+        ("1.5k", 1536),
+        ("2 GiB", 2 << 30),
+        ("1tb", 1 << 40),
+    ],
+)
+def test_limits(text, expected, monkeypatch):
+    monkeypatch.setenv("ANYMETAL_CACHE_LIMIT", text)
+    assert cache.limit() == expected
+
+
+@pytest.mark.parametrize("text", ["much", "-1", "1X", "M", "1 G 2", "1e9"])
+def test_other_limits_are_errors(text, monkeypatch):
+    monkeypatch.setenv("ANYMETAL_CACHE_LIMIT", text)
+    with pytest.raises(ValueError, match="a number with K, M, G or T, such as 500M or 2G, not"):
+        cache.put(KEY, ".so", b"code")
+
+
+def test_verify_removes_what_is_damaged_or_left_behind(directory):
+    good = cache.put(cache.digest("good"), ".so", b"good")
+    bad = cache.put(cache.digest("bad"), ".so", b"bad")
+    bad.write_bytes(b"worse")
+    fresh = cache.put(cache.digest("fresh"), ".so", b"fresh")
+    left = cache.put(cache.digest("left"), ".so", b"left")
+    for name in ("fresh", "left"):  # the index of one may be about to be written
+        (directory / "index" / cache.digest(name)).unlink()
+    os.utime(left, (1, 1))
+    (directory / "index" / "junk").write_bytes(b"\xff")
+    lock = directory / "locks" / "old"
+    lock.parent.mkdir()
+    lock.touch()
+    os.utime(lock, (1, 1))
+    verdict = cache.verify()
+    assert verdict == (2, [bad.name], 4)  # left over: left, junk, the lock, the index of bad
+    assert good.exists() and fresh.exists()
+    assert not bad.exists() and not left.exists() and not lock.exists()
+    assert cache.verify() == (2, [], 0)
+
+
 def test_keys_know_where_one_part_ends():
     keys = {
         cache.digest("ab", "c"),
@@ -158,6 +259,8 @@ for _ in range(400):
             if path is not None:
                 content = path.read_bytes()  # whole, unless damaged since `get`
                 assert content == b"junk" or set(content) == {ord(str(number))}
+        elif action < 0.97:
+            cache.verify()
         elif action < 0.98:
             cache.clear()
         else:  # somebody damages a file

@@ -11,9 +11,9 @@ from collections import Counter
 
 import pytest
 
-from anymetal.errors import KernelMemoryError
+from anymetal.errors import CompilerError, KernelMemoryError
 from anymetal.runtime.pool import pool
-from tests.runtime.native import COSTS, COUNT, RUNTIME, Launcher
+from tests.runtime.native import COSTS, COUNT, RUNTIME, Launcher, entry_of
 
 
 @pytest.mark.parametrize("groups", [0, 1, 2, 3, 7, 64, 1000, 65537, 300_000])
@@ -255,3 +255,8 @@ def _is_x86():
     import platform
 
     return platform.machine() == "x86_64"
+
+
+def test_a_function_that_does_not_exist_is_named():
+    with pytest.raises(CompilerError, match="calls 'nowhere', which this system does not have"):
+        entry_of("nowhere();", 'extern "C" void nowhere();')

@@ -53,7 +53,7 @@ def _build(wanted: Recipe) -> None:
         except Unusable as error:
             cache.put(wanted.failure_key, ".log", f"{log}\n{error}\n".encode())
         else:
-            cache.put(wanted.key, ".so", library.read_bytes())
+            cache.put(wanted.key, ".so", library.read_bytes(), "the bridge to MLX")
         note.unlink(missing_ok=True)
 
 

@@ -17,14 +17,14 @@ from anymetal.ir.problem import Problem
 from anymetal.ir.reader import read_program
 from anymetal.ir.spec import Stage
 from anymetal.passes import dce, late_loads, memory, rows, scalarize, words
+from anymetal.runtime import turns
 from anymetal.simd.coroutine import DECLARATIONS
 from anymetal.simd.gang import Analysis, GangFunction
 from anymetal.simd.log import LOG, kernel_name
 from anymetal.simd.regions import BARRIER
 from anymetal.simd.shape import Launch
 from anymetal.simd.values import buffer_name
-from anymetal.runtime import turns
-from anymetal.source import KernelSource
+from anymetal.source import KernelSource, LibrarySource
 from anymetal.targets.cpu import log, rendezvous
 from anymetal.targets.cpu.entry import entry_function
 from anymetal.targets.cpu.stages import Stages
@@ -33,11 +33,15 @@ from anymetal.targets.cpu.vecmath import VectorLibrary
 
 #: Metal's limit; the text of the error is Metal's own.
 THREADGROUP_LIMIT = 32768
+#: Vectors that LLVM moves to the stack lie in whole cache lines only if it is told to align it.
 _ATTRIBUTES = """\
-attributes #0 = { nounwind "probe-stack"="inline-asm" "min-legal-vector-width"="512" \
+attributes #0 = { nounwind "stackrealign" "probe-stack"="inline-asm" "min-legal-vector-width"="512" \
 "prefer-vector-width"="512" }
 !0 = !{}
+!1 = !{i32 1}
 """
+#: What makes stores past the caches visible before anything that follows, where they do not wait.
+_FENCES = {"x86_64": "call void @llvm.x86.sse.sfence()"}
 
 
 class Machine(NamedTuple):
@@ -52,9 +56,7 @@ class Machine(NamedTuple):
         return frozenset(f[1:] for f in self.features.split(",") if f.startswith("+"))
 
 
-def compile_kernel(
-    source: KernelSource, variant: Variant, stages: Stages | None = None
-) -> bytes:
+def compile_kernel(source: KernelSource, variant: Variant, stages: Stages | None = None) -> bytes:
     """An object file that exports `am_entry`; `stages` is told how things go.
 
     Raises MetalCompileError for errors in the Metal text, KernelLoadError for too much threadgroup
@@ -100,6 +102,9 @@ def thread_program(
     with stages.stage("passes"):
         program = read_program(text)
         program.name = source.name
+        if isinstance(source, LibrarySource):  # whose buffers have numbers for names
+            for argument, parameter in zip(program.args, source.parameters, strict=True):
+                argument.name = f"%{parameter.name}"
         if check:
             check(program, Stage.READ)
         for run, stage in PASSES:
@@ -131,17 +136,21 @@ def _vector_ir(program: Program, variant: Variant, machine: Machine, stages: Sta
     launch = Launch(variant.linear, variant.aligned, variant.flat)
     analysis = Analysis(program, launch, variant.width)
     suspends = analysis.meets or (program.calls(BARRIER) and not variant.single)
-    functions = []
-    if variant.full:
-        functions.append(GangFunction(analysis, "gang.full", math, masked=False, suspends=suspends))
-    if variant.partial:
-        functions.append(
-            GangFunction(analysis, "gang.partial", math, masked=True, suspends=suspends)
+    marks = stages.marks()
+    functions = [
+        GangFunction(analysis, name, math, masked=masked, suspends=suspends, marks=marks)
+        for name, masked, wanted in (
+            ("gang.full", False, variant.full),
+            ("gang.partial", True, variant.partial),
         )
-    stages.analysed(analysis, functions)
+        if wanted
+    ]
+    stages.vectorized(functions)
     declarations: dict[str, str] = {"llvm.umin.i32": "declare i32 @llvm.umin.i32(i32, i32)"}
     for function in functions:
         declarations.update(function.w.declarations)
+    if analysis.streams:
+        declarations["llvm.x86.sse.sfence"] = "declare void @llvm.x86.sse.sfence()"
     if suspends:
         declarations["llvm.ptrmask.p0.i64"] = "declare ptr @llvm.ptrmask.p0.i64(ptr, i64)"
     entry = entry_function(
@@ -151,8 +160,10 @@ def _vector_ir(program: Program, variant: Variant, machine: Machine, stages: Sta
         partial=variant.partial,
         suspends=suspends,
         meets=analysis.meets,
+        streamed=analysis.streamed_bytes,
+        fence=_FENCES.get(machine.triple.split("-")[0], ""),
     )
-    return "\n".join(
+    text = "\n".join(
         [
             f'target triple = "{machine.triple}"',
             *_tables(program),
@@ -165,6 +176,7 @@ def _vector_ir(program: Program, variant: Variant, machine: Machine, stages: Sta
             _ATTRIBUTES,
         ]
     )
+    return marks.declared(text) if marks else text
 
 
 def _tables(program: Program) -> list[str]:
@@ -190,15 +202,15 @@ def _assembled(text: str, machine: Machine, stages: Stages) -> bytes:
             stages.made("vector IR that LLVM refuses", lambda: text)
             raise
     stages.made("vector IR", lambda: str(module))
-    stages.made("assembly", lambda: _listing(module, machine))
+    stages.made("assembly", lambda: _listing(module, machine, comments=True))
     with stages.stage("code generation"):
         return bytes(_target_machine(machine).emit_object(module))
 
 
-def _listing(module: Any, machine: Machine) -> str:
-    """Assembly text, with LLVM's comments on loops and spills; leaves the module as it is."""
+def _listing(module: Any, machine: Machine, comments: bool) -> str:
+    """Assembly text, perhaps with LLVM's comments on loops and spills."""
     target = _target_machine(machine)
-    target.set_asm_verbosity(True)
+    target.set_asm_verbosity(comments)
     return str(target.emit_assembly(module.clone()))
 
 
@@ -222,7 +234,7 @@ def optimised(text: str, machine: Machine) -> Any:
 def assembly(text: str, machine: Machine) -> str:
     """Assembly text of a module, for people."""
     with turns.llvm:
-        return _listing(optimised(text, machine), machine)
+        return _listing(optimised(text, machine), machine, comments=False)
 
 
 @functools.cache

@@ -15,13 +15,17 @@ from anymetal.targets.cpu import rendezvous
 _AXES = ("x", "y", "z")
 #: Offsets in am_launch (see runtime/launch.h).
 _GRID, _GROUP, _GROUPS, _CANCEL = 0, 12, 24, 40
+#: Results of more bytes are taken not to be in a cache when they are read again.
+CACHE = 32 << 20
 
 
 def entry_function(
-    buffers: list[str], width: int, *, full: bool, partial: bool, suspends: bool, meets: bool
-) -> str:
+    buffers: list[str], width: int, *, full: bool, partial: bool, suspends: bool, meets: bool,
+    streamed: int, fence: str,
+) -> str:  # fmt: skip
     """LLVM IR of am_entry. `buffers` are the parameter names of the gang functions, in order;
-    `meets`: gangs suspend in cross-lane calls too."""
+    `meets`: gangs suspend in cross-lane calls too; `streamed`: bytes that a thread stores and that
+    may go past the caches, and `fence` what has to follow on such stores."""
     lines = [
         "define void @am_entry(ptr %buffers, ptr %launch, i64 %first, i64 %last, ptr %worker) #0 {",
         "start:",
@@ -30,6 +34,7 @@ def entry_function(
         lines.append(f"  %slot.{i} = getelementptr ptr, ptr %buffers, i64 {i}")
         lines.append(f"  {name} = load ptr, ptr %slot.{i}, !invariant.load !0")
     lines += _launch_fields()
+    lines += _streaming(streamed)
     if suspends:
         lines.append("  %ring = alloca [1024 x ptr], align 16")
     lines += _group_loop(width)
@@ -44,6 +49,7 @@ def entry_function(
         "  %group.next = add i64 %group, 1",
         "  br label %groups",
         "done:",
+        *([f"  {fence}"] if streamed and fence else []),
         "  ret void",
         "}",
     ]
@@ -67,6 +73,17 @@ def _launch_fields() -> list[str]:
         "  %threadgroup = load ptr, ptr %worker, !invariant.load !0",
     ]
     return lines
+
+
+def _streaming(bytes_per_thread: int) -> list[str]:
+    """Results that no cache can hold go past them."""
+    if not bytes_per_thread:
+        return ["  %streaming = icmp ne i32 0, 0"]
+    return [
+        "  %plane.threads = mul i64 %grid.x.wide, %grid.y.wide",
+        "  %grid.threads = mul i64 %plane.threads, %grid.z.wide",
+        f"  %streaming = icmp ugt i64 %grid.threads, {CACHE // bytes_per_thread}",
+    ]
 
 
 def _group_loop(width: int) -> list[str]:
@@ -112,7 +129,7 @@ class _Calls:
     def text(self, function: str, gang: str, active: str) -> str:
         values = {name: f"%{name}" for name in CONTEXT_NAMES} | {"gang": gang, "active": active}
         context = [f"i32 {values[name]}" for name in CONTEXT_NAMES]
-        args = [*self.buffers, *context, "ptr %threadgroup", "ptr %cancel"]
+        args = [*self.buffers, *context, "i1 %streaming", "ptr %threadgroup", "ptr %cancel"]
         if self.suspends:
             return f"call ptr @{function}({', '.join([*args, 'ptr %worker'])})"
         return f"call void @{function}({', '.join(args)})"

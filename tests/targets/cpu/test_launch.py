@@ -25,7 +25,7 @@ def compiled(monkeypatch, tmp_path):
     """A compiler that takes the body for the C++ text of one group; records what it compiles."""
     compiled = []
 
-    def compile_kernel(source, variant):
+    def compile_kernel(source, variant, stages):
         compiled.append((source, variant))
         return object_of(source.body)
 
@@ -200,7 +200,7 @@ def test_another_process_needs_no_compiler(compiled):
 
 FRESH_PROCESS = """
 import time, types
-def compile_kernel(source, variant):
+def compile_kernel(source, variant, stages):
     print("compiled", end=" ")
     return object_of(source.body)
 module = types.ModuleType("anymetal.targets.cpu.compiler")

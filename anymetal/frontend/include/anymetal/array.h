@@ -55,5 +55,9 @@ struct array_ref {
 // A value that is the same in every thread: the shape analysis finds that out by itself.
 template <typename T>
 using uniform = T;
+template <typename T>
+constexpr T make_uniform(T value) {
+  return value;
+}
 
 }  // namespace metal

@@ -10,10 +10,9 @@ using atomic_word =
     conditional_t<sizeof(T) == 8, ulong, conditional_t<sizeof(T) == 4, uint, uchar>>;
 
 template <typename T>
-constexpr bool is_atomic_number =
-    is_same_v<T, int> || is_same_v<T, uint> || is_same_v<T, float> || is_same_v<T, ulong>;
+constexpr bool is_atomic_integer = is_same_v<T, int> || is_same_v<T, uint>;
 template <typename T>
-constexpr bool is_atomic_integer = is_atomic_number<T> && is_integral_v<T>;
+constexpr bool is_atomic_number = is_atomic_integer<T> || is_same_v<T, float>;
 
 template <typename T>
 atomic_word<T>* word_of(const volatile T* object) {
@@ -26,7 +25,7 @@ namespace metal {
 
 template <typename T>
 struct atomic {
-  static_assert(__am::is_atomic_number<T> || is_same_v<T, bool>,
+  static_assert(__am::is_atomic_number<T> || is_same_v<T, bool> || is_same_v<T, ulong>,
                 "Metal has atomic<T> for int, uint, bool, float and ulong only");
   using value_type = T;
 
@@ -95,15 +94,34 @@ AM_FETCH(min, __am::is_atomic_integer)
 AM_FETCH(max, __am::is_atomic_integer)
 #undef AM_FETCH
 
-// The forms without a result, which Metal has for ulong.
-template <typename T, __am::require<__am::is_atomic_integer<T>> = 0>
-inline void atomic_min_explicit(volatile atomic<T>* object, AM_VALUE value, memory_order order) {
-  atomic_fetch_min_explicit(object, value, order);
+// All that Metal has for ulong: the larger and the smaller one, without a result.
+inline void atomic_min_explicit(volatile atomic_ulong* object, ulong value, memory_order) {
+  __atomic_fetch_min(const_cast<ulong*>(&object->__value), value, __ATOMIC_RELAXED);
 }
-template <typename T, __am::require<__am::is_atomic_integer<T>> = 0>
-inline void atomic_max_explicit(volatile atomic<T>* object, AM_VALUE value, memory_order order) {
-  atomic_fetch_max_explicit(object, value, order);
+inline void atomic_max_explicit(volatile atomic_ulong* object, ulong value, memory_order) {
+  __atomic_fetch_max(const_cast<ulong*>(&object->__value), value, __ATOMIC_RELAXED);
 }
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wc++26-extensions"
+#define AM_ULONG(result, name, ...)                                                             \
+  result atomic_##name##_explicit(__VA_ARGS__) = delete(                                        \
+      "Metal has atomic_min_explicit and atomic_max_explicit for ulong, and nothing else");
+#define AM_FETCH(name) AM_ULONG(ulong, fetch_##name, volatile atomic_ulong*, ulong, memory_order)
+AM_ULONG(void, store, volatile atomic_ulong*, ulong, memory_order)
+AM_ULONG(ulong, load, const volatile atomic_ulong*, memory_order)
+AM_ULONG(ulong, exchange, volatile atomic_ulong*, ulong, memory_order)
+AM_ULONG(bool, compare_exchange_weak, volatile atomic_ulong*, ulong*, ulong, memory_order,
+         memory_order)
+AM_FETCH(add)
+AM_FETCH(sub)
+AM_FETCH(and)
+AM_FETCH(or)
+AM_FETCH(xor)
+AM_FETCH(min)
+AM_FETCH(max)
+#undef AM_FETCH
+#undef AM_ULONG
+#pragma clang diagnostic pop
 
 #undef AM_VALUE
 

@@ -55,3 +55,17 @@ inline uint __am_attr_dispatch_simdgroups_per_threadgroup() {
 inline uint __am_attr_dispatch_quadgroups_per_threadgroup() {
   return (__am_full_size_x() * __am_full_size_y() * __am_full_size_z() + 3) >> 2;
 }
+
+// What Metal's own headers read them with; so do MLX's kernels in functions beside the kernel.
+template <typename T>
+inline T __metal_get_thread_index_in_simdgroup(T) {
+  return static_cast<T>(__am_lane());
+}
+template <typename T>
+inline T __metal_get_thread_index_in_quadgroup(T) {
+  return static_cast<T>(__am_lane() & 3);
+}
+template <typename T>
+inline T __metal_get_simdgroup_index_in_threadgroup(T) {
+  return static_cast<T>(__am_gang());
+}

@@ -64,6 +64,9 @@ unsigned __am_xscan_mul_u32(unsigned) AM_COLLECTIVE;
 // elements of a, and that one of b and c. Inactive lanes count as zeros in a and b.
 float __am_matrix_fma(float a0, float a1, float b, float c) AM_COLLECTIVE;
 
+// Prints a line for each active lane, in the order of lanes (see logging.h).
+void __am_log(const unsigned long* record) AM_COLLECTIVE;
+
 }  // extern "C"
 
 #undef AM_POSITION

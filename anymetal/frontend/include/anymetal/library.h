@@ -89,32 +89,9 @@ struct argument<T&> {
   static AM_PASS T& at(const void* address) { return *(T*)address; }
 };
 
-// Positions may be declared with fewer components and with narrower ones.
-template <typename P>
-AM_PASS P position(uint3 value) {
-  if constexpr (content<P>::lanes == 1) {
-    return static_cast<P>(value.x);
-  } else if constexpr (content<P>::lanes == 2) {
-    return P(value.xy);
-  } else {
-    return P(value);
-  }
-}
-template <typename P>
-AM_PASS P position(uint value) {
-  return static_cast<P>(value);
-}
-
 }  // namespace __am::library
 
-// The value of a function constant: zero unless the call gives one.
-template <int Index>
-struct __am_fc {
-  template <typename T>
-  constexpr operator T() const {
-    return T(0);
-  }
-};
+#undef is_function_constant_defined
 #define is_function_constant_defined(name) __am_is_defined_##name
 
 // The words `[[kernel]]` and `kernel`: functions that nobody calls shall leave no code behind.

@@ -7,20 +7,6 @@
 
 namespace __am {
 
-// sin(pi x) for |x| <= 1/2. The factor pi is split in two, the rest is a minimax polynomial.
-inline float sin_pi_core(float x) {
-  const float square = x * x;
-  float rest = 0x1.41b2dcp-4f;
-  rest = __builtin_fmaf(rest, square, -0x1.328972p-1f);
-  rest = __builtin_fmaf(rest, square, 0x1.466adcp+1f);
-  rest = __builtin_fmaf(rest, square, -0x1.4abbcep+2f);
-  rest = __builtin_fmaf(rest, square, -0x1.777a5cp-24f);
-  return __builtin_fmaf(x, 0x1.921fb6p+1f, x * rest);
-}
-
-// x minus the nearest even integer, exactly.
-inline float half_turns(float x) { return x - 2 * __builtin_rintf(0.5f * x); }
-
 // x - y * trunc(x / y), exactly. In double each step is exact: a quotient of up to 53 bits is wrong
 // in its last bit at most, so what is left has fewer bits than the divisor. One step is enough
 // unless x is 2^52 times larger than y.
@@ -82,44 +68,43 @@ AM_FUNCTION1(sqrt, __builtin_sqrtf(x))
 inline float rsqrt(float x) {
   return static_cast<float>(1 / __builtin_sqrt(static_cast<double>(x)));
 }
-inline half rsqrt(half x) { return half(1 / __builtin_sqrtf(x)); }
-inline bfloat rsqrt(bfloat x) { return bfloat(1 / __builtin_sqrtf(x)); }
+// (Not by the estimate that a relaxed quotient allows: it has no answer for 0 and infinity.)
+inline half rsqrt(half x) {
+  AM_AS_WRITTEN
+  return half(1 / __builtin_sqrtf(x));
+}
+inline bfloat rsqrt(bfloat x) {
+  AM_AS_WRITTEN
+  return bfloat(1 / __builtin_sqrtf(x));
+}
 AM_MAP1(rsqrt)
 AM_MIXED1(unify_floating, rsqrt)
 
-AM_FUNCTION1(exp, __builtin_expf(x))
-AM_FUNCTION1(exp2, __builtin_exp2f(x))
-AM_FUNCTION1(exp10, __builtin_exp10f(x))
-AM_FUNCTION1(log, __builtin_logf(x))
-AM_FUNCTION1(log2, __builtin_log2f(x))
-AM_FUNCTION1(log10, __builtin_log10f(x))
-AM_FUNCTION2(pow, __builtin_powf(x, y))
-AM_FUNCTION2(powr, __builtin_powf(x, y))
+AM_FUNCTION1(exp, __am::elementary::exp(x))
+AM_FUNCTION1(exp2, __am::elementary::exp2(x))
+AM_FUNCTION1(exp10, __am::elementary::exp10(x))
+AM_FUNCTION1(log, __am::elementary::log(x))
+AM_FUNCTION1(log2, __am::elementary::log2(x))
+AM_FUNCTION1(log10, __am::elementary::log10(x))
+AM_FUNCTION2(pow, __am::elementary::pow(x, y))
+AM_FUNCTION2(powr, __am::elementary::powr(x, y))
 
-AM_FUNCTION1(sin, __builtin_sinf(x))
-AM_FUNCTION1(cos, __builtin_cosf(x))
-AM_FUNCTION1(tan, __builtin_tanf(x))
+AM_FUNCTION1(sin, __am::elementary::sin(x))
+AM_FUNCTION1(cos, __am::elementary::cos(x))
+AM_FUNCTION1(tan, __am::elementary::tan(x))
 AM_FUNCTION1(asin, __builtin_asinf(x))
 AM_FUNCTION1(acos, __builtin_acosf(x))
 AM_FUNCTION1(atan, __builtin_atanf(x))
 AM_FUNCTION2(atan2, __builtin_atan2f(x, y))
-AM_FUNCTION1(sinh, __builtin_sinhf(x))
-AM_FUNCTION1(cosh, __builtin_coshf(x))
-AM_FUNCTION1(tanh, __builtin_tanhf(x))
+AM_FUNCTION1(sinh, __am::elementary::sinh(x))
+AM_FUNCTION1(cosh, __am::elementary::cosh(x))
+AM_FUNCTION1(tanh, __am::elementary::tanh(x))
 AM_FUNCTION1(asinh, __builtin_asinhf(x))
 AM_FUNCTION1(acosh, __builtin_acoshf(x))
 AM_FUNCTION1(atanh, __builtin_atanhf(x))
 
-inline float sinpi(float x) {
-  const float turn = __am::half_turns(x);
-  const float distance = __builtin_fabsf(turn);
-  const float folded = distance > 0.5f ? 1 - distance : distance;
-  // The zero of a whole number has the sign of the number.
-  return copysign(__am::sin_pi_core(folded), folded == 0 ? x : turn);
-}
-inline float cospi(float x) {
-  return __am::sin_pi_core(0.5f - __builtin_fabsf(__am::half_turns(x)));
-}
+inline float sinpi(float x) { return __am::elementary::sinpi(x); }
+inline float cospi(float x) { return __am::elementary::cospi(x); }
 inline float tanpi(float x) { return sinpi(x) / cospi(x); }
 inline float fract(float x) {
   const float part = x - __builtin_floorf(x);
@@ -170,19 +155,23 @@ inline T sincos(T x, T& cosine) {
   using metal::cosh, metal::cospi, metal::divide, metal::exp, metal::exp10, metal::exp2;        \
   using metal::fabs, metal::fdim, metal::floor, metal::fma, metal::fmax, metal::fmax3;          \
   using metal::fmedian3, metal::fmin, metal::fmin3, metal::fract, metal::frexp, metal::ilogb;   \
-  using metal::ldexp, metal::log, metal::log10, metal::log2, metal::max, metal::max3;           \
-  using metal::median3, metal::min, metal::min3, metal::modf, metal::nextafter, metal::pow;     \
-  using metal::powr, metal::rint, metal::round, metal::sin, metal::sincos, metal::sinh;         \
-  using metal::sinpi, metal::sqrt, metal::tan, metal::tanh, metal::tanpi, metal::trunc;
+  using metal::ldexp, metal::log10, metal::max, metal::max3, metal::median3, metal::min;        \
+  using metal::min3, metal::modf, metal::nextafter, metal::rint, metal::round, metal::sin;      \
+  using metal::sincos, metal::sinh, metal::sinpi, metal::sqrt, metal::tan, metal::tanh;         \
+  using metal::tanpi, metal::trunc;
 
 namespace precise {
 AM_SAME_EVERYWHERE
-using metal::fmod, metal::rsqrt;
+using metal::fmod, metal::log, metal::log2, metal::pow, metal::powr, metal::rsqrt;
 }  // namespace precise
 
 namespace fast {
 AM_SAME_EVERYWHERE
 AM_FUNCTION1(rsqrt, 1 / __builtin_sqrtf(x))
+AM_FUNCTION1(log, __am::elementary::fast_log(x))
+AM_FUNCTION1(log2, __am::elementary::fast_log2(x))
+AM_FUNCTION2(pow, __am::elementary::fast_pow(x, y))
+AM_FUNCTION2(powr, __am::elementary::fast_powr(x, y))
 AM_FUNCTION2(fmod, x - y * __builtin_truncf(x / y))
 }  // namespace fast
 

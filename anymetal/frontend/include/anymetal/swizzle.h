@@ -60,6 +60,11 @@ struct packed_vec;
     this->set(i, value);                                         \
     return value;                                                \
   }                                                              \
+  T get_##a() const volatile { return this->at(i); }             \
+  T put_##a(T value) volatile {                                  \
+    this->set(i, value);                                         \
+    return value;                                                \
+  }                                                              \
   __declspec(property(get = get_##a, put = put_##a)) T a;        \
   __declspec(property(get = get_##a, put = put_##a)) T A;
 #define AM_S2(a, A, i, b, B, j)                                                      \
@@ -106,7 +111,7 @@ namespace __am::layout {
 using namespace metal;
 
 template <typename Storage, typename T, int N>
-struct swizzles;
+struct swizzles : Storage {};  // long vectors have no names
 
 template <typename Storage, typename T>
 struct swizzles<Storage, T, 2> : Storage {

@@ -121,6 +121,8 @@ template <typename... T>
 struct conjunction : bool_constant<(... && bool(T::value))> {};
 template <typename... T>
 struct disjunction : bool_constant<(... || bool(T::value))> {};
+template <typename... T>
+using _disjunction = disjunction<T...>;  // MLX's atomic.h
 template <typename T>
 struct negation : bool_constant<!bool(T::value)> {};
 

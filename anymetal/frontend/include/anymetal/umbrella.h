@@ -23,6 +23,10 @@
 #include "minmax.h"
 #include "math_constants.h"
 #include "math_bits.h"
+#include "math_exp.h"
+#include "math_log.h"
+#include "math_pow.h"
+#include "math_trig.h"
 #include "math.h"
 #include "common.h"
 #include "integer.h"
@@ -36,15 +40,18 @@
 #include "simdgroup.h"
 #include "quadgroup.h"
 #include "simdgroup_matrix.h"
+#include "logging.h"
 
 using namespace metal;
 
 #include "attributes.h"
+#include "language.h"
 #include "mlx/utility.h"
 #include "mlx/complex.h"
 #include "mlx/functions.h"
 #include "mlx/indexing.h"
 #include "mlx/simd.h"
+#include "mlx/tiles.h"
 
 #pragma clang attribute pop
 #pragma clang attribute pop

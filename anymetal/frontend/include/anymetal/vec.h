@@ -41,6 +41,8 @@ struct vec_storage {
                                              : reinterpret_cast<const T*>(&v)[i];
   }
   constexpr void set(int i, T value) { reinterpret_cast<T*>(&v)[i] = value; }
+  T at(int i) const volatile { return reinterpret_cast<const volatile T*>(&v)[i]; }
+  void set(int i, T value) volatile { reinterpret_cast<volatile T*>(&v)[i] = value; }
 
   template <int I, int J>
   constexpr vec<T, 2> pick() const {
@@ -133,7 +135,8 @@ namespace metal {
 template <typename T, int N>
 struct vec : __am::layout::swizzles<__am::vec_storage<T, N>, T, N>,
              __am::layout::vector_operators<T, N> {
-  static_assert(N >= 2 && N <= 4, "a vector has 2, 3 or 4 components");
+  // 8 and 16 are in no specification, but MLX's kernels for matrix units have them.
+  static_assert((N >= 2 && N <= 4) || N == 8 || N == 16, "a vector has 2, 3 or 4 components");
   using element_type = T;
   using storage = __am::vec_storage<T, N>;
   using base = __am::layout::swizzles<storage, T, N>;
@@ -152,6 +155,18 @@ struct vec : __am::layout::swizzles<__am::vec_storage<T, N>, T, N>,
             __am::require<__am::total_width<T, A, B, C...> == N> = 0>
   constexpr vec(const A& a, const B& b, const C&... c)
       : base{__am::concatenate<T, N>(a, b, c...)} {}
+
+  // From and to volatile memory. Templates, so that copying stays what it is.
+  template <typename V, __am::require<is_volatile_v<V> && is_same_v<remove_cv_t<V>, vec>> = 0>
+  vec(V& other) : base{loaded(other.v)} {}
+  template <typename V, __am::require<is_same_v<remove_cv_t<V>, vec>> = 0>
+  void operator=(const V& value) volatile {
+    this->v = vec(value).v;
+  }
+  static storage loaded(const volatile __am::raw<T, N>& memory) {
+    const __am::raw<T, N> value = memory;
+    return storage(value);
+  }
 
   constexpr T operator[](int i) const& { return this->at(i); }
   T& operator[](int i) & { return reinterpret_cast<T*>(&this->v)[i]; }

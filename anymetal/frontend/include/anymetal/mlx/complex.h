@@ -9,11 +9,16 @@ constexpr constant bool is_complex_v = false;
 template <typename T>
 constexpr constant bool is_complex_v<complex_t<T>> = true;
 
-// A scalar that can become, or be made from, a component; bfloat counts as convertible either way.
+namespace __am {
+// bfloat converts by an explicit cast only; among the parts of complex numbers it goes with float.
+template <typename T>
+using lane = conditional_t<is_same_v<T, bfloat>, float, T>;
+}  // namespace __am
+
+// A scalar that can become, or be made from, a component.
 template <typename From, typename To>
-constexpr constant bool is_lane_convertible_v = is_convertible_v<From, To> ||
-    (is_same_v<From, bfloat> && is_constructible_v<To, From>) ||
-    (is_same_v<To, bfloat> && is_constructible_v<To, From>);
+constexpr constant bool is_lane_convertible_v =
+    is_convertible_v<From, To> || is_convertible_v<__am::lane<From>, __am::lane<To>>;
 
 namespace __am {
 template <typename U, typename T>
@@ -114,13 +119,8 @@ typedef complex_t<float> complex64_t;
 
 static_assert(sizeof(complex64_t) == 8 && sizeof(complex32_t) == 4, "two components, no padding");
 
-template <>
-struct Limits<complex64_t> {
-  static constexpr complex64_t max = {Limits<float>::max, Limits<float>::max};
-  static constexpr complex64_t min = {Limits<float>::min, Limits<float>::min};
-};
-template <>
-struct Limits<complex32_t> {
-  static constexpr complex32_t max = {Limits<half>::max, Limits<half>::max};
-  static constexpr complex32_t min = {Limits<half>::min, Limits<half>::min};
+template <typename T>
+struct Limits<complex_t<T>> {
+  static constexpr complex_t<T> max = {Limits<T>::max, Limits<T>::max};
+  static constexpr complex_t<T> min = {Limits<T>::min, Limits<T>::min};
 };

@@ -1,0 +1,175 @@
+"""`anymetal explain FILE`: what becomes of the kernels of a program, line by line."""
+
+from __future__ import annotations
+
+import re
+import sys
+import textwrap
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from anymetal.cli.run import run
+from anymetal.errors import AnyMetalError
+from anymetal.explain.classes import CLASSES
+from anymetal.explain.costs import Cost
+from anymetal.explain.facts import Fact
+from anymetal.explain.kernels import Explanation, explain
+from anymetal.frontend.unit import part_name
+from anymetal.library import metal_library
+from anymetal.source import KernelSource, LibrarySource
+from anymetal.targets.cpu.library import used_kernels
+from anymetal.targets.cpu.variant import Extent, Variant, variant_for
+
+_STYLES = {"low": "green", "open": "yellow", "high": "red"}
+_CONTEXT = 2  #: lines of a header around those of which something is known
+_LEAST_WIDTH = 60
+
+Kernels = list[tuple[KernelSource, Variant]]
+
+
+def explain_file(
+    path: Path, arguments: list[str], kernel: str | None, threadgroup: Extent, pretend_gpu: bool
+) -> int:
+    """Explain the kernels of a Python program, a one-kernel case or a Metal file."""
+    console = Console(highlight=False)
+    status = 0
+    if path.suffix != ".metal":
+        status = _run([*(["--pretend-gpu"] if pretend_gpu else []), str(path), *arguments])
+        kernels = used_kernels()
+    elif _is_case(path):
+        kernels = _of_case(path)
+    else:
+        kernels = list(_of_library(path, threadgroup, console))
+    wanted = [pair for pair in kernels if kernel in (None, pair[0].name)]
+    if not wanted:
+        names = ", ".join(dict.fromkeys(source.name for source, _ in kernels))
+        console.print(f"nothing to explain; kernels of {path}: {names or 'none'}", markup=False)
+        return status or 1
+    for source, variant in wanted:
+        try:
+            _print(console, explain(source, variant))
+        except AnyMetalError as error:
+            console.print(f"kernel {source.name}: {error}", style="red", markup=False)
+            status = 1
+    return status
+
+
+# -- which kernels ------------------------------------------------------------------------
+
+
+def _run(arguments: list[str]) -> int:
+    """Run a program to its end, whichever way it ends; its exit status."""
+    try:
+        return run(arguments)
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+
+
+def _is_case(path: Path) -> bool:
+    return "// output:" in path.read_text()
+
+
+def _of_case(path: Path) -> Kernels:
+    from anymetal.testing import metal_case
+
+    case = metal_case.parse(path)
+    for dtype in case.dtypes:
+        try:
+            metal_case.run(case, dtype)
+        except AssertionError as error:  # what it compiled can be explained all the same
+            print(error, file=sys.stderr)
+    return used_kernels()
+
+
+def _of_library(
+    path: Path, threadgroup: Extent, console: Console
+) -> Iterator[tuple[KernelSource, Variant]]:
+    """Kernels of a Metal file, as for a grid of whole threadgroups."""
+    library = metal_library(path)
+    for name in library.kernel_names:
+        try:
+            source = library[name].source()
+        except ValueError as error:
+            console.print(f"kernel {name} is left out: {error}", markup=False)
+            continue
+        grid = (16 * threadgroup[0], 16 * threadgroup[1], threadgroup[2])
+        yield source, variant_for(source, grid, threadgroup)
+
+
+# -- how it looks -------------------------------------------------------------------------
+
+
+def _print(console: Console, explanation: Explanation) -> None:
+    source = explanation.source
+    title = f"kernel {source.name}{source.template_arguments}"
+    console.print(Text.assemble((title, "bold"), f"   {explanation.variant.text}"), soft_wrap=True)
+    header = source.header
+    if isinstance(source, LibrarySource):  # where another word stands in for this one
+        header = re.sub(r"\b__am_[kK]\b", "kernel", header)
+    for part, text in (("header", header), ("source", source.body)):
+        where = part_name(source, part)
+        known: dict[int, list[Fact]] = {}
+        for fact in explanation.facts:
+            if fact.location is not None and fact.location.where == where:
+                known.setdefault(fact.location.line, []).append(fact)
+        _print_lines(console, text.split("\n"), known, whole=part == "source")
+    lost = [fact for fact in explanation.facts if fact.location is None]
+    if lost:
+        console.print("\n  of several lines, or moved by LLVM", style="dim")
+        _print_facts(console, lost)
+    _print_costs(console, explanation.costs)
+
+
+def _print_lines(
+    console: Console, lines: list[str], known: dict[int, list[Fact]], whole: bool
+) -> None:
+    if not known:
+        return
+    shown = {n for line in known for n in range(line - _CONTEXT, line + _CONTEXT + 1)}
+    if whole:
+        filled = [n for n, line in enumerate(lines, 1) if line.strip()]
+        shown = set(range(filled[0], filled[-1] + 1))
+    console.print()
+    before = 0
+    for number, line in enumerate(lines, 1):
+        if number not in shown:
+            continue
+        if before and number > before + 1:
+            console.print("      …", style="dim")
+        before = number
+        if not line.strip() and not lines[number - 2].strip():
+            continue
+        code = Text.assemble((f"{number:5} ", "dim"), line.rstrip().expandtabs(4))
+        console.print(code, soft_wrap=True)
+        _print_facts(console, known.get(number, []))
+
+
+def _print_facts(console: Console, facts: list[Fact]) -> None:
+    """Equal facts once, with their number."""
+    width = max(_LEAST_WIDTH, console.width) - 10
+    for fact, count in Counter(fact._replace(location=None) for fact in facts).items():
+        times = f" × {count}" if count > 1 else ""
+        for i, line in enumerate(textwrap.wrap(f"{fact.kind}{times} {fact.text}", width)):
+            mark = "      └ " if i == 0 else "          "
+            console.print(Text.assemble((mark, "dim"), (line, _STYLES[fact.price])), soft_wrap=True)
+
+
+def _print_costs(console: Console, costs: list[Cost]) -> None:
+    console.print("\n  instructions for 32 threads, on all ways together", style="dim")
+    width = max(_LEAST_WIDTH, console.width) - 8
+    for cost in costs:
+        for i, line in enumerate(textwrap.wrap(_cost_text(cost), width)):
+            console.print(Text(("    " if i == 0 else "        ") + line), soft_wrap=True)
+    console.print()
+
+
+def _cost_text(cost: Cost) -> str:
+    place = cost.location
+    where = f"loop in line {place.line}" if place else "outside of innermost loops"
+    counts = [f"{cost.counts[name]} {name}" for name in CLASSES if cost.counts[name]]
+    numbers = f"{sum(cost.counts.values())} ({', '.join(counts)})" if counts else ""
+    return f"{where}: {'; '.join(filter(None, (numbers, cost.note)))}"

@@ -1,0 +1,245 @@
+"""What the vectorizer decided, as facts about lines of the user's text.
+
+Nothing is decided here: the generator follows the same ways, plans and shapes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from anymetal.explain.reasons import names_of, reason
+from anymetal.ir import types as t
+from anymetal.ir.model import Block, Instr, Location, Value
+from anymetal.simd.gang import GangFunction
+from anymetal.simd.groups import accessed, pointer_of
+from anymetal.simd.lanes import is_cross_lane
+from anymetal.simd.regions import BARRIER, Region
+from anymetal.simd.ways import AtomicWay, Way, access_way, is_plain
+
+#: As cheap as can be; a matter of the data; lanes apart from each other.
+Price = Literal["low", "open", "high"]
+
+
+class Fact(NamedTuple):
+    """Something about a line; `location` is None if LLVM has lost it."""
+
+    location: Location | None
+    kind: str  #: "load", "store", "atomic", "branch", "choice", "loop", "barrier", …
+    text: str
+    price: Price = "low"
+
+
+_ATOMICS = {
+    AtomicWay.COMBINED: "the lanes are combined first, then one {}",
+    AtomicWay.COUNTED: "one {} for all lanes; old values by a prefix sum",
+    AtomicWay.SIDE_BY_SIDE: "contiguous, a vector at a time",
+    AtomicWay.ADDED_RUN: "contiguous: locked exchanges of 16 bytes",
+    AtomicWay.ADDED: "tested at run time: one address (combined), a run (16 bytes at a time), or "
+    "lane by lane",
+    AtomicWay.LANES: "lane by lane, each a {}",
+}
+_PRICES: dict[Way | AtomicWay, Price] = {
+    Way.STRIDED: "high",
+    Way.TESTED: "open",
+    Way.PRIVATE: "high",
+    Way.LANES: "high",
+    AtomicWay.ADDED: "open",
+    AtomicWay.LANES: "high",
+}
+_ACCESSES = {
+    Way.UNIFORM: "uniform",
+    Way.RUN: "contiguous",
+    Way.PRIVATE_RUN: "private array, interleaved: one vector",
+    Way.PRIVATE: "private array, interleaved; the index differs between lanes: {}",
+    Way.LANES: "lane by lane",
+}
+
+
+def facts(function: GangFunction) -> list[Fact]:
+    """All facts about the code of one gang, in the order of the program."""
+    regions = function.a.tree.regions[1:]
+    loops = {location_of(region) for region in regions}
+    found = [_loop(function, region) for region in regions]
+    for block in function.a.shapes.order:
+        for instr in block.instrs:
+            if instr.op in ("load", "guarded_load", "store"):
+                found.append(_access(function, instr))
+            elif instr.op in ("atomicrmw", "cmpxchg"):
+                found.append(_atomic(function, instr))
+            elif instr.op == "select":
+                found.extend(_choice(function, instr))
+            elif instr.op == "call":
+                found.extend(_call(function, instr))
+        # A loop's first test has a branch of its own, which says nothing new.
+        found.extend(fact for fact in _branch(function, block) if fact.location not in loops)
+    return found
+
+
+# -- memory -------------------------------------------------------------------------------
+
+
+def _access(function: GangFunction, instr: Instr) -> Fact:
+    kind = "store" if instr.op == "store" else "load"
+    pointer = pointer_of(instr)
+    way, text = _way(function, instr, kind)
+    own = "private array, a copy for each lane" if _is_own(function, pointer) else ""
+    conditional = "only where its value is needed" if instr.op == "guarded_load" else ""
+    masked = "masked" if instr.block and function.is_masked(instr.block) else ""
+    if way is Way.UNIFORM:
+        masked = ""
+    streamed = "past the caches if the results are large" if instr in function.a.streams else ""
+    detour = _detour(function, instr, way, bool(masked or conditional))
+    parts = filter(None, (own, text, conditional, masked, streamed, detour))
+    price: Price = "high" if detour else _PRICES.get(way, "low")
+    where = names_of(function.a, pointer)
+    return Fact(instr.loc, kind, f"{where}: {', '.join(parts)}", price)
+
+
+def _is_own(function: GangFunction, pointer: Value) -> bool:
+    """Whether a pointer leads into a private array that is not interleaved."""
+    origins = function.a.origins.get(pointer, frozenset())
+    owned = all(isinstance(o, Instr) and o.op == "alloca" for o in origins)
+    return bool(origins) and owned and pointer not in function.a.private
+
+
+def _way(function: GangFunction, instr: Instr, kind: str) -> tuple[Way, str]:
+    """The way of an access, and how to put it."""
+    analysis = function.a
+    apart = "scatter" if kind == "store" else "gather"
+    if (group := analysis.groups.get(instr)) is not None:
+        return Way.GROUP, f"grouped: {len(group.members)} neighbours a lane, one wide {kind}"
+    if (tile := analysis.tiles.get(instr)) is not None:
+        runs, length = len(tile.runs), len(tile.runs[0].cells)
+        rows = f"a row of {length} elements"
+        if runs > 1:
+            rows = f"{runs} rows of {length} elements" if length > 1 else f"{runs} elements"
+        return Way.TILE, f"tiled: {rows}, known from the lane number"
+    way = access_way(instr, analysis.shapes, analysis.private)
+    if way is Way.STRIDED:
+        stride = analysis.shapes[pointer_of(instr)].stride
+        return way, f"strided, {stride} bytes from lane to lane: {apart}"
+    if way is Way.TESTED:
+        one = "" if kind == "store" else "one element, "
+        cause = reason(analysis, pointer_of(instr))
+        because = f" (the address depends on {cause})" if cause else ""
+        return way, f"tested at run time: {one}a run, or {apart}{because}"
+    return way, _ACCESSES[way].format(apart)
+
+
+def _detour(function: GangFunction, instr: Instr, way: Way, masked: bool) -> str:
+    """What a mask costs where the CPU has no instruction for it."""
+    operation = "store" if instr.op == "store" else "load"
+    size = accessed(instr).type.size
+    if not masked or way not in (Way.RUN, Way.GROUP):
+        return ""
+    if function.memory.accesses.target.masked(operation, size):
+        return ""
+    return f"lane by lane, since this CPU has no masked {operation} of {8 * size} bits"
+
+
+def _atomic(function: GangFunction, instr: Instr) -> Fact:
+    plain = is_plain(instr, function.a.origins)
+    one = "plain operation (threadgroup memory)" if plain else "locked instruction"
+    way = function.atomics.way(instr)
+    text = _ATOMICS[way].format(one)
+    where = names_of(function.a, instr.operands[0])
+    return Fact(instr.loc, "atomic", f"{where}: {text}", _PRICES.get(way, "low"))
+
+
+# -- calls --------------------------------------------------------------------------------
+
+
+def _call(function: GangFunction, instr: Instr) -> Iterator[Fact]:
+    name = instr.arg
+    if name == BARRIER:
+        text = "nothing to wait for, a threadgroup is one SIMD-group"
+        if function.suspends:
+            text = "the SIMD-group is suspended until the others have come"
+        yield Fact(instr.loc, "barrier", text)
+    elif is_cross_lane(name):
+        yield Fact(instr.loc, "cross-lane", _cross_lane(function, instr))
+    elif instr.has_result and function.arithmetic.runs_lane_by_lane(instr):
+        yield Fact(instr.loc, "call", f"{name.removeprefix('llvm.')}: lane by lane", "high")
+
+
+def _cross_lane(function: GangFunction, instr: Instr) -> str:
+    name = instr.arg.removeprefix("__am_")
+    if name.startswith("shuffle"):
+        lane = instr.operands[1]
+        if function.a.shapes[lane].is_uniform:
+            return "all lanes read one lane"
+        known = function.a.numbers(lane) is not None
+        return "shuffle: " + ("a fixed permutation" if known else "lane numbers through memory")
+    if name.startswith("reduce"):
+        return "reduction of all lanes, uniform result"
+    if name.startswith(("scan", "xscan")):
+        return "prefix operation over the lanes"
+    if name.startswith("matrix"):
+        return "product of 8 x 8 matrices, as whole vectors"
+    if name.startswith("ballot"):
+        return "ballot: the mask as a number, uniform result"
+    return "no code: lanes run in lockstep"
+
+
+# -- control ------------------------------------------------------------------------------
+
+
+def _branch(function: GangFunction, block: Block) -> Iterator[Fact]:
+    """A branch that is not the end of a loop."""
+    end = block.terminator
+    if end.op != "br" or len(end.arg) < 2 or end.arg[0] is end.arg[1]:
+        return
+    node = function.a.tree.node_of[block]
+    if any(edge.node is None for edge in node.edges) and node.region.loop is not None:
+        return  # it goes round, or leaves: part of the loop
+    if not function.a.shapes.diverges(node):
+        yield Fact(end.loc, "branch", "uniform: one side runs")
+        return
+    plan = function.a.plans[node.region]
+    skipped = any(target in plan.skip for target in node.successors)
+    text = "divergent: both sides in turn, each for its lanes"
+    if skipped:
+        text += "; a side without lanes is skipped"
+    yield Fact(end.loc, "branch", text + _because(function, end.operands[0]), "open")
+
+
+def _choice(function: GangFunction, instr: Instr) -> Iterator[Fact]:
+    """An `if` or `?:` that LLVM has made a selection, unless it is an `&&` or `||`."""
+    if instr.type != t.I1 and not function.a.shapes[instr.operands[0]].is_uniform:
+        text = "no branch: both values are computed, each lane takes its own"
+        yield Fact(instr.loc, "choice", text)
+
+
+def _loop(function: GangFunction, region: Region) -> Fact:
+    place = location_of(region)
+    if region.loop not in function.a.shapes.divergent_loops:
+        return Fact(place, "loop", "uniform: all lanes go round together")
+    text = "divergent: goes round until the last lane has left"
+    return Fact(place, "loop", text + _because(function, _cause(function, region)), "open")
+
+
+def _because(function: GangFunction, condition: Value | None) -> str:
+    cause = reason(function.a, condition) if condition is not None else ""
+    return f" (the condition depends on {cause})" if cause else ""
+
+
+def _cause(function: GangFunction, region: Region) -> Value | None:
+    """The condition that lets lanes leave a loop in different iterations."""
+    assert region.loop is not None
+    shapes = function.a.shapes
+    leaving = [block for block, _ in region.loop.exits if block in shapes.divergent]
+    others = [block for block in region.loop.ordered if block in shapes.divergent]
+    for block in leaving + others:
+        return block.terminator.operands[0]
+    return None
+
+
+def location_of(region: Region) -> Location | None:
+    """Where a loop stands: the first of the places that decide whether it goes on."""
+    assert region.loop is not None
+    ends = [block.terminator for block, _ in region.loop.exits]
+    ends += [b.terminator for b in region.loop.ordered if region.loop.header in b.successors]
+    places = [end.loc for end in ends if end.loc is not None]
+    places = places or [i.loc for b in region.loop.ordered for i in b.instrs if i.loc is not None]
+    return min(places, key=lambda place: (place.line, place.column), default=None)

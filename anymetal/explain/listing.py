@@ -1,0 +1,88 @@
+"""Reads LLVM's assembly listing: blocks, loops, and what each instruction was written for.
+
+LLVM says in comments which loop a block belongs to and what is a spill, and its line numbers are
+our marks (simd/marks.py).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+_FUNCTION = re.compile(r"^([A-Za-z_][\w.$]*):\s+(?:#|//) @")
+_BLOCK = re.compile(r"^(?:\.L(BB\d+_\d+):|(?:#|//) %bb\.\d+:)(.*)")
+_NAME = re.compile(r"(?:#|//) %([\w.$]+)\s*$")
+_LINE = re.compile(r"^\s+\.loc\s+\d+\s+(\d+)")
+_HEADER = re.compile(r"=>\s*This (Inner )?Loop Header")
+_PARENT = re.compile(r"Parent Loop (BB\d+_\d+)")
+_INSIDE = re.compile(r"in Loop: Header=(BB\d+_\d+)")
+#: AArch64 writes numbers as `#16`: what begins a comment there is `//`.
+_INSTRUCTION = re.compile(r"^\s+([a-z][\w.]*)(?:\s+(?!# |//)(.*?))?\s*(?:(?:# |//)\s*(.*))?$")
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One line of assembly; `mark` is 0 where LLVM does not know what it belongs to."""
+
+    operation: str
+    operands: str
+    comment: str
+    mark: int
+    function: str
+
+
+@dataclass(eq=False)
+class Loop:
+    """A loop of the machine code. Its own instructions are those of no loop inside of it."""
+
+    function: str
+    name: str  #: of its first block, in LLVM's words
+    parent: str = ""
+    inner: bool = True
+    instructions: list[Instruction] = field(default_factory=list)
+    children: list[Loop] = field(default_factory=list)
+
+    @property
+    def everything(self) -> list[Instruction]:
+        """Its instructions and those of the loops inside."""
+        return self.instructions + [i for child in self.children for i in child.everything]
+
+
+@dataclass(eq=False)
+class Listing:
+    """What was read."""
+
+    loops: list[Loop]
+    instructions: list[Instruction]  #: all of them
+
+
+def read_listing(text: str) -> Listing:
+    """Takes an assembly listing apart."""
+    loops: dict[str, Loop] = {}
+    everything: list[Instruction] = []
+    function, label, name, parent, mark = "", "", "", "", 0
+    inside: Loop | None = None
+    for line in text.splitlines():
+        if found := _FUNCTION.match(line):
+            function, mark, inside = found[1], 0, None
+        elif found := _BLOCK.match(line):
+            label, inside, parent = found[1] or "", None, ""
+            named = _NAME.search(found[2])
+            name = named[1] if named else ""
+        elif found := _LINE.match(line):
+            mark = int(found[1])
+        elif found := _INSTRUCTION.match(line):
+            instruction = Instruction(found[1], found[2] or "", found[3] or "", mark, function)
+            everything.append(instruction)
+            if inside is not None:
+                inside.instructions.append(instruction)
+        if found := _PARENT.search(line):
+            parent = found[1]
+        if found := _INSIDE.search(line):
+            inside = loops.get(found[1])
+        if found := _HEADER.search(line):
+            inside = loops[label] = Loop(function, name, parent, bool(found[1]))
+    for loop in loops.values():
+        if loop.parent in loops:
+            loops[loop.parent].children.append(loop)
+    return Listing(list(loops.values()), everything)

@@ -1,0 +1,144 @@
+"""The few words of Metal that Clang knows by another name, or not at all.
+
+Each gets a replacement of the same length where that is possible, so that lines and columns stay
+those of the user; `as_written` undoes what shows in a message.
+"""
+
+from __future__ import annotations
+
+import re
+
+from anymetal.frontend.tokens import closing, position, tokenize
+from anymetal.signature import ATTRIBUTES
+
+#: `1.0H` is `1.0h`; suffixes without an underscore are reserved, so `1.0bf` becomes `1.0_b`.
+_LITERAL = re.compile(r"(?<![\w.])((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(H|bf|BF)\b")
+#: Contraction and reassociation are pragmas of Clang's own; a math mode is `float_control`.
+_FP = re.compile(r"\bMETAL(?=[ \t]+fp[ \t]+(?:contract|reassociate)\b)")
+_MATH_MODE = re.compile(r"\bMETAL[ \t]+fp[ \t]+math_mode[ \t]*\([ \t]*(safe|relaxed|fast)[ \t]*\)")
+#: Address spaces behind the parameter list of a member function.
+_MEMBER = re.compile(
+    r"\)(?:\s*\b(?:const|volatile|device|thread|constant|threadgroup)\b)+(?=\s*(?:[{;=]|->))"
+)
+#: The binding of a parameter, whose name is a macro of ours.
+_BINDING = re.compile(r"\[\[\s*threadgroup\s*\(\s*\w+\s*\)\s*\]\]")
+#: On a variable, not on a parameter: there a comma follows, and not a number but a name is given.
+_FUNCTION_CONSTANT = re.compile(
+    r"\[\[\s*function_constant\s*\(([^()]*)\)\s*\]\](?=\s*;|(?<=\d\)\]\])\s*,)"
+)
+#: `uint3 gid [[thread_position_in_grid]];` outside of functions.
+_BUILT_IN = re.compile(
+    r"(?P<type>\bu(?:int|short)[23]?)\s+(?P<name>\w+)\s*\[\[\s*"
+    rf"(?P<attribute>{'|'.join(ATTRIBUTES)})\s*\]\]\s*;"
+)
+_CONST = re.compile(r"\b(?:const|constant|thread)\s*$")
+
+#: What stands in front of the operand of an explicit cast between half and bfloat (language.h).
+WIDE, ANY = "__am_wide=", "(__am_any)"
+_READ = re.compile(r"\.get_([xyzw]{1,4})\(\)")
+_SIXTEEN_BITS = re.compile(r"\bstatic_cast<(?:bfloat|half|bfloat16_t|float16_t)>\(")
+#: What the message of an error must not show.
+_OVERWRITTEN = (
+    (re.compile(r"(?<=[\d.])_b\b"), "bf"),
+    (re.compile(r"\b__am_[kK]\b"), "kernel"),
+    (re.compile(r"\bthreadspace\b(?=\s*\()"), "threadgroup"),
+    (re.compile(re.escape(WIDE)), ""),
+    (re.compile(re.escape(ANY)), ""),
+    (_READ, r".\1"),
+    (re.compile(r"=__am_fc<(\w+)>\{\} *"), r"[[function_constant(\1)]]"),
+)
+
+
+def for_clang(text: str) -> str:
+    """A header or body of the user as Clang can read it."""
+    text = _FP.sub("clang", text)
+    text = _MATH_MODE.sub(_float_control, text)
+    text = _MEMBER.sub(lambda match: match[0].replace("threadgroup", " " * 11), text)
+    text = _BINDING.sub(lambda match: " " * len(match[0]), text)
+    return _LITERAL.sub(lambda match: match[1] + ("h" if match[2] == "H" else "_b"), text)
+
+
+def header_for_clang(text: str) -> str:
+    """A text at program scope: `for_clang`, and variables that somebody else gives values to."""
+    return with_constants(_with_built_ins(for_clang(text)))
+
+
+def shipped_for_clang(text: str) -> str:
+    """A header of MLX's package."""
+    text = _SIXTEEN_BITS.sub(lambda match: match[0] + WIDE, for_clang(text))
+    return with_constants(without_repetitions(text))
+
+
+def as_written(text: str) -> str:
+    """A line, or the beginning of one, as the user wrote it."""
+    for pattern, word in _OVERWRITTEN:
+        text = pattern.sub(word, text)
+    return text
+
+
+def with_constants(text: str) -> str:
+    """Function constants with an initialiser in the place of their attribute."""
+    return _FUNCTION_CONSTANT.sub(
+        lambda match: f"=__am_fc<{match[1].strip()}>{{}}".ljust(len(match[0])), text
+    )
+
+
+def _float_control(match: re.Match[str]) -> str:
+    return f"float_control(precise,{'on' if match[1] == 'safe' else 'off'})".ljust(len(match[0]))
+
+
+def _with_built_ins(text: str) -> str:
+    """Built-in inputs at program scope as objects that ask for the thread's place when read."""
+    if "[[" not in text or not _BUILT_IN.search(text):
+        return text
+    outside = _program_scope(text)
+    for match in reversed(list(_BUILT_IN.finditer(text))):
+        if match.start() not in outside:
+            continue
+        start = match.start()
+        if qualifier := _CONST.search(text, 0, start):
+            start = qualifier.start()
+        declared = (
+            f"constant __am::input<{match['type']}, __am::at_{match['attribute']}> "
+            f"{match['name']}{{}};"
+        )
+        lines = text.count("\n", start, match.end())
+        text = text[:start] + declared + "\n" * lines + text[match.end() :]
+    return text
+
+
+def _program_scope(text: str) -> set[int]:
+    """Offsets of the tokens outside of all braces but those of namespaces, and of parentheses."""
+    tokens, found, index, namespace = tokenize(text), set(), 0, False
+    while index < len(tokens):
+        token = tokens[index]
+        if token.text in ("(", "[") or (token.text == "{" and not namespace):
+            index = closing(tokens, index)
+        elif token.text in (";", "{", "}"):
+            namespace = False
+        else:
+            namespace |= token.text == "namespace"
+            found.add(token.start)
+        index += 1
+    return found
+
+
+def without_repetitions(text: str) -> str:
+    """The text without conversion functions that repeat one for another address space.
+
+    `operator bool() const device { … }` after `operator bool() thread { … }`: for us the same.
+    """
+    from anymetal.frontend.overloads import definition_at, is_same_text
+
+    places: list[int] = [m.start() for m in re.finditer(r"\boperator bool\(\)", text)]
+    blank: list[tuple[int, int]] = []
+    previous = None
+    for place in places:
+        current = definition_at(text, *position(text, place))
+        if previous and current and is_same_text(previous, current):
+            blank.append(current.span)
+        else:
+            previous = current
+    for start, end in reversed(blank):
+        text = text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
+    return text

@@ -1,0 +1,1 @@
+#include "../anymetal/tensor_ops.h"

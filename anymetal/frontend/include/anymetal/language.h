@@ -1,0 +1,116 @@
+// What the front end writes into the user's text, in the place of what is no C++ (dialect.py and
+// repairs.py).
+#pragma once
+
+// The value of a function constant: zero unless the call of a `metal_library` kernel gives one.
+template <int Index>
+struct __am_fc {
+  template <typename T>
+  constexpr operator T() const {
+    return T(0);
+  }
+};
+#define is_function_constant_defined(name) false
+
+namespace __am {
+
+// A built-in input as the type that it is declared with: fewer components, narrower ones.
+template <typename P>
+P position(uint value) {
+  return static_cast<P>(value);
+}
+template <typename P>
+P position(uint3 value) {
+  if constexpr (is_arithmetic_v<P>) {
+    return static_cast<P>(value.x);
+  } else if constexpr (sizeof(P) == 2 * sizeof(typename P::element_type)) {
+    return P(value.xy);
+  } else {
+    return P(value);
+  }
+}
+
+// A built-in input at program scope: reading it asks where the thread is.
+template <typename T, typename At, typename = void>
+struct input {
+  operator T() const { return position<T>(At::value()); }
+};
+template <typename T, typename At>
+struct input<T, At, void_t<typename T::element_type>> {
+  using element = typename T::element_type;
+  operator T() const { return position<T>(At::value()); }
+  element operator[](int i) const { return T(*this)[i]; }
+  element get_x() const { return T(*this)[0]; }
+  element get_y() const { return T(*this)[1]; }
+  element get_z() const { return T(*this)[2]; }
+  vec<element, 2> get_xy() const { return vec<element, 2>(get_x(), get_y()); }
+  __declspec(property(get = get_x)) element x;
+  __declspec(property(get = get_y)) element y;
+  __declspec(property(get = get_z)) element z;
+  __declspec(property(get = get_xy)) vec<element, 2> xy;
+};
+#define AM_AT(name)                                          \
+  struct at_##name {                                         \
+    static auto value() { return ::__am_attr_##name(); } \
+  };
+AM_AT(dispatch_quadgroups_per_threadgroup)
+AM_AT(dispatch_simdgroups_per_threadgroup)
+AM_AT(dispatch_threads_per_threadgroup)
+AM_AT(grid_origin)
+AM_AT(grid_size)
+AM_AT(quadgroup_index_in_threadgroup)
+AM_AT(quadgroups_per_threadgroup)
+AM_AT(simdgroup_index_in_threadgroup)
+AM_AT(simdgroups_per_threadgroup)
+AM_AT(thread_execution_width)
+AM_AT(thread_index_in_quadgroup)
+AM_AT(thread_index_in_simdgroup)
+AM_AT(thread_index_in_threadgroup)
+AM_AT(thread_position_in_grid)
+AM_AT(thread_position_in_threadgroup)
+AM_AT(threadgroup_position_in_grid)
+AM_AT(threadgroups_per_grid)
+AM_AT(threads_per_grid)
+AM_AT(threads_per_simdgroup)
+AM_AT(threads_per_threadgroup)
+#undef AM_AT
+
+}  // namespace __am
+
+// Clang converts half and bfloat to all other numbers, but not to each other, not even in a cast.
+// `bfloat(__am_wide=h)` converts by way of float, exactly; other operands stay what they are.
+struct __am_widening {
+  template <typename T>
+  constexpr auto operator=(T value) const {
+    if constexpr (is_same_v<T, half> || is_same_v<T, bfloat>) {
+      return static_cast<float>(value);
+    } else {
+      return value;
+    }
+  }
+};
+constexpr __am_widening __am_wide{};
+
+// The same as a type, `(bfloat)(__am_any)h`: any number, as the widest of its kind.
+struct __am_any {
+  int kind = 0;
+  float real = 0;
+  long integer = 0;
+  ulong natural = 0;
+  template <typename T>
+  constexpr __am_any(T value) {
+    if constexpr (is_floating_point_v<T> || sizeof(T) == 2 && !is_integral_v<T>) {
+      real = static_cast<float>(value);
+    } else if constexpr (is_signed_v<T>) {
+      kind = 1, integer = static_cast<long>(value);
+    } else {
+      kind = 2, natural = static_cast<ulong>(value);
+    }
+  }
+  template <typename T>
+  constexpr explicit operator T() const {
+    return kind == 0   ? static_cast<T>(real)
+           : kind == 1 ? static_cast<T>(integer)
+                       : static_cast<T>(natural);
+  }
+};

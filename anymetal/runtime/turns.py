@@ -1,0 +1,106 @@
+"""Taking turns: what one thread, or one process, should do at a time, and when nobody may fork.
+
+LLVM is entered by one thread at a time: llvmlite locks each of its calls, and all modules share one
+context. Whoever holds `llvm` lets it go only when the module at hand is done with, which costs no
+parallelism (Clang, the linker and our own passes run meanwhile) and gives a fork a moment at which
+LLVM is in order. `starting` is held while a tool is started, because a child that is forked then
+would keep the ends of its pipes open.
+
+A process that forks waits for both. Without that, the child could inherit a lock that no thread of
+its own will ever release.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from anymetal.runtime.cache import cache_directory
+
+llvm = threading.RLock()
+starting = threading.RLock()
+
+#: Seconds after which another process is no longer waited for: it may have been stopped.
+PATIENCE = 120.0
+_LONGEST_NAP = 0.05
+
+_makers: dict[str, threading.Lock] = {}
+
+
+@contextmanager
+def making(key: str) -> Iterator[None]:
+    """Held by who makes what the disk cache is to hold under `key`; others wait, then look again.
+
+    It saves work and no more: where locks do not work, or after `PATIENCE`, two may make the same.
+    """
+    try:
+        with _makers.setdefault(key, threading.Lock()), _among_processes(key):
+            yield
+    finally:
+        _makers.pop(key, None)
+
+
+@contextmanager
+def _among_processes(key: str) -> Iterator[None]:
+    path = cache_directory() / "locks" / key[:64]
+    descriptor = _locked(path)
+    try:
+        yield
+    finally:
+        if descriptor >= 0:
+            # Whoever waits for this very file gets it next; who comes later makes a new one, and
+            # both find the result in the cache.
+            path.unlink(missing_ok=True)
+            os.close(descriptor)
+
+
+def _locked(path: Path) -> int:
+    """A descriptor that holds a lock on this file, or -1.
+
+    The lock is the process's own: a child does not inherit it, and it goes when the process dies.
+    """
+    import fcntl
+
+    try:
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError:
+        return -1
+    nap, end = 0.001, time.monotonic() + PATIENCE
+    try:
+        while time.monotonic() < end:
+            try:
+                fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return descriptor
+            except (BlockingIOError, PermissionError):  # somebody else has it
+                time.sleep(nap)
+                nap = min(2 * nap, _LONGEST_NAP)
+    except OSError:  # a file system without locks
+        pass
+    except BaseException:
+        os.close(descriptor)
+        raise
+    os.close(descriptor)
+    return -1
+
+
+def _before_fork() -> None:
+    llvm.acquire()
+    starting.acquire()
+
+
+def _after_fork() -> None:
+    starting.release()
+    llvm.release()
+
+
+def _in_child() -> None:
+    _makers.clear()  # those threads are not here
+    _after_fork()
+
+
+os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_in_child)

@@ -1,0 +1,80 @@
+"""Marks by which what the generator writes is found again in the assembly.
+
+A mark is a line number of LLVM's debug information: not a line of the user, but a number that
+stands for an instruction of the thread program. Only who wants to explain machine code asks for
+marks; code that runs has none.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from anymetal.ir.model import Instr
+
+#: What an instruction of the generated code is for: the instruction itself, or the look at the
+#: cancel flag when a loop goes round.
+Role = Literal["", "poll"]
+
+_FIRST = 1000  #: metadata below are the generator's own
+_FILE, _UNIT, _TYPE, _FLAGS, _ENTRY, _CALL = range(_FIRST, _FIRST + 6)
+_FUNCTIONS = _FIRST + 10
+_PLACES = _FIRST + 100
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What a line number stands for."""
+
+    function: str
+    instr: Instr
+    role: Role
+
+
+class Marks:
+    """The marks of a module: line n stands for `known[n - 1]`."""
+
+    def __init__(self) -> None:
+        self.known: list[Mark] = []
+        self.functions: list[str] = []
+        self._numbers: dict[Mark, int] = {}
+
+    def text(self, function: str, instr: Instr, role: Role = "") -> str:
+        """What to append to an instruction of the generated text."""
+        mark = Mark(function, instr, role)
+        if mark not in self._numbers:
+            if function not in self.functions:
+                self.functions.append(function)
+            self.known.append(mark)
+            self._numbers[mark] = len(self.known)
+        return f", !dbg !{_PLACES + self._numbers[mark]}"
+
+    def declared(self, text: str) -> str:
+        """The text of a module whose instructions have marks, with what LLVM must know of them."""
+        scopes = {name: _FUNCTIONS + i for i, name in enumerate(self.functions)}
+        scopes["am_entry"] = _ENTRY
+        for name, scope in scopes.items():
+            head = re.compile(rf"^(define .*@{re.escape(name)}\(.*) \{{$", re.M)
+            text = head.sub(rf"\1 !dbg !{scope} {{", text)
+            call = re.compile(rf"^(  (?:%\S+ = )?call \S+ @{re.escape(name)}\(.*)$", re.M)
+            text = call.sub(rf"\1, !dbg !{_CALL}", text)
+        lines = [
+            f"!llvm.dbg.cu = !{{!{_UNIT}}}",
+            f"!llvm.module.flags = !{{!{_FLAGS}}}",
+            f'!{_FILE} = !DIFile(filename: "marks", directory: "")',
+            f"!{_UNIT} = distinct !DICompileUnit(language: DW_LANG_C, file: !{_FILE}, "
+            "emissionKind: LineTablesOnly)",
+            f"!{_TYPE} = !DISubroutineType(types: !{{null}})",
+            f'!{_FLAGS} = !{{i32 2, !"Debug Info Version", i32 3}}',
+            f"!{_CALL} = !DILocation(line: 0, scope: !{_ENTRY})",
+        ]
+        for name, scope in scopes.items():
+            lines.append(
+                f'!{scope} = distinct !DISubprogram(name: "{name}", scope: !{_FILE}, '
+                f"file: !{_FILE}, type: !{_TYPE}, unit: !{_UNIT}, spFlags: DISPFlagDefinition)"
+            )
+        for number, mark in enumerate(self.known, 1):
+            scope = scopes[mark.function]
+            lines.append(f"!{_PLACES + number} = !DILocation(line: {number}, scope: !{scope})")
+        return "\n".join([text, *lines, ""])

@@ -1,0 +1,121 @@
+"""`anymetal explain`, as a user's shell sees it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_cli import anymetal_command
+
+PROGRAM = """\
+import sys
+import mlx.core as mx
+
+for name in ("first", "second"):
+    kernel = mx.fast.metal_kernel(
+        name=name, input_names=["x"], output_names=["y"],
+        source='''
+        uint i = thread_position_in_grid.x;
+        float s = 0;
+        for (int k = 0; k < 100; k++) s = s * x[k] + x[i * 7];
+        y[i] = s;
+        ''',
+    )
+    kernel(
+        inputs=[mx.zeros(1000)], grid=(64, 1, 1), threadgroup=(64, 1, 1),
+        output_shapes=[(64,)], output_dtypes=[mx.float32],
+    )
+print("ran", sys.argv[1:])
+"""
+
+LIBRARY = """\
+#include <metal_stdlib>
+using namespace metal;
+constant int wanted [[function_constant(0)]];
+
+kernel void scale(device const float* x [[buffer(0)]], device float* y [[buffer(1)]],
+                  uint i [[thread_position_in_grid]]) {
+  y[i] = 2 * x[i * 3];
+}
+
+kernel void shift(device float* y [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+  y[i] += wanted;
+}
+"""
+
+
+def write(folder: Path, name: str, text: str) -> str:
+    (folder / name).write_text(text)
+    return str(folder / name)
+
+
+def test_a_program(tmp_path: Path) -> None:
+    done = anymetal_command("explain", write(tmp_path, "p.py", PROGRAM), "--flag", "5")
+    assert done.returncode == 0, done.stderr
+    output = done.stdout
+    assert output.startswith("ran ['--flag', '5']\n")
+    assert output.count("kernel first   full SIMD-groups along x") == 1
+    assert output.count("kernel second ") == 1
+    before, _, after = output.partition("for (int k = 0; k < 100; k++)")
+    assert "    2         uint i = thread_position_in_grid.x;" in before
+    assert "└ loop uniform: all lanes go round together" in after
+    assert "└ load `x`: strided, 28 bytes from lane to lane: gather" in after
+    assert "└ store `y`: contiguous" in after
+    assert "loop in line 4: " in after and " vector arithmetic" in after
+
+
+def test_one_kernel_of_a_program(tmp_path: Path) -> None:
+    path = write(tmp_path, "p.py", PROGRAM)
+    output = anymetal_command("explain", "--kernel", "second", path).stdout
+    assert "kernel first " not in output and "kernel second " in output
+    done = anymetal_command("explain", "--kernel", "third", path)
+    assert done.returncode == 1
+    assert "nothing to explain; kernels of" in done.stdout and "first, second" in done.stdout
+
+
+def test_a_program_that_fails_is_explained_so_far(tmp_path: Path) -> None:
+    done = anymetal_command("explain", write(tmp_path, "p.py", PROGRAM + "1 // 0\n"))
+    assert done.returncode == 1
+    assert "ZeroDivisionError" in done.stderr and "kernel second " in done.stdout
+    done = anymetal_command("explain", write(tmp_path, "p.py", PROGRAM + "sys.exit(7)\n"))
+    assert done.returncode == 7 and "kernel second " in done.stdout
+
+
+def test_a_case() -> None:
+    path = Path(__file__).parents[1] / "kernels" / "algorithms" / "matmul_tiled.metal"
+    output = anymetal_command("explain", str(path)).stdout
+    assert "   15 for (int start = 0; start < K; start += TILE) {" in output
+    assert "└ barrier the SIMD-group is suspended until the others have come" in output
+    assert "known from the lane number" in output
+
+
+def test_a_metal_file(tmp_path: Path) -> None:
+    path = write(tmp_path, "lib.metal", LIBRARY)
+    done = anymetal_command("explain", "--threadgroup", "32", path)
+    assert "kernel scale   full SIMD-groups along x, one a threadgroup" in done.stdout
+    assert anymetal_command("explain", path, "--threadgroup", "32").returncode == 2
+    done = anymetal_command("explain", "--threadgroup", "32,4", path)
+    output = done.stdout
+    assert "    5 kernel void scale(device const float* x [[buffer(0)]]" in output
+    assert "└ load `x`: strided, 12 bytes from lane to lane: gather" in output
+    assert "kernel shift is left out: " in output and "wanted" in output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["/no/such.py"], "there is no file /no/such.py"),
+        (["--threadgroup", "1,2,3,4", __file__], "one to three numbers"),
+        (["--threadgroup", "0", __file__], "one to three numbers"),
+        ([], "Missing argument"),
+    ],
+)
+def test_wrong_use(arguments: list[str], words: str) -> None:
+    done = anymetal_command("explain", *arguments)
+    assert done.returncode == 2 and words in done.stderr
+
+
+def test_a_file_without_kernels(tmp_path: Path) -> None:
+    done = anymetal_command("explain", write(tmp_path, "p.py", "print(1)"))
+    assert done.returncode == 1 and "kernels of" in done.stdout and "none" in done.stdout

@@ -1,0 +1,17 @@
+// Leading zeros, relative to the width of the type; clz(0) is the width.
+// dtypes: int8 uint8 int16 uint16 int32 uint32 int64 uint64
+// input: x = T[7, 10] np.resize([0, 1, 2, 3, 5, 16, 31, 64, 100, 127], 70)
+// output: y = T[7, 10]
+// grid: 7
+// threadgroup: 4
+// where:
+//     info = np.iinfo(x.dtype)
+// expect: y = np.vectorize(lambda v: info.bits - (int(v) % 2 ** info.bits).bit_length())(x).astype(x.dtype)
+uint i = 10 * thread_position_in_grid.x;
+vec<T, 4> x4 = *(const device packed_vec<T, 4>*)(x + i);
+vec<T, 3> x3 = *(const device packed_vec<T, 3>*)(x + i + 4);
+vec<T, 2> x2 = *(const device packed_vec<T, 2>*)(x + i + 7);
+*(device packed_vec<T, 4>*)(y + i) = clz(x4);
+*(device packed_vec<T, 3>*)(y + i + 4) = clz(x3);
+*(device packed_vec<T, 2>*)(y + i + 7) = clz(x2);
+y[i + 9] = clz(x[i + 9]);

@@ -1,0 +1,16 @@
+// Even, 1 at 0, infinite at both infinities.
+// dtypes: float32 float16
+// input: x = T[13, 10] np.r_[0, np.inf, -np.inf, np.nan, np.linspace(-10, 10, 126)]
+// output: y = T[13, 10]
+// grid: 13
+// threadgroup: 8
+// expect: y = np.cosh(x.astype('d'))
+// close: 1e-6
+uint i = 10 * thread_position_in_grid.x;
+vec<T, 4> x4 = *(const device packed_vec<T, 4>*)(x + i);
+vec<T, 3> x3 = *(const device packed_vec<T, 3>*)(x + i + 4);
+vec<T, 2> x2 = *(const device packed_vec<T, 2>*)(x + i + 7);
+*(device packed_vec<T, 4>*)(y + i) = cosh(x4);
+*(device packed_vec<T, 3>*)(y + i + 4) = cosh(x3);
+*(device packed_vec<T, 2>*)(y + i + 7) = cosh(x2);
+y[i + 9] = cosh(x[i + 9]);

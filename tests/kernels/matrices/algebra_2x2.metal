@@ -1,0 +1,35 @@
+// 2 columns with 2 rows: sum, difference, negation, scaling, products with vectors and matrices.
+// dtypes: float32 float16
+// input: x = T[6, 4] integers(-4, 4)
+// input: z = T[6, 4] integers(-4, 4)
+// output: y = T[6, 4]
+// output: c = T[6, 2]
+// output: r = T[6, 2]
+// output: p = T[6, 4]
+// grid: 6
+// threadgroup: 6
+// where:
+//     # A matrix of NumPy with its columns as rows: m[i, j] is column i, row j.
+//     a, b = x.reshape(6, 2, 2), z.reshape(6, 2, 2)
+// expect: y = (a + b) * 2 - -a * 3
+// expect: c = np.einsum('tcr,tc->tr', a, b[:, :, 0])
+// expect: r = np.einsum('tcr,tr->tc', a, b[:, 1])
+// expect: p = np.einsum('tcr,tkr->tkc', a, b)
+uint t = thread_position_in_grid.x;
+using M = matrix<T, 2, 2>;
+M a, b;
+for (int i = 0; i < 2; ++i)
+  for (int j = 0; j < 2; ++j) {
+    a[i][j] = x[4 * t + 2 * i + j];
+    b[i][j] = z[4 * t + 2 * i + j];
+  }
+M sum = (a + b) * T(2) - T(3) * -a;
+vec<T, 2> column = a * transpose(b)[0];
+vec<T, 2> row = b[1] * a;
+matrix<T, 2, 2> product = transpose(a) * b;
+for (int i = 0; i < 2; ++i) {
+  for (int j = 0; j < 2; ++j) y[4 * t + 2 * i + j] = sum[i][j];
+  for (int j = 0; j < 2; ++j) p[4 * t + 2 * i + j] = product[i][j];
+  r[2 * t + i] = row[i];
+}
+for (int j = 0; j < 2; ++j) c[2 * t + j] = column[j];

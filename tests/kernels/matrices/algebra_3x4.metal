@@ -1,0 +1,35 @@
+// 3 columns with 4 rows: sum, difference, negation, scaling, products with vectors and matrices.
+// dtypes: float32 float16
+// input: x = T[6, 12] integers(-4, 4)
+// input: z = T[6, 12] integers(-4, 4)
+// output: y = T[6, 12]
+// output: c = T[6, 4]
+// output: r = T[6, 3]
+// output: p = T[6, 9]
+// grid: 6
+// threadgroup: 6
+// where:
+//     # A matrix of NumPy with its columns as rows: m[i, j] is column i, row j.
+//     a, b = x.reshape(6, 3, 4), z.reshape(6, 3, 4)
+// expect: y = (a + b) * 2 - -a * 3
+// expect: c = np.einsum('tcr,tc->tr', a, b[:, :, 0])
+// expect: r = np.einsum('tcr,tr->tc', a, b[:, 1])
+// expect: p = np.einsum('tcr,tkr->tkc', a, b)
+uint t = thread_position_in_grid.x;
+using M = matrix<T, 3, 4>;
+M a, b;
+for (int i = 0; i < 3; ++i)
+  for (int j = 0; j < 4; ++j) {
+    a[i][j] = x[12 * t + 4 * i + j];
+    b[i][j] = z[12 * t + 4 * i + j];
+  }
+M sum = (a + b) * T(2) - T(3) * -a;
+vec<T, 4> column = a * transpose(b)[0];
+vec<T, 3> row = b[1] * a;
+matrix<T, 3, 3> product = transpose(a) * b;
+for (int i = 0; i < 3; ++i) {
+  for (int j = 0; j < 4; ++j) y[12 * t + 4 * i + j] = sum[i][j];
+  for (int j = 0; j < 3; ++j) p[9 * t + 3 * i + j] = product[i][j];
+  r[3 * t + i] = row[i];
+}
+for (int j = 0; j < 4; ++j) c[4 * t + j] = column[j];

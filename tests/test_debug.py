@@ -1,0 +1,111 @@
+"""`ANYMETAL_DEBUG`: what each level tells."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import mlx.core as mx
+import pytest
+
+import anymetal
+from anymetal import debug, targets
+from anymetal.ir.problem import Problem
+from anymetal.targets.cpu import compiler
+
+#: What the first line of each text looks like, from the level on which it is shown.
+TEXTS = {
+    1: r"anymetal: kernel `debugged` on the CPU, full SIMD-groups along x: compiled in \d+ ms "
+    r"\(front end \d+, optimiser \d+, passes \d+, vectorizer \d+, LLVM O3 \d+, "
+    r"code generation \d+, link \d+\)",
+    2: r"anymetal: kernel `debugged`, Metal:\n\[\[kernel\]\] void custom_kernel_debugged",
+    3: r"anymetal: kernel `debugged`, thread program:\nthread debugged\(",
+    4: r"anymetal: kernel `debugged`, vector IR:\n; ModuleID",
+    5: r"anymetal: kernel `debugged`, assembly:\n",
+}
+
+
+def call(size: int = 64) -> None:
+    """Of a kernel that no cache knows."""
+    kernel = anymetal.metal_kernel(
+        name="debugged",
+        input_names=["x"],
+        output_names=["y"],
+        source=f"uint i = thread_position_in_grid.x; y[i] = x[i] + {time.time_ns()};",
+    )
+    for n in (size, 2 * size):
+        kernel(
+            inputs=[mx.zeros(1024)],
+            grid=(n, 1, 1),
+            threadgroup=(size, 1, 1),
+            output_shapes=[(n,)],
+            output_dtypes=[mx.float32],
+        )
+
+
+@pytest.mark.parametrize("level", range(6))
+def test_levels(level: int, monkeypatch, capfd) -> None:
+    monkeypatch.setenv("ANYMETAL_DEBUG", str(level))
+    call()
+    told = capfd.readouterr()
+    shown = [number for number, text in TEXTS.items() if re.search(text, told.err)]
+    assert shown == list(range(1, level + 1)), told.err
+    assert told.out == ""
+    if level == 1:  # the second call is one of the same class
+        assert told.err.splitlines()[1].endswith(": from memory")
+
+
+def test_silence(monkeypatch, capfd) -> None:
+    for value in ("", "0"):
+        monkeypatch.setenv("ANYMETAL_DEBUG", value)
+        call()
+    monkeypatch.delenv("ANYMETAL_DEBUG")
+    call()
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("value", ["6", "-1", "all", "1.5", "٣"])
+def test_other_values_are_errors(value: str, monkeypatch) -> None:
+    monkeypatch.setenv("ANYMETAL_DEBUG", value)
+    with pytest.raises(ValueError, match=r"a level from 0 \(silent\) to 5 \(everything\), not"):
+        call()
+
+
+def test_a_call_that_is_at_hand_asks_for_no_level(monkeypatch) -> None:
+    kernel = anymetal.metal_kernel(
+        name="warm", input_names=[], output_names=["y"], source="y[0] = 1;"
+    )
+
+    def run() -> None:
+        one = (1, 1, 1)
+        kernel(
+            inputs=[], grid=one, threadgroup=one, output_shapes=[(1,)], output_dtypes=[mx.float32]
+        )
+
+    run()
+    monkeypatch.setattr(debug, "level", lambda: pytest.fail("asked"))
+    run()
+
+
+def test_text_that_llvm_refuses_is_shown(monkeypatch, capfd) -> None:
+    monkeypatch.setenv("ANYMETAL_DEBUG", "4")
+
+    def refuse(*_: object) -> None:
+        raise Problem("generated code is invalid")
+
+    monkeypatch.setattr(compiler, "optimised", refuse)
+    with pytest.raises(anymetal.errors.CompilerError):
+        call()
+    assert "vector IR that LLVM refuses:\ntarget triple" in capfd.readouterr().err
+
+
+def test_the_apple_target_tells_too(monkeypatch, capfd, target) -> None:
+    from anymetal.targets import apple
+
+    monkeypatch.setenv("ANYMETAL_DEBUG", "2")
+    monkeypatch.setattr(apple, "mlx_metal_kernel", lambda **_: lambda **_: [mx.zeros(1)])
+    targets.select(apple.AppleTarget())
+    call()
+    told = capfd.readouterr().err
+    assert "kernel `debugged` on the GPU, through MLX" in told
+    assert "kernel `debugged`, Metal:" in told
