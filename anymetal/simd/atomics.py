@@ -63,7 +63,9 @@ class Atomics:
         elif way is AtomicWay.SIDE_BY_SIDE:
             self._side_by_side(instr, mask)
         elif way is AtomicWay.LANES:
-            self.each_lane.emit(instr, mask, instr.operands, one)
+            cheap = one == self._plain and instr not in self.used
+            emit = self.each_lane.emit_all if cheap else self.each_lane.emit
+            emit(instr, mask, instr.operands, one)
         else:
             self._add_floats(instr, mask, way)
 

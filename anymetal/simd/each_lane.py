@@ -1,4 +1,4 @@
-"""What no vector instruction does: a loop over the active lanes of a gang."""
+"""What no vector instruction does: one active lane of a gang after the other."""
 
 from __future__ import annotations
 
@@ -54,6 +54,42 @@ class EachLane:
         w.label(done)
         if instr.has_result:
             self.v.define(instr, vector=next_result)
+
+    def emit_all(self, instr: Instr, mask: Mask, operands: list[Value], one: OneLane) -> None:
+        """The same for cheap operations without result: one after the other where all lanes turn
+        out active. They take their operands from memory, which costs less than taking vectors
+        apart; the accesses are volatile, or LLVM would do that all the same."""
+        w = self.w
+        whole, some, done = (w.fresh(n) for n in ("all.lanes", "some.lanes", "end.lanes"))
+        if mask is not None:
+            all_active = w.value(f"icmp eq i{w.width} {self.masks.bits(mask)}, -1")
+            for value in operands:
+                self.v.vector(value)  # both ways use it
+                if self.v.shape(value).is_uniform:
+                    self.v.scalar(value)
+            w.do(f"br i1 {all_active}, label %{whole}, label %{some}")
+            w.label(whole)
+        places = {v: self._spilled(v) for v in operands if not self.v.shape(v).is_uniform}
+        for lane in range(w.width):
+            one(instr, [self._reloaded(v, places.get(v, ""), lane) for v in operands])
+        if mask is not None:
+            w.do(f"br label %{done}")
+            w.label(some)
+            self.emit(instr, mask, operands, one)
+            w.do(f"br label %{done}")
+            w.label(done)
+
+    def _spilled(self, value: Value) -> str:
+        vector = self.w.vector(value.type)
+        place = self.w.alloca(vector, "lanes", 64)
+        self.w.do(f"store volatile {vector} {self.v.vector(value)}, ptr {place}, align 64")
+        return place
+
+    def _reloaded(self, value: Value, place: str, lane: int) -> str:
+        if not place:
+            return self.v.scalar(value)
+        at = self.w.value(f"getelementptr {value.type}, ptr {place}, i64 {lane}")
+        return self.w.value(f"load volatile {value.type}, ptr {at}")
 
     def _insert(self, type_: t.Type, name: str, old: str, one: str, lane: str) -> None:
         w = self.w

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from anymetal.ir.cfg import dominates, dominators
 from anymetal.ir.calls import is_long
+from anymetal.ir.cfg import dominates, dominators
 from anymetal.simd.regions import Edge, Node, Region, RegionTree
 from anymetal.simd.shape import Shapes
 

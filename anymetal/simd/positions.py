@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr
 from anymetal.simd.shape import Launch
@@ -58,40 +60,30 @@ class Positions:
         """Position in the threadgroup: the linear index of lane 0, taken apart."""
         first = self.w.value(f"mul i32 %gang, {self.w.width}")
         if self.launch.linear or self.w.width == 1:
-            self.v.define(instr, self._component(first, axis, "i32", ["%size_x", "%size_y"]))
+            self.v.define(instr, self._component(first, axis, "i32", lambda scalar: scalar))
             return
         vector = self.w.vector(t.I32)
         index = self.w.value(f"add {vector} {self.w.splat(t.I32, first)}, {self.w.lanes(t.I32)}")
-        sizes = [self.w.splat(t.I32, s) for s in ("%size_x", "%size_y")]
-        scale = [self._reciprocal(s) for s in ("%size_x", "%size_y")]
-        self.v.define(instr, vector=self._vector_component(index, axis, vector, sizes, scale))
+        spread = self._component(index, axis, vector, lambda scalar: self.w.splat(t.I32, scalar))
+        self.v.define(instr, vector=spread)
 
-    def _component(self, index: str, axis: str, type_: str, sizes: list[str]) -> str:
+    def _component(self, index: str, axis: str, type_: str, spread: Callable[[str], str]) -> str:
+        """One of x, y, z of an index in the threadgroup, of scalars or vectors."""
         if self.launch.flat:
-            return index if axis == "x" else "0"
+            return index if axis == "x" else spread("0")
+        row = self._divide(type_, index, "%size_x", spread)
         if axis == "x":
-            return self.w.value(f"urem {type_} {index}, {sizes[0]}")
-        row = self.w.value(f"udiv {type_} {index}, {sizes[0]}")
-        return self.w.value(f"{'urem' if axis == 'y' else 'udiv'} {type_} {row}, {sizes[1]}")
+            return self._rest(type_, index, row, spread("%size_x"))
+        plane = self._divide(type_, row, "%size_y", spread)
+        return plane if axis == "z" else self._rest(type_, row, plane, spread("%size_y"))
 
-    def _reciprocal(self, size: str) -> str:
-        """floor(2^20 / size) + 1: index * this >> 20 is exact for index, size <= 1024, because
-        the error index / 2^20 stays below 1 / size."""
+    def _divide(self, type_: str, index: str, size: str, spread: Callable[[str], str]) -> str:
+        """index * (floor(2^20 / size) + 1) >> 20 is exact for index, size <= 1024, because the
+        error index / 2^20 stays below 1 / size; and the division is the same for all gangs."""
         quotient = self.w.value(f"udiv i32 {1 << 20}, {size}")
-        return self.w.splat(t.I32, self.w.value(f"add i32 {quotient}, 1"))
-
-    def _divide(self, vector: str, index: str, scale: str) -> str:
-        product = self.w.value(f"mul {vector} {index}, {scale}")
-        return self.w.value(f"lshr {vector} {product}, {self.w.splat_constant(t.I32, '20')}")
-
-    def _vector_component(
-        self, index: str, axis: str, vector: str, sizes: list[str], scale: list[str]
-    ) -> str:  # fmt: skip
-        row = self._divide(vector, index, scale[0])
-        if axis == "x":
-            return self._rest(vector, index, row, sizes[0])
-        plane = self._divide(vector, row, scale[1])
-        return plane if axis == "z" else self._rest(vector, row, plane, sizes[1])
+        scale = spread(self.w.value(f"add i32 {quotient}, 1"))
+        product = self.w.value(f"mul {type_} {index}, {scale}")
+        return self.w.value(f"lshr {type_} {product}, {spread('20')}")
 
     def _rest(self, vector: str, index: str, quotient: str, size: str) -> str:
         whole = self.w.value(f"mul {vector} {quotient}, {size}")

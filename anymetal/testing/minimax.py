@@ -183,6 +183,7 @@ PROBLEMS = (
     ),
 )
 
+
 def main(names: Sequence[str]) -> None:
     """Print the polynomials of these names, or all."""
     for problem in PROBLEMS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,14 +28,14 @@ def test_math_modes_do_not_break_them(mode: str) -> None:
     for arity in (1, 2):
         functions = [_TABLE[name] for name in _OURS if _TABLE[name].arity == arity]
         columns = [FLOAT.decode(c) for c in arguments(functions[0], FLOAT, 20_000)]
-        columns = [np.concatenate([c, np.linspace(0.01, 90, len(c))]) for c in columns]
-        given = dict(zip("xy", (c.astype(np.float32) for c in columns), strict=False))
+        columns = [np.append(c, np.linspace(0.01, 90, len(c), dtype=np.float32)) for c in columns]
+        given: dict[str, Any] = {
+            name: c.astype(np.float32) for name, c in zip("xy", columns, strict=False)
+        }
         results = {f"f_{f.name}": f.expression("") for f in functions}
         found = evaluate(results, "float", math_mode=mode, **given)
         for function in functions:
-            error = errors(
-                function, FLOAT, columns, found[f"f_{function.name}"].astype(np.float64)
-            )
+            error = errors(function, FLOAT, columns, found[f"f_{function.name}"].astype(np.float64))
             if function.positive:
                 error = error[columns[0] > 0]
             at = int(np.argmax(error))

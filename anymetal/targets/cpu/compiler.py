@@ -35,8 +35,8 @@ from anymetal.targets.cpu.vecmath import VectorLibrary
 THREADGROUP_LIMIT = 32768
 #: Vectors that LLVM moves to the stack lie in whole cache lines only if it is told to align it.
 _ATTRIBUTES = """\
-attributes #0 = { nounwind "stackrealign" "probe-stack"="inline-asm" "min-legal-vector-width"="512" \
-"prefer-vector-width"="512" }
+attributes #0 = { nounwind "stackrealign" "probe-stack"="inline-asm" \
+"min-legal-vector-width"="512" "prefer-vector-width"="512" }
 !0 = !{}
 !1 = !{i32 1}
 """

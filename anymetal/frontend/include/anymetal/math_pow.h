@@ -30,8 +30,9 @@ inline float powr(float x, float y) {
   const float most = float(product);
   const float shifted = most + to_whole;
   const float whole = shifted - to_whole;
-  const float rest = float(product - double(whole));
-  const float normal = scaled(exp2_core(rest), shifted);
+  const double ln2 = double(0x1.62e43p-1f) + double(-0x1.05c61p-29f);
+  const float rest = float((product - double(whole)) * ln2);
+  const float normal = scaled(exp_core(rest), shifted);
   // 128 may be a number slightly below it.
   const bool finite = (most < 128) | ((most == 128) & (rest < 0));
   const float result = choose(finite, choose(most < -126, 0.0f, normal), most * __builtin_inff());
