@@ -29,8 +29,18 @@ typedef uint64_t vul2 __attribute__((ext_vector_type(W / 2)));
   return __builtin_convertvector(vi(bits >> 8), vf) * 5.9604645e-8f;
 }
 
+// An estimate and a step of Newton's: a third of the time of a division, and nearly as exact.
+[[gnu::always_inline]] inline vf reciprocal(vf x) {
+#if defined(__AVX512F__)
+  const vf estimate = _mm512_rcp14_ps(x);
+  return fma(fma(-x, estimate, vf(1.0f)), estimate, estimate);
+#else
+  return 1.0f / x;
+#endif
+}
+
 [[gnu::always_inline]] inline vf normal(vf x, vf exp_half_square) {
-  const vf k = 1.0f / fma(vf(0.2316419f), __builtin_elementwise_abs(x), vf(1.0f));
+  const vf k = reciprocal(fma(vf(0.2316419f), __builtin_elementwise_abs(x), vf(1.0f)));
   vf p = fma(vf(1.330274429f), k, vf(-1.821255978f));
   p = fma(p, k, vf(1.781477937f));
   p = fma(p, k, vf(-0.356563782f));
@@ -77,17 +87,27 @@ extern "C" void bench_philox(float* out, int64_t seed, int64_t count) {
 extern "C" void bench_black_scholes(const float* price, const float* strike, const float* years,
                                     float* call, float* put, float rate, float volatility,
                                     int64_t count) {
+  // Two vectors take each step in turn: one alone is a chain that waits for itself.
   parallel(count, 1 << 14, [=](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; i += W) {
-      const vf s = load(price + i), k = load(strike + i), t = load(years + i);
-      const vf spread = volatility * __builtin_elementwise_sqrt(t);
-      const vf drift = vf(rate + 0.5f * volatility * volatility);
-      const vf d1 = fma(drift, t, bench::log(s / k)) / spread, d2 = d1 - spread;
-      const vf n1 = normal(d1, bench::exp(-0.5f * d1 * d1));
-      const vf n2 = normal(d2, bench::exp(-0.5f * d2 * d2));
-      const vf discounted = k * bench::exp(-rate * t);
-      stream(call + i, s * n1 - discounted * n2);
-      stream(put + i, discounted * (1.0f - n2) - s * (1.0f - n1));
+    for (int64_t i = first; i < last; i += 2 * W) {
+      vf s[2], k[2], t[2], d1[2], d2[2], n1[2], n2[2], discounted[2];
+#define EACH _Pragma("clang loop unroll(full)") for (int v = 0; v < 2; ++v)
+      EACH s[v] = load(price + i + v * W), k[v] = load(strike + i + v * W);
+      EACH t[v] = load(years + i + v * W);
+      EACH d1[v] = bench::log(s[v] * reciprocal(k[v]));
+      EACH {
+        const vf spread = volatility * __builtin_elementwise_sqrt(t[v]);
+        d1[v] = fma(vf(rate + 0.5f * volatility * volatility), t[v], d1[v]) * reciprocal(spread);
+        d2[v] = d1[v] - spread;
+      }
+      EACH discounted[v] = k[v] * bench::exp(-rate * t[v]);
+      EACH n1[v] = bench::exp(-0.5f * d1[v] * d1[v]);
+      EACH n2[v] = bench::exp(-0.5f * d2[v] * d2[v]);
+      EACH n1[v] = normal(d1[v], n1[v]);
+      EACH n2[v] = normal(d2[v], n2[v]);
+      EACH stream(call + i + v * W, s[v] * n1[v] - discounted[v] * n2[v]);
+      EACH stream(put + i + v * W, discounted[v] * (1.0f - n2[v]) - s[v] * (1.0f - n1[v]));
+#undef EACH
     }
     fence();
   });

@@ -9,8 +9,8 @@ namespace {
 constexpr int64_t kChunk = 1 << 15;
 
 template <class F>
-void map(int64_t count, float* out, F&& at) {
-  parallel(count, kChunk, [&](int64_t first, int64_t last) {
+void map(int64_t count, float* out, F at) {
+  parallel(count, kChunk, [=](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; i += 2 * W) {
       const vf a = at(i), b = at(i + W);
       stream(out + i, a);

@@ -8,7 +8,7 @@ import pytest
 
 from anymetal.frontend.clang import INCLUDE
 from anymetal.ir import types as t
-from anymetal.ir.calls import INTRINSICS, has_effect, is_known, plain_name
+from anymetal.ir.calls import INTRINSICS, has_effect, is_known, is_long, plain_name
 
 _TYPES = {"unsigned": t.I32, "int": t.I32, "float": t.FLOAT, "bool": t.I1, "void": t.VOID}
 
@@ -66,3 +66,20 @@ def test_known_functions_and_effects(callee: str, known: bool, effect: bool) -> 
 )
 def test_names_that_users_know(symbol: str, name: str) -> None:
     assert plain_name(symbol) == name
+
+
+@pytest.mark.parametrize(
+    ("callee", "long"),
+    [
+        ("llvm.sin.f32", True),
+        ("asinhf", True),
+        ("tan", True),
+        ("llvm.sqrt.f32", False),
+        ("llvm.fma.f32", False),
+        ("floorf", False),
+        ("llvm.umin.i32", False),
+        ("__am_lane", False),
+    ],
+)
+def test_long_calls(callee: str, long: bool) -> None:
+    assert is_long(callee) == long
