@@ -34,9 +34,11 @@ from anymetal.targets.cpu.vecmath import VectorLibrary
 #: Metal's limit; the text of the error is Metal's own.
 THREADGROUP_LIMIT = 32768
 #: Vectors that LLVM moves to the stack lie in whole cache lines only if it is told to align it.
+#: LLVM's estimate of 1 / sqrt(x) is NaN at 0 and infinity, which no math mode of Metal's has.
 _ATTRIBUTES = """\
 attributes #0 = { nounwind "stackrealign" "probe-stack"="inline-asm" \
-"min-legal-vector-width"="512" "prefer-vector-width"="512" }
+"min-legal-vector-width"="512" "prefer-vector-width"="512" \
+"reciprocal-estimates"="!sqrtf,!vec-sqrtf" }
 !0 = !{}
 !1 = !{i32 1}
 """

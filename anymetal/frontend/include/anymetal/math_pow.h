@@ -2,8 +2,8 @@
 //
 // An exponent of up to 128 must be right to 2^-24, more than float has: the large terms of the
 // logarithm and the product are in double, and what is left of them is float again, a polynomial
-// each (anymetal/testing/minimax.py prints them).
-// Literals without a suffix are float.
+// each (anymetal/testing/minimax.py prints them). Constants of double are sums of two of float,
+// because literals are float, as in Metal.
 #pragma once
 
 namespace __am::elementary {
