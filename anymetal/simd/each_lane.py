@@ -7,6 +7,7 @@ from typing import Any
 
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr, Value
+from anymetal.simd.addresses import addresses_of
 from anymetal.simd.masks import Mask, Masks
 from anymetal.simd.values import Values
 from anymetal.simd.writer import Writer
@@ -61,35 +62,47 @@ class EachLane:
         apart; the accesses are volatile, or LLVM would do that all the same."""
         w = self.w
         whole, some, done = (w.fresh(n) for n in ("all.lanes", "some.lanes", "end.lanes"))
+        before = dict(self.v.local)  # what one side computes is not there on the other
         if mask is not None:
             all_active = w.value(f"icmp eq i{w.width} {self.masks.bits(mask)}, -1")
-            for value in operands:
-                self.v.vector(value)  # both ways use it
-                if self.v.shape(value).is_uniform:
-                    self.v.scalar(value)
             w.do(f"br i1 {all_active}, label %{whole}, label %{some}")
             w.label(whole)
-        places = {v: self._spilled(v) for v in operands if not self.v.shape(v).is_uniform}
+        columns = [self._column(v) for v in operands]
         for lane in range(w.width):
-            one(instr, [self._reloaded(v, places.get(v, ""), lane) for v in operands])
+            one(instr, [column(lane) for column in columns])
         if mask is not None:
             w.do(f"br label %{done}")
             w.label(some)
+            self.v.local = before
             self.emit(instr, mask, operands, one)
             w.do(f"br label %{done}")
             w.label(done)
+            self.v.local = before
 
-    def _spilled(self, value: Value) -> str:
-        vector = self.w.vector(value.type)
-        place = self.w.alloca(vector, "lanes", 64)
-        self.w.do(f"store volatile {vector} {self.v.vector(value)}, ptr {place}, align 64")
-        return place
+    def _column(self, value: Value) -> Callable[[int], str]:
+        """Gives the value of each lane."""
+        w = self.w
+        if self.v.shape(value).is_uniform:
+            scalar = self.v.scalar(value)
+            return lambda lane: scalar
+        if not value.type.is_ptr:
+            return self._spilled(value.type, self.v.vector(value))
+        addresses = addresses_of(w, self.v, value)
+        if addresses.whole:
+            return self._spilled(value.type, addresses.whole)
+        numbers = self._spilled(addresses.type_, addresses.vector)
+        return lambda lane: addresses.of(w, numbers(lane))
 
-    def _reloaded(self, value: Value, place: str, lane: int) -> str:
-        if not place:
-            return self.v.scalar(value)
-        at = self.w.value(f"getelementptr {value.type}, ptr {place}, i64 {lane}")
-        return self.w.value(f"load volatile {value.type}, ptr {at}")
+    def _spilled(self, type_: t.Type, name: str) -> Callable[[int], str]:
+        w = self.w
+        place = w.alloca(w.vector(type_), "lanes", 64)
+        w.do(f"store volatile {w.vector(type_)} {name}, ptr {place}, align 64")
+
+        def reload(lane: int) -> str:
+            at = w.value(f"getelementptr {type_}, ptr {place}, i64 {lane}")
+            return w.value(f"load volatile {type_}, ptr {at}")
+
+        return reload
 
     def _insert(self, type_: t.Type, name: str, old: str, one: str, lane: str) -> None:
         w = self.w

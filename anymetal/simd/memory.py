@@ -74,7 +74,7 @@ class Memory:
             mask,
             one=lambda address: self._load_one(type_, address, access),
             run=lambda address: self._load(type_, address, True, access, mask),
-            gather=lambda: self._load(type_, self.v.vector(pointer), False, access, mask),
+            gather=lambda addresses: self._load(type_, addresses, False, access, mask),
         )
 
     def guarded_load(self, instr: Instr, mask: Mask) -> None:
@@ -212,8 +212,8 @@ class Memory:
                 value.type,
                 mask,
                 run=lambda address: self._store(value.type, name, address, True, access, mask),
-                scatter=lambda: self._store(
-                    value.type, name, self.v.vector(pointer), False, access, mask
+                scatter=lambda addresses: self._store(
+                    value.type, name, addresses, False, access, mask
                 ),
             )
             return
