@@ -10,6 +10,7 @@ from anymetal.ir.model import Instr, Value
 from anymetal.simd.addresses import addresses_of
 from anymetal.simd.masks import Mask, Masks
 from anymetal.simd.values import Values
+from anymetal.simd.whole import whole_or_some
 from anymetal.simd.writer import Writer
 
 #: Emits the operation of one lane, given its operands, and returns the name or text of the result.
@@ -60,24 +61,21 @@ class EachLane:
         """The same for cheap operations without result: one after the other where all lanes turn
         out active. They take their operands from memory, which costs less than taking vectors
         apart; the accesses are volatile, or LLVM would do that all the same."""
-        w = self.w
-        whole, some, done = (w.fresh(n) for n in ("all.lanes", "some.lanes", "end.lanes"))
-        before = dict(self.v.local)  # what one side computes is not there on the other
-        if mask is not None:
-            all_active = w.value(f"icmp eq i{w.width} {self.masks.bits(mask)}, -1")
-            w.do(f"br i1 {all_active}, label %{whole}, label %{some}")
-            w.label(whole)
+        whole_or_some(
+            self.w, self.v, self.masks, mask,
+            lambda: self._one_by_one(instr, operands, one),
+            lambda: self._loop(instr, mask, operands, one),
+        )  # fmt: skip
+
+    def _one_by_one(self, instr: Instr, operands: list[Value], one: OneLane) -> list[str]:
         columns = [self._column(v) for v in operands]
-        for lane in range(w.width):
+        for lane in range(self.w.width):
             one(instr, [column(lane) for column in columns])
-        if mask is not None:
-            w.do(f"br label %{done}")
-            w.label(some)
-            self.v.local = before
-            self.emit(instr, mask, operands, one)
-            w.do(f"br label %{done}")
-            w.label(done)
-            self.v.local = before
+        return []
+
+    def _loop(self, instr: Instr, mask: Mask, operands: list[Value], one: OneLane) -> list[str]:
+        self.emit(instr, mask, operands, one)
+        return []
 
     def _column(self, value: Value) -> Callable[[int], str]:
         """Gives the value of each lane."""

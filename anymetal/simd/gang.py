@@ -18,6 +18,7 @@ from anymetal.simd.atomics import Atomics
 from anymetal.simd.contiguity import Contiguity
 from anymetal.simd.coroutine import coroutine, suspend
 from anymetal.simd.demand import demanded_vectors
+from anymetal.simd.group_access import GroupAccess
 from anymetal.simd.groups import Group, find_groups
 from anymetal.simd.lane_numbers import LaneNumbers
 from anymetal.simd.lane_split import split_lanes
@@ -151,6 +152,7 @@ class GangFunction:
             self.atomics,
             analysis.streams,
         )
+        self.groups = GroupAccess(self.w, self.v, self.masks, accesses)
         self.tiles = TileAccess(self.w, self.v, self.masks, analysis.numbers, accesses)
         self.lanes = (
             Rendezvous(self.w, self.v, analysis.tree)
@@ -402,7 +404,7 @@ class GangFunction:
         group = self.a.groups.get(instr)
         if group is not None:
             if instr is group.anchor:
-                self.memory.group(group, mask)
+                self.groups.emit(group, mask)
         elif instr in self.a.tiles:
             tile = self.a.tiles[instr]
             if instr is tile.anchor:

@@ -12,9 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from anymetal.ir.model import Block, Instr, Program, Value
+from anymetal.simd.interleave import is_power_of_two
 from anymetal.simd.shape import Shapes
 
-MOST_MEMBERS = 8
+MOST_MEMBERS = 32
+MOST_ODD_MEMBERS = 8  #: if they are no power of two
 
 
 @dataclass(eq=False)
@@ -110,7 +112,8 @@ def _group(run: list[tuple[int, Instr]], op: str, stride: int) -> dict[Instr, Gr
     first = members[0]
     size = accessed(first).type.size
     anchor_offset, anchor = run[0] if op == "load" else run[-1]
-    if len(run) != len(members) or not 2 <= len(members) <= MOST_MEMBERS:
+    most = MOST_MEMBERS if is_power_of_two(len(members)) else MOST_ODD_MEMBERS
+    if len(run) != len(members) or not 2 <= len(members) <= most:
         return {}
     if offsets != [offsets[0] + i * size for i in range(len(members))]:
         return {}

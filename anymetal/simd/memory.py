@@ -14,11 +14,10 @@ from anymetal.ir.model import Access, Instr, Value
 from anymetal.simd.accesses import Accesses
 from anymetal.simd.atomics import Atomics
 from anymetal.simd.contiguity import Contiguity
-from anymetal.simd.groups import Group, pointer_of
 from anymetal.simd.masks import Mask, Masks
 from anymetal.simd.values import Values
 from anymetal.simd.ways import Way, access_way
-from anymetal.simd.writer import Writer, suffix
+from anymetal.simd.writer import Writer
 
 
 class Memory:
@@ -105,90 +104,6 @@ class Memory:
         self, type_: t.Type, address: str, consecutive: bool, access: Access, mask: Mask
     ) -> str:
         return self.accesses.load(type_, address, consecutive, access.align, mask)
-
-    # -- groups -----------------------------------------------------------------------------
-
-    def group(self, group: Group, mask: Mask) -> None:
-        """A whole group at once: see groups.py."""
-        anchor = group.anchor
-        base = self.v.scalar(pointer_of(anchor))
-        address = self.w.value(f"getelementptr i8, ptr {base}, i64 {group.first_offset}")
-        if anchor.op == "load":
-            self._group_load(group, address, mask)
-        else:
-            self._group_store(group, address, mask)
-
-    def _wide_mask(self, mask: str, count: int) -> str:
-        """Each lane's bit, `count` times."""
-        total = self.w.width * count
-        picks = self.w.numbers(t.I32, [i // count for i in range(total)])
-        lanes = self.masks.type
-        return self.w.value(
-            f"shufflevector {lanes} {mask}, {lanes} poison, <{total} x i32> {picks}"
-        )
-
-    def _group_load(self, group: Group, address: str, mask: Mask) -> None:
-        type_, count = group.anchor.type, len(group.members)
-        if mask is not None and not self.accesses.target.masked("load", type_.size):
-            for i, member in enumerate(group.members):
-                at = self.accesses.apart(address, count * type_.size, i * type_.size)
-                loaded = self.accesses.load(type_, at, False, group.align, mask)
-                self.v.define(member, vector=loaded)
-            return
-        total = self.w.width * count
-        wide = f"<{total} x {type_}>"
-        if mask is None:
-            loaded = self.w.value(f"load {wide}, ptr {address}, align {group.align}")
-        else:
-            lanes = (f"<{total} x i1>", self._wide_mask(mask, count))
-            args = [(f"ptr align {group.align}", address), lanes, (wide, "poison")]
-            loaded = self.w.call(wide, f"llvm.masked.load.{suffix(type_, total)}.p0", args)
-        for i, member in enumerate(group.members):
-            picks = self.w.numbers(t.I32, list(range(i, total, count)))
-            mine = f"shufflevector {wide} {loaded}, {wide} poison, <{self.w.width} x i32> {picks}"
-            self.v.define(member, vector=self.w.value(mine))
-
-    def _group_store(self, group: Group, address: str, mask: Mask) -> None:
-        type_, count = group.anchor.operands[0].type, len(group.members)
-        parts = [self.v.vector(member.operands[0]) for member in group.members]
-        if mask is not None and not self.accesses.target.masked("store", type_.size):
-            for i, part in enumerate(parts):
-                at = self.accesses.apart(address, count * type_.size, i * type_.size)
-                self.accesses.store(type_, part, at, False, group.align, mask)
-            return
-        total = self.w.width * count
-        wide = f"<{total} x {type_}>"
-        joined, size = self._join(type_, parts)
-        picks = [
-            lane + self.w.width * part for lane in range(self.w.width) for part in range(count)
-        ]
-        whole = f"<{size} x {type_}>"
-        order = self.w.numbers(t.I32, picks)
-        name = self.w.value(
-            f"shufflevector {whole} {joined}, {whole} poison, <{total} x i32> {order}"
-        )
-        if mask is None:
-            self.w.do(f"store {wide} {name}, ptr {address}, align {group.align}")
-        else:
-            lanes = (f"<{total} x i1>", self._wide_mask(mask, count))
-            args = [(wide, name), (f"ptr align {group.align}", address), lanes]
-            self.w.call("void", f"llvm.masked.store.{suffix(type_, total)}.p0", args)
-
-    def _join(self, type_: t.Type, parts: list[str]) -> tuple[str, int]:
-        """Concatenate vectors pairwise; returns the whole and its length."""
-        size = self.w.width
-        while len(parts) > 1:
-            if len(parts) % 2:
-                parts.append("poison")
-            vector, picks = f"<{size} x {type_}>", self.w.numbers(t.I32, list(range(2 * size)))
-            parts = [
-                self.w.value(
-                    f"shufflevector {vector} {a}, {vector} {b}, <{2 * size} x i32> {picks}"
-                )
-                for a, b in zip(parts[::2], parts[1::2], strict=True)
-            ]
-            size *= 2
-        return parts[0], size
 
     # -- stores ---------------------------------------------------------------------------
 

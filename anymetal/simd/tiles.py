@@ -27,6 +27,7 @@ from anymetal.simd.linear import ONE, LinearForms
 from anymetal.simd.masks import Mask, Masks
 from anymetal.simd.shape import Shapes
 from anymetal.simd.values import Values
+from anymetal.simd.whole import whole_or_some
 from anymetal.simd.writer import Writer
 
 MOST_RUNS = 16
@@ -176,30 +177,12 @@ class TileAccess:
 
     def emit(self, tile: Tile, mask: Mask) -> None:
         """All members, in the place of the anchor."""
-        if mask is None:
-            self._define(tile, self._runs(tile))
-            return
-        w = self.w
-        whole, parts, end = (w.fresh(name) for name in ("tile", "lanes", "end"))
-        all_active = w.value(f"icmp eq i{w.width} {self.masks.bits(mask)}, -1")
-        w.do(f"br i1 {all_active}, label %{whole}, label %{parts}")
-        w.label(whole)
-        before = dict(self.v.local)  # what one side computes is not there on the other
-        quick = self._runs(tile)
-        w.do(f"br label %{end}")
-        w.label(parts)
-        self.v.local = dict(before)
-        slow = self._lanes(tile, mask)
-        w.do(f"br label %{end}")
-        w.label(end)
-        self.v.local = before
-        vectors = [
-            w.value(f"phi {w.vector(tile.anchor.type)} [ {a}, %{whole} ], [ {b}, %{parts} ]")
-            for a, b in zip(quick, slow, strict=True)
-        ]
-        self._define(tile, vectors)
-
-    def _define(self, tile: Tile, vectors: list[str]) -> None:
+        vectors = whole_or_some(
+            self.w, self.v, self.masks, mask,
+            lambda: self._runs(tile),
+            lambda: self._lanes(tile, mask),
+            self.w.vector(accessed(tile.anchor).type),
+        )  # fmt: skip
         for member, vector in zip(tile.members, vectors, strict=False):  # none of stores
             self.v.define(member, vector=vector)
 

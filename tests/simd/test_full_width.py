@@ -29,7 +29,7 @@ EXPECTED = {
     "gelu": "load 32 float, store 32 float",
     "block sum": "7 load 32 float, 4 store 32 float, 9 masked load v32f32, 5 masked store v32f32",
     "matmul": "load 32 float, store 32 float",
-    "complex numbers": "load 64 float, store 64 float",
+    "complex numbers": "2 load 32 float, 2 store 32 float",
 }
 _ACCESS = re.compile(
     r"(?P<op>load|store) <(?P<lanes>\d+) x (?P<type>\w+)>(?: %\S+)?, ptr %\S+, align \d+$"

@@ -1,0 +1,119 @@
+"""Emits groups of accesses (groups.py): wide loads and stores of whole runs, and shuffles."""
+
+from __future__ import annotations
+
+from anymetal.ir import types as t
+from anymetal.simd.accesses import Accesses
+from anymetal.simd.groups import Group, accessed, pointer_of
+from anymetal.simd.interleave import deinterleave, interleave, is_power_of_two
+from anymetal.simd.masks import Mask, Masks
+from anymetal.simd.values import Values
+from anymetal.simd.whole import whole_or_some
+from anymetal.simd.writer import Writer
+
+
+class GroupAccess:
+    """Emits them under the mask of the current block."""
+
+    def __init__(self, writer: Writer, values: Values, masks: Masks, accesses: Accesses) -> None:
+        self.w = writer
+        self.v = values
+        self.masks = masks
+        self.accesses = accesses
+
+    def emit(self, group: Group, mask: Mask) -> None:
+        """All members, in the place of the anchor."""
+        type_ = accessed(group.anchor).type
+        base = self.v.scalar(pointer_of(group.anchor))
+        address = self.w.value(f"getelementptr i8, ptr {base}, i64 {group.first_offset}")
+        if group.anchor.op == "load":
+            vectors = whole_or_some(
+                self.w, self.v, self.masks, mask,
+                lambda: self._load(group, type_, address),
+                lambda: self._load_some(group, type_, address, mask),
+                self.w.vector(type_),
+            )  # fmt: skip
+            for member, vector in zip(group.members, vectors, strict=True):
+                self.v.define(member, vector=vector)
+            return
+        parts = [self.v.vector(accessed(member)) for member in group.members]
+        whole_or_some(
+            self.w, self.v, self.masks, mask,
+            lambda: self._store(group, type_, address, parts),
+            lambda: self._store_some(group, type_, address, parts, mask),
+        )  # fmt: skip
+
+    def _load(self, group: Group, type_: t.Type, address: str) -> list[str]:
+        w, count = self.w, len(group.members)
+        if is_power_of_two(count):
+            vector = w.vector(type_)
+            places = [self._place(type_, address, i) for i in range(count)]
+            rows = [w.value(f"load {vector}, ptr {at}, align {group.align}") for at in places]
+            return deinterleave(w, type_, rows)
+        total = w.width * count
+        wide = f"<{total} x {type_}>"
+        loaded = w.value(f"load {wide}, ptr {address}, align {group.align}")
+        picks = [w.numbers(t.I32, list(range(i, total, count))) for i in range(count)]
+        return [
+            w.value(f"shufflevector {wide} {loaded}, {wide} poison, <{w.width} x i32> {order}")
+            for order in picks
+        ]
+
+    def _store(self, group: Group, type_: t.Type, address: str, parts: list[str]) -> list[str]:
+        w, count = self.w, len(group.members)
+        if is_power_of_two(count):
+            for i, row in enumerate(interleave(w, type_, parts)):
+                at = self._place(type_, address, i)
+                w.do(f"store {w.vector(type_)} {row}, ptr {at}, align {group.align}")
+            return []
+        total = w.width * count
+        wide = f"<{total} x {type_}>"
+        joined, size = self._join(type_, parts)
+        order = w.numbers(
+            t.I32, [lane + w.width * part for lane in range(w.width) for part in range(count)]
+        )
+        whole = f"<{size} x {type_}>"
+        name = w.value(f"shufflevector {whole} {joined}, {whole} poison, <{total} x i32> {order}")
+        w.do(f"store {wide} {name}, ptr {address}, align {group.align}")
+        return []
+
+    def _place(self, type_: t.Type, address: str, row: int) -> str:
+        offset = row * self.w.width * type_.size
+        return self.w.value(f"getelementptr i8, ptr {address}, i64 {offset}")
+
+    def _join(self, type_: t.Type, parts: list[str]) -> tuple[str, int]:
+        """Concatenate vectors pairwise; returns the whole and its length."""
+        size = self.w.width
+        while len(parts) > 1:
+            parts = [*parts, "poison"] if len(parts) % 2 else parts
+            vector, picks = f"<{size} x {type_}>", self.w.numbers(t.I32, list(range(2 * size)))
+            parts = [
+                self.w.value(
+                    f"shufflevector {vector} {a}, {vector} {b}, <{2 * size} x i32> {picks}"
+                )
+                for a, b in zip(parts[::2], parts[1::2], strict=True)
+            ]
+            size *= 2
+        return parts[0], size
+
+    # -- lanes are missing ----------------------------------------------------------------
+
+    def _load_some(self, group: Group, type_: t.Type, address: str, mask: Mask) -> list[str]:
+        return [
+            self.accesses.load(type_, at, False, group.align, mask)
+            for at in self._columns(group, type_, address)
+        ]
+
+    def _store_some(
+        self, group: Group, type_: t.Type, address: str, parts: list[str], mask: Mask
+    ) -> list[str]:
+        for at, part in zip(self._columns(group, type_, address), parts, strict=True):
+            self.accesses.store(type_, part, at, False, group.align, mask)
+        return []
+
+    def _columns(self, group: Group, type_: t.Type, address: str) -> list[str]:
+        """The lanes' addresses of each member."""
+        count = len(group.members)
+        return [
+            self.accesses.apart(address, count * type_.size, i * type_.size) for i in range(count)
+        ]
