@@ -46,9 +46,9 @@ def _value(type_: Type) -> bool:
 
 
 def _in_memory(type_: Type) -> bool:
-    """What a vector of lanes stores just as its lanes one by one: whole bytes, no padding."""
+    """What lies in memory in whole bytes."""
     element = type_.scalar
-    return _value(type_) and (not isinstance(element, t.Int) or element.bits in (8, 16, 32, 64))
+    return _value(type_) and (not isinstance(element, t.Int) or element.bits % 8 == 0)
 
 
 def _bits(type_: Type) -> int:

@@ -102,6 +102,10 @@ class _Checker:
             need(not vectors and instr.op not in VECTOR_ONLY, "vectors are gone by now")
         if self.stage < Stage.GUARDED:
             need(instr.op != "guarded_load", "no guarded loads yet")
+        elif instr.op in ("load", "guarded_load", "store"):
+            type_ = (instr.operands[0] if instr.op == "store" else instr).type
+            odd = isinstance(type_, t.Int) and type_.bits not in (8, 16, 32, 64)
+            need(not odd, "lanes side by side have no padding: 1, 2, 4 or 8 bytes")
         unknown = sorted(set(instr.flags.split()) - flags_of(instr))
         need(not unknown, f"unknown flags {unknown}")
         RULES[instr.op](instr)

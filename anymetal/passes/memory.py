@@ -1,7 +1,8 @@
-"""Expands memcpy, memmove and memset of small constant size into loads and stores.
+"""Makes ordinary loads and stores of what LLVM has for copies of structs and for zeroed arrays.
 
-LLVM makes them for copies of structs and for zeroed arrays. As ordinary accesses they take part in
-the memory lowering of `simd/`; large or variable ones stay calls.
+memcpy, memmove and memset of small constant size become several of them; large or variable ones
+stay calls. A load or store of, say, 48 bits, for a struct of a short and an int, becomes two. Thus
+they take part in the memory lowering of `simd/`.
 """
 
 from __future__ import annotations
@@ -23,6 +24,10 @@ def run(program: Program) -> None:
 
 
 def _expand(instr: Instr) -> list[Instr] | None:
+    value = instr.operands[0] if instr.op == "store" else instr
+    if instr.op in ("load", "store") and isinstance(value.type, t.Int):
+        odd = value.type.bits % 8 == 0 and value.type.bits not in (8, 16, 32, 64)
+        return (_load_odd if instr.op == "load" else _store_odd)(instr) if odd else None
     if instr.op != "call" or not instr.arg.startswith(
         ("llvm.memcpy", "llvm.memmove", "llvm.memset")
     ):
@@ -51,6 +56,40 @@ def _address(out: list[Instr], instr: Instr, base: Value, offset: int) -> Value:
         return base
     out.append(Instr(t.PTR, "gep", [base], (offset,), "", instr.loc, f"{instr.name}.at{offset}"))
     return out[-1]
+
+
+def _load_odd(instr: Instr) -> list[Instr]:
+    """The parts, extended, shifted and put together; the last instruction is the load itself."""
+    out: list[Instr] = []
+    terms: list[Value] = []
+    type_ = instr.type
+    assert isinstance(type_, t.Int)
+    for offset, part in _pieces(type_.bits // 8):
+        source = _address(out, instr, instr.operands[0], offset)
+        out.append(Instr(part, "load", [source], Access(1), "", instr.loc))
+        out.append(Instr(type_, "zext", [out[-1]], None, "", instr.loc))
+        shift = Const(type_, str(8 * offset))
+        out.append(Instr(type_, "shl", [out[-1], shift], None, "", instr.loc))
+        terms.append(out[-1])
+    while len(terms) > 2:
+        out.append(Instr(type_, "or", terms[:2], None, "", instr.loc))
+        terms[:2] = [out[-1]]
+    instr.op, instr.operands, instr.arg, instr.flags = "or", terms, None, ""
+    return [*out, instr]
+
+
+def _store_odd(instr: Instr) -> list[Instr]:
+    out: list[Instr] = []
+    value, pointer = instr.operands
+    assert isinstance(value.type, t.Int)
+    for offset, part in _pieces(value.type.bits // 8):
+        shift = Const(value.type, str(8 * offset))
+        out.append(Instr(value.type, "lshr", [value, shift], None, "", instr.loc))
+        out.append(Instr(part, "trunc", [out[-1]], None, "", instr.loc))
+        piece = out[-1]
+        target = _address(out, instr, pointer, offset)
+        out.append(Instr(t.VOID, "store", [piece, target], Access(1), "", instr.loc))
+    return out
 
 
 def _copy(instr: Instr, length: int) -> list[Instr]:

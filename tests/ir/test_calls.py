@@ -18,7 +18,7 @@ def test_the_header_declares_the_same_intrinsics() -> None:
     declared = {
         name: (
             _TYPES[result],
-            tuple(_TYPES[p.split()[0]] for p in parameters.split(",") if p),
+            tuple(t.PTR if "*" in p else _TYPES[p.split()[0]] for p in parameters.split(",") if p),
         )
         for result, name, parameters in re.findall(r"^(\w+) (__am_\w+)\((.*?)\)", text, re.M)
     }

@@ -111,7 +111,7 @@ INSTRUCTIONS: list[Row] = [
     ("load", t.I32, ["g"], Access(8), "", "no access relies on more"),
     ("load", t.I32, ["l"], _READ, "", "operand 0 must not be i64"),
     ("load", t.I1, ["g"], _READ, "", "cannot load i1"),
-    ("load", t.Int(24), ["g"], _READ, "", "cannot load i24"),
+    ("load", t.Int(21), ["g"], _READ, "", "cannot load i21"),
     ("load", t.Struct((t.I32,)), ["g"], _READ, "", "cannot load { i32 }"),
     ("guarded_load", t.I32, ["g", "c"], _READ, "", "no guarded loads yet"),
     ("store", t.VOID, ["g", "g", "g"], _READ, "", "takes 2 operands"),

@@ -44,6 +44,22 @@ def test_fills(byte: int, size: int) -> None:
     assert "call" not in ops(after)
 
 
+@pytest.mark.parametrize("bits", [24, 40, 48, 56])
+def test_odd_sizes_are_put_together(bits: int) -> None:
+    after = assert_same(
+        f"""
+        %x = load i{bits}, ptr %a, align 1
+        %y = add i{bits} %x, 12345678
+        %to = getelementptr i8, ptr %out, i64 3
+        store i{bits} %y, ptr %to, align 1
+        ret void
+        """,
+        _PASS,
+    )
+    sizes = {i.type.size for i in after.instructions() if i.op == "load"}
+    assert sizes <= {1, 2, 4}
+
+
 def test_pieces_are_words() -> None:
     """Four bytes each, as most elements are: then private arrays can be interleaved."""
     copy = program(f"{_COPY.format(kind='cpy', to='%out', source='%a', bytes=11)}\nret void")

@@ -8,13 +8,13 @@ import pytest
 
 from tests.runtime.native import output_of, run_script
 
-#: Sends this process SIGINT after 0.15 s, and again every 0.15 s.
+#: Sends this process SIGINT after 0.3 s, and again every 0.3 s.
 INTERRUPTS = """
 import os, signal, threading, time
 def press(times):
     def work():
         for _ in range(times):
-            time.sleep(0.15)
+            time.sleep(0.3)
             os.kill(os.getpid(), signal.SIGINT)
     threading.Thread(target=work, daemon=True).start()
 """
@@ -66,7 +66,7 @@ def test_an_own_handler_is_called_and_the_launch_goes_on_until_the_second_ctrl_c
 calls = []
 signal.signal(signal.SIGINT, lambda *_: calls.append(1))
 press(1)
-Launcher(1, [(ctypes.c_uint64 * 1)(300_000_000)], COSTS)()
+Launcher(1, [(ctypes.c_uint64 * 1)(1_500_000_000)], COSTS)()
 time.sleep(0)
 print(len(calls), end=" ")
 press(2)
@@ -84,7 +84,7 @@ def test_an_ignored_ctrl_c_stays_ignored():
 {INTERRUPTS}
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 press(2)
-Launcher(1, [(ctypes.c_uint64 * 1)(500_000_000)], COSTS)()
+Launcher(1, [(ctypes.c_uint64 * 1)(1_500_000_000)], COSTS)()
 print("whole")
 """
     assert output_of(script) == "whole"
@@ -103,7 +103,7 @@ Launcher(1, [], FOREVER)()
 def test_a_launch_of_another_thread_leaves_ctrl_c_to_the_main_thread():
     script = f"""
 {INTERRUPTS}
-launch = Launcher(1, [(ctypes.c_uint64 * 1)(500_000_000)], COSTS)
+launch = Launcher(1, [(ctypes.c_uint64 * 1)(1_500_000_000)], COSTS)
 thread = threading.Thread(target=launch)
 thread.start()
 press(1)
