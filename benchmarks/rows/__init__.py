@@ -12,6 +12,7 @@ GROUPS = (
     "reductions",
     "compute",
     "matmul",
+    "simdgroup",
     "transformer",
     "irregular",
     "scans",
