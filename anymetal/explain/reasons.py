@@ -6,7 +6,7 @@ import re
 
 from anymetal.ir import types as t
 from anymetal.ir.model import Argument, Global, Instr, Value
-from anymetal.simd.gang import Analysis
+from anymetal.simd.analysis import Analysis
 from anymetal.simd.groups import pointer_of
 
 _POSITIONS = {

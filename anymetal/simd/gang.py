@@ -6,92 +6,31 @@ then send lanes on their way: blend phis of the successors, hand on masks, jump 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Protocol
 
 from anymetal.ir import types as t
-from anymetal.ir.model import Block, Instr, Program, Value, threadgroup_layout
+from anymetal.ir.model import Block, Instr, threadgroup_layout
 from anymetal.ir.problem import Problem
 from anymetal.simd.accesses import Accesses, VectorMemory
+from anymetal.simd.analysis import Analysis
 from anymetal.simd.arith import Arithmetic, VectorMath
 from anymetal.simd.atomics import Atomics
 from anymetal.simd.contiguity import Contiguity
 from anymetal.simd.coroutine import coroutine, suspend
-from anymetal.simd.demand import demanded_vectors
 from anymetal.simd.group_access import GroupAccess
-from anymetal.simd.groups import Group, find_groups
-from anymetal.simd.lane_numbers import LaneNumbers
-from anymetal.simd.lane_split import split_lanes
 from anymetal.simd.lanes import CrossLane, is_cross_lane
-from anymetal.simd.linearize import Linearizer, RegionPlan, Target
+from anymetal.simd.linearize import RegionPlan, Target
 from anymetal.simd.log import LOG, Log
 from anymetal.simd.marks import Marks, Role
 from anymetal.simd.masks import Mask, Masks
 from anymetal.simd.memory import Memory
-from anymetal.simd.origins import Origin, pointer_origins
 from anymetal.simd.positions import CONTEXT, Positions
-from anymetal.simd.private import element_size, interleaved_pointers
-from anymetal.simd.regions import BARRIER, Edge, Node, Region, RegionTree
+from anymetal.simd.private import element_size
+from anymetal.simd.regions import BARRIER, Edge, Node, Region
 from anymetal.simd.rendezvous import Rendezvous
-from anymetal.simd.shape import Launch, Shapes
-from anymetal.simd.streams import streaming_stores
-from anymetal.simd.tiles import Tile, TileAccess, TileFinder
+from anymetal.simd.tiles import TileAccess
 from anymetal.simd.values import SCALAR, VECTOR, Values, buffer_name
 from anymetal.simd.writer import Writer
-
-
-@dataclass
-class Analysis:
-    """What the generator needs to know of a program; shared by its full and masked versions."""
-
-    program: Program
-    launch: Launch
-    width: int
-    tree: RegionTree = field(init=False)
-    private: dict[Value, Instr] = field(init=False)
-    shapes: Shapes = field(init=False)
-    plans: dict[Region, RegionPlan] = field(init=False)
-    numbers: LaneNumbers = field(init=False)
-    groups: dict[Instr, Group] = field(init=False)
-    tiles: dict[Instr, Tile] = field(init=False)
-    needed: set[Value] = field(init=False)  #: by the addresses of tiles, wherever they are
-    demanded: set[Value] = field(init=False)
-    used: set[Value] = field(init=False)
-    streams: set[Instr] = field(init=False)
-    origins: dict[Value, frozenset[Origin]] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.tree = RegionTree(self.program.blocks)
-        wide = self.width > 1
-        self.private = interleaved_pointers(self.program) if wide else {}
-        self.shapes = self._shapes()
-        if wide and split_lanes(self.program, self.shapes):
-            self.shapes = self._shapes()
-        self.plans = Linearizer(self.tree, self.shapes).plans
-        in_order = (i for block in self.shapes.order for i in block.instrs)
-        self.numbers = LaneNumbers(in_order if wide else (), self.width)
-        self.groups = find_groups(self.program, self.shapes, self.private) if wide else {}
-        finder = TileFinder(self.program, self.shapes, self.private, self.numbers) if wide else None
-        self.tiles = finder.tiles if finder else {}
-        self.needed = finder.leaves if finder else set()
-        self.demanded = demanded_vectors(self.program, self.shapes, self.groups)
-        self.origins = pointer_origins(self.program)
-        self.streams = streaming_stores(self.program, self.tree, self.shapes, self.origins)
-        self.used = {v for i in self.program.instructions() for v in i.operands}
-
-    def _shapes(self) -> Shapes:
-        return Shapes(self.program, self.tree, self.launch, self.private, self.width)
-
-    @property
-    def streamed_bytes(self) -> int:
-        """What a thread stores that may go past the caches, once through."""
-        return sum(i.operands[0].type.size for i in self.streams)
-
-    @property
-    def meets(self) -> bool:
-        """Whether threads of the scalar build have to wait for each other in cross-lane calls."""
-        calls = (i.arg for i in self.program.instructions() if i.op == "call")
-        return self.width == 1 and any(is_cross_lane(callee) for callee in calls)
 
 
 class VectorTarget(VectorMath, VectorMemory, Protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anymetal.ir.spec import Stage, check
-from anymetal.simd.gang import Analysis
+from anymetal.simd.analysis import Analysis
 from anymetal.simd.linearize import RegionPlan, Target
 from anymetal.simd.regions import Node
 from anymetal.simd.shape import Launch

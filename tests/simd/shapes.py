@@ -5,7 +5,7 @@ from __future__ import annotations
 import mlx.core as mx
 
 from anymetal.ir.model import Argument, Instr, Value
-from anymetal.simd.gang import Analysis
+from anymetal.simd.analysis import Analysis
 from anymetal.simd.shape import Launch
 from anymetal.targets.cpu.compiler import thread_program
 from tests.frontend.kernels import kernel_source

@@ -18,8 +18,9 @@ from anymetal.ir.reader import read_program
 from anymetal.ir.spec import Stage
 from anymetal.passes import dce, late_loads, memory, rows, scalarize, words
 from anymetal.runtime import turns
+from anymetal.simd.analysis import Analysis
 from anymetal.simd.coroutine import DECLARATIONS
-from anymetal.simd.gang import Analysis, GangFunction
+from anymetal.simd.gang import GangFunction
 from anymetal.simd.log import LOG, kernel_name
 from anymetal.simd.regions import BARRIER
 from anymetal.simd.shape import Launch
