@@ -49,14 +49,15 @@ class Analysis:
         self.plans = Linearizer(self.tree, self.shapes).plans
         in_order = (i for block in self.shapes.order for i in block.instrs)
         self.numbers = LaneNumbers(in_order if wide else (), self.width)
-        self.groups = find_groups(self.program, self.shapes, self.private) if wide else {}
+        self.used = {v for i in self.program.instructions() for v in i.operands}
+        groups = find_groups(self.program, self.shapes, self.private, self.used)
+        self.groups = groups if wide else {}
         finder = TileFinder(self.program, self.shapes, self.private, self.numbers) if wide else None
         self.tiles = finder.tiles if finder else {}
         self.needed = finder.leaves if finder else set()
         self.demanded = demanded_vectors(self.program, self.shapes, self.groups)
         self.origins = pointer_origins(self.program)
         self.streams = streaming_stores(self.program, self.tree, self.shapes, self.origins)
-        self.used = {v for i in self.program.instructions() for v in i.operands}
 
     def _shapes(self) -> Shapes:
         return Shapes(self.program, self.tree, self.launch, self.private, self.width)

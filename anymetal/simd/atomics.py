@@ -154,24 +154,32 @@ class Atomics:
 
     def _add_floats(self, instr: Instr, mask: Mask, way: AtomicWay) -> None:
         """Additions whose order nobody can tell: to neighbours, to one element, or anywhere."""
-        pointer, value = instr.operands
-        vector = self.v.vector(value)
-        self.w.declarations[ADD_RUN] = add_run(self.w.width)
-
-        def neighbours(address: str) -> None:
-            lanes = f"{self.masks.type} {self.masks.text(mask)}"
-            self.w.do(
-                f"call void @{ADD_RUN}(ptr {address}, {self.w.vector(t.FLOAT)} {vector}, {lanes})"
-            )
-
+        pointer = instr.operands[0]
+        vector = self.v.vector(instr.operands[1])
         if way is AtomicWay.ADDED_RUN:
-            neighbours(self.v.scalar(pointer))
+            self.add_neighbours(self.v.scalar(pointer), vector, mask)
             return
         self.contiguity.update(
             pointer,
             t.FLOAT,
             mask,
             one=lambda address: self._combined(instr, address, mask, self._locked),
-            run=neighbours,
+            run=lambda address: self.add_neighbours(address, vector, mask),
             scatter=lambda: self.each_lane.emit(instr, mask, instr.operands, self._locked),
+        )
+
+    def adds_neighbours(self, instr: Instr) -> bool:
+        """Whether `add_neighbours` can do this addition of floats without uses."""
+        return (
+            instr.type == t.FLOAT
+            and self.target.swaps_16_bytes
+            and not is_plain(instr, self.origins)
+        )
+
+    def add_neighbours(self, address: str, vector: str, mask: Mask) -> None:
+        """Adds the lanes' floats to consecutive elements from `address` on."""
+        self.w.declarations[ADD_RUN] = add_run(self.w.width)
+        lanes = f"{self.masks.type} {self.masks.text(mask)}"
+        self.w.do(
+            f"call void @{ADD_RUN}(ptr {address}, {self.w.vector(t.FLOAT)} {vector}, {lanes})"
         )

@@ -91,7 +91,7 @@ class GangFunction:
             self.atomics,
             analysis.streams,
         )
-        self.groups = GroupAccess(self.w, self.v, self.masks, accesses)
+        self.groups = GroupAccess(self.w, self.v, self.masks, accesses, self.atomics)
         self.tiles = TileAccess(self.w, self.v, self.masks, analysis.numbers, accesses)
         self.lanes = (
             Rendezvous(self.w, self.v, analysis.tree)

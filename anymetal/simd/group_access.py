@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from anymetal.ir import types as t
 from anymetal.simd.accesses import Accesses
+from anymetal.simd.atomics import Atomics
 from anymetal.simd.groups import Group, accessed, pointer_of
 from anymetal.simd.interleave import deinterleave, interleave, is_power_of_two
 from anymetal.simd.masks import Mask, Masks
@@ -15,14 +16,20 @@ from anymetal.simd.writer import Writer
 class GroupAccess:
     """Emits them under the mask of the current block."""
 
-    def __init__(self, writer: Writer, values: Values, masks: Masks, accesses: Accesses) -> None:
+    def __init__(
+        self, writer: Writer, values: Values, masks: Masks, accesses: Accesses, atomics: Atomics
+    ) -> None:
         self.w = writer
         self.v = values
         self.masks = masks
         self.accesses = accesses
+        self.atomics = atomics
 
     def emit(self, group: Group, mask: Mask) -> None:
         """All members, in the place of the anchor."""
+        if group.anchor.op == "atomicrmw":
+            self._add(group, mask)
+            return
         type_ = accessed(group.anchor).type
         base = self.v.scalar(pointer_of(group.anchor))
         address = self.w.value(f"getelementptr i8, ptr {base}, i64 {group.first_offset}")
@@ -95,6 +102,30 @@ class GroupAccess:
             ]
             size *= 2
         return parts[0], size
+
+    # -- atomic additions -----------------------------------------------------------------
+
+    def _add(self, group: Group, mask: Mask) -> None:
+        """Vectors of neighbours, as they lie in memory; if not all lanes are active, or there is no
+        way to add to neighbours at once, each member by itself."""
+
+        def each() -> list[str]:
+            for member in group.members:
+                self.atomics.update(member, mask)
+            return []
+
+        def whole() -> list[str]:
+            base = self.v.scalar(pointer_of(group.anchor))
+            address = self.w.value(f"getelementptr i8, ptr {base}, i64 {group.first_offset}")
+            parts = [self.v.vector(member.operands[1]) for member in group.members]
+            for i, row in enumerate(interleave(self.w, t.FLOAT, parts)):
+                self.atomics.add_neighbours(self._place(t.FLOAT, address, i), row, None)
+            return []
+
+        if self.atomics.adds_neighbours(group.anchor) and is_power_of_two(len(group.members)):
+            whole_or_some(self.w, self.v, self.masks, mask, whole, each)
+        else:
+            each()
 
     # -- lanes are missing ----------------------------------------------------------------
 
