@@ -13,6 +13,13 @@ from anymetal import debug, targets
 from anymetal.ir.problem import Problem
 from anymetal.targets.cpu import compiler
 
+
+@pytest.fixture(autouse=True)
+def this_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another one would be named."""
+    monkeypatch.delenv("ANYMETAL_CPU", raising=False)
+
+
 #: What the first line of each text looks like, from the level on which it is shown.
 TEXTS = {
     1: r"anymetal: kernel `debugged` on the CPU, full SIMD-groups along x: compiled in \d+ ms "

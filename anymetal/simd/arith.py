@@ -302,7 +302,7 @@ class Arithmetic:
             return self._intrinsic(instr, base, names, width)
         types = [str(v.type) for v in instr.operands]
         return self.w.call(
-            str(instr.type), callee, list(zip(types, names, strict=True)), instr.flags
+            str(instr.type), callee, list(zip(types, names, strict=True)), call_flags(instr)
         )
 
     def _without_subnormals(self, value: Value, name: str, width: int) -> str:
@@ -331,7 +331,7 @@ class Arithmetic:
         if width:
             found = re.findall(r"\.(f16|bf16|f32|f64|i\d+|p0)", instr.arg)
             callee = f"llvm.{base}" + "".join(f".v{width}{s}" for s in found)
-        return self.w.call(self._type(instr.type, width), callee, args, instr.flags)
+        return self.w.call(self._type(instr.type, width), callee, args, call_flags(instr))
 
     def _vector_math(self, instr: Instr, names: list[str]) -> str:
         """A libm function: in chunks of the vector library, else lane by lane."""
@@ -424,7 +424,7 @@ class Arithmetic:
                     f"extractelement {self.w.vector(value.type)} {name}, i64 {lane}"
                 )
                 args.append((str(value.type), picked))
-        return self.w.call(str(instr.type), instr.arg, args, instr.flags)
+        return self.w.call(str(instr.type), instr.arg, args, call_flags(instr))
 
 
 _NARROW = (t.HALF, t.BFLOAT)
@@ -452,3 +452,9 @@ def libm_name(callee: str) -> str:
     if callee.startswith("llvm."):
         return callee[5:].removesuffix(".f32") + "f" if callee.endswith(".f32") else ""
     return callee
+
+
+def call_flags(instr: Instr) -> str:
+    """The fast-math flags of a call. An `fma` that somebody wrote is one rounding in every mode,
+    and with flags LLVM may take it apart."""
+    return "" if instr.arg.startswith("llvm.fma.") else instr.flags

@@ -9,6 +9,11 @@ from tests.explain.kernels import explained, facts_of
 _BARRIER = "threadgroup_barrier(mem_flags::mem_threadgroup);"
 
 
+@pytest.fixture(autouse=True)
+def processor_with_masked_accesses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANYMETAL_CPU", "x86-64-v4")
+
+
 @pytest.mark.parametrize(
     ("line", "expected"),
     [

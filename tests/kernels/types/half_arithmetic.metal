@@ -12,7 +12,8 @@
 // expect: ok = True
 uint i = thread_position_in_grid.x;
 half v = x[i];
-y[3 * i] = v * v + v;
+half square = v * v;  // in one expression, the two operations may be fused
+y[3 * i] = square + v;
 y[3 * i + 1] = v * 3;
 y[3 * i + 2] = v / 7;
 z[i] = v * 1.1f;
