@@ -10,30 +10,20 @@ from __future__ import annotations
 
 from anymetal.ir import types as t
 from anymetal.ir.model import Block, Const, Instr, Program, Value
+from anymetal.ir.rewrite import rewrite
 
 SIMD_GROUP = 32
 
 
 def run(program: Program, length: int) -> None:
     """`length`: threads in x of every threadgroup; they are 1 deep in z."""
-    replaced: dict[Value, Value] = {}
-    for block in program.blocks:
-        before, block.instrs = block.instrs, []
-        for instr in before:
-            if instr.op == "call" and instr.arg in _AXES:
-                replaced[instr] = _position(block, instr.arg, length)
-            else:
-                instr.operands = [replaced.get(v, v) for v in instr.operands]
-                block.append(instr)
-    for block in program.blocks:
-        for phi in block.phis:  # their operands may be computed further down
-            phi.operands = [replaced.get(v, v) for v in phi.operands]
+    rewrite(program, lambda block, instr: _position(block, instr, length))
 
 
-_AXES = ("__am_thread_x", "__am_thread_y", "__am_thread_z")
-
-
-def _position(block: Block, axis: str, length: int) -> Value:
+def _position(block: Block, instr: Instr, length: int) -> Value | None:
+    axis = instr.arg if instr.op == "call" else ""
+    if axis not in ("__am_thread_x", "__am_thread_y", "__am_thread_z"):
+        return None
     if axis == "__am_thread_z":
         return Const(t.I32, "0")
     lane = block.append(Instr(t.I32, "call", [], "__am_lane"))

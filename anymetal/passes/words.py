@@ -22,8 +22,6 @@ def run(program: Program) -> None:
     for instr in kinds:
         if instr.op in _CARRIERS:
             instr.type = t.I16
-            if instr.op in ("phi", "select"):
-                instr.flags = ""  # fast-math flags are for numbers
             if instr.op != "guarded_load":  # its flag is our own, the others speak of floats
                 instr.flags = ""
             words[instr] = instr

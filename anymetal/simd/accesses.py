@@ -78,8 +78,7 @@ class Accesses:
         whole = w.value(f"icmp eq i64 {inside}, 0")
         wanted = w.value(f"and i1 {whole}, %streaming")
         if mask is not None:
-            all_active = w.value(f"icmp eq i{w.width} {self.masks.bits(mask)}, -1")
-            wanted = w.value(f"and i1 {wanted}, {all_active}")
+            wanted = w.value(f"and i1 {wanted}, {self.masks.all(mask)}")
         past, usual, end = (w.fresh(f"store.{n}") for n in ("past", "usual", "end"))
         w.do(f"br i1 {wanted}, label %{past}, label %{usual}")
         w.label(past)

@@ -50,8 +50,9 @@ class Analysis:
         in_order = (i for block in self.shapes.order for i in block.instrs)
         self.numbers = LaneNumbers(in_order if wide else (), self.width)
         self.used = {v for i in self.program.instructions() for v in i.operands}
-        groups = find_groups(self.program, self.shapes, self.private, self.used)
-        self.groups = groups if wide else {}
+        self.groups = (
+            find_groups(self.program, self.shapes, self.private, self.used) if wide else {}
+        )
         finder = TileFinder(self.program, self.shapes, self.private, self.numbers) if wide else None
         self.tiles = finder.tiles if finder else {}
         self.needed = finder.leaves if finder else set()

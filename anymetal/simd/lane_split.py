@@ -12,26 +12,15 @@ from __future__ import annotations
 
 from anymetal.ir import types as t
 from anymetal.ir.model import Block, Const, Instr, Program, Value
+from anymetal.ir.rewrite import rewrite
 from anymetal.simd.shape import Shapes
 
 
 def split_lanes(program: Program, shapes: Shapes) -> bool:
     """Rewrites such divisions; whether there were any, so that shapes must be found anew."""
-    replaced: dict[Value, Value] = {}
     if shapes.width != 32:
         return False
-    for block in program.blocks:
-        before, block.instrs = block.instrs, []
-        for instr in before:
-            instr.operands = [replaced.get(v, v) for v in instr.operands]
-            part = _split(block, instr, shapes)
-            if part is not None:
-                replaced[instr] = part
-            else:
-                block.append(instr)
-    for phi in (phi for block in program.blocks for phi in block.phis):
-        phi.operands = [replaced.get(v, v) for v in phi.operands]
-    return bool(replaced)
+    return rewrite(program, lambda block, instr: _split(block, instr, shapes))
 
 
 def _split(block: Block, instr: Instr, shapes: Shapes) -> Value | None:

@@ -53,6 +53,13 @@ class Masks:
             else self.w.value(f"icmp ne i{self.w.width} {self.bits(mask)}, 0")
         )
 
+    def all(self, mask: Mask) -> str:
+        return (
+            "true"
+            if mask is None
+            else self.w.value(f"icmp eq i{self.w.width} {self.bits(mask)}, -1")
+        )
+
     def last_lane(self, mask: str) -> str:
         """Number of the highest active lane, as i32."""
         word = f"i{self.w.width}"

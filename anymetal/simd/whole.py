@@ -23,8 +23,7 @@ def whole_or_some(
     if mask is None:
         return whole()
     whole_label, some_label, end = (w.fresh(name) for name in ("whole", "some", "end"))
-    all_active = w.value(f"icmp eq i{w.width} {masks.bits(mask)}, -1")
-    w.do(f"br i1 {all_active}, label %{whole_label}, label %{some_label}")
+    w.do(f"br i1 {masks.all(mask)}, label %{whole_label}, label %{some_label}")
     before = dict(v.local)  # what one side computes is not there on the other
     sides: list[list[tuple[str, str]]] = []
     for label, emit in ((whole_label, whole), (some_label, some)):
