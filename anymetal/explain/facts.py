@@ -5,6 +5,7 @@ Nothing is decided here: the generator follows the same ways, plans and shapes.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
@@ -73,7 +74,18 @@ def facts(function: GangFunction) -> list[Fact]:
                 found.extend(_call(function, instr))
         # A loop's first test has a branch of its own, which says nothing new.
         found.extend(fact for fact in _branch(function, block) if fact.location not in loops)
-    return found
+    return _once(found, function.a.team)
+
+
+def _once(found: list[Fact], team: int) -> list[Fact]:
+    """Without what only says the same of the other SIMD-groups of a team."""
+    counts: Counter[Fact] = Counter()
+    result = []
+    for fact in found:
+        if counts[fact] % team == 0:
+            result.append(fact)
+        counts[fact] += 1
+    return result
 
 
 # -- memory -------------------------------------------------------------------------------
@@ -154,7 +166,10 @@ def _call(function: GangFunction, instr: Instr) -> Iterator[Fact]:
     name = instr.arg
     if name == BARRIER:
         text = "nothing to wait for, a threadgroup is one SIMD-group"
-        if function.suspends:
+        if function.a.team > 1:
+            text = f"{function.a.team} SIMD-groups of the threadgroup run as one"
+            text += ", the others have to come" if function.suspends else ", nothing to wait for"
+        elif function.suspends:
             text = "the SIMD-group is suspended until the others have come"
         yield Fact(instr.loc, "barrier", text)
     elif is_cross_lane(name):

@@ -147,6 +147,9 @@ def _machine() -> Any:
     # Nor shall blocks be doubled so that a later branch can be left out: lanes that come by
     # different ways would meet later, and by then have computed uniform values apart.
     llvm.set_option("anymetal", "-jump-threading-threshold=0")
+    # Nor shall a loop that copies a private array become a memcpy of unknown length: the array
+    # could then not be stored lane by lane interleaved, and all accesses to it would be gathers.
+    llvm.set_option("anymetal", "-disable-loop-idiom-memcpy")
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_triple(llvm.get_process_triple())

@@ -69,6 +69,7 @@ def translation_unit(source: KernelSource) -> str:
             _wrapper(source),
             _line(source, "signature"),
             _signature(source),
+            for_clang(source.prologue),
             _line(source, "source"),
             body,
             "\n\n}\n",

@@ -23,6 +23,8 @@ _COLLECTIVE = [
     ),
 ]
 
+#: Does nothing; LLVM shall not mix what is in front of it and behind it.
+APART = "__am_apart"
 #: Our own functions (see frontend/include/anymetal/intrinsics.h): result and operand types.
 INTRINSICS: dict[str, Signature] = {
     **{f"__am_{name}": (I32, ()) for name in _POSITIONS},
@@ -33,6 +35,7 @@ INTRINSICS: dict[str, Signature] = {
     "__am_threadgroup_barrier": (VOID, (I32,)),
     "__am_simdgroup_barrier": (VOID, (I32,)),
     "__am_log": (VOID, (PTR,)),
+    APART: (VOID, ()),
 }
 
 #: Functions of the C library with a result and nothing else.

@@ -159,6 +159,7 @@ class Program:
     blocks: list[Block]
     globals: dict[str, Global]
     type_definitions: list[str] = field(default_factory=list)  #: LLVM text, for the globals
+    shared_buffers: bool = False  #: several arguments may be one array
 
     def instructions(self) -> Iterator[Instr]:
         for block in self.blocks:

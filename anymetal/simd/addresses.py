@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr, Value
+from anymetal.simd.bounds import bound
 from anymetal.simd.values import Values
 from anymetal.simd.writer import Writer
 
@@ -24,6 +25,7 @@ class Addresses(NamedTuple):
     scale: int
     base: str = ""
     whole: str = ""  #: the vector of pointers, where there is no base
+    below: int = 0  #: what the numbers lie below, if that is known and they are not negative
 
     def pointers(self, w: Writer) -> str:
         """As a vector of pointers, for an instruction of the same block."""
@@ -63,7 +65,7 @@ def addresses_of(w: Writer, v: Values, pointer: Value) -> Addresses:
                     base = w.value(f"getelementptr [{factor} x i8], ptr {base}, {index}")
             base = w.value(f"getelementptr i8, ptr {base}, i64 {pointer.arg[-1]}")
             numbers, type_ = _narrow(w, v, value)
-            return Addresses(numbers, type_, scale, base)
+            return Addresses(numbers, type_, scale, base, below=bound(value))
     whole = v.vector(pointer)
     numbers = w.value(f"ptrtoint {w.vector(t.PTR)} {whole} to {w.vector(t.I64)}")
     return Addresses(numbers, t.I64, 1, whole=whole)

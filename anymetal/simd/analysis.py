@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from anymetal.ir.model import Instr, Program, Value
+from anymetal.ir.model import Argument, Instr, Program, Value
 from anymetal.simd.demand import demanded_vectors
 from anymetal.simd.groups import Group, find_groups
 from anymetal.simd.lane_numbers import LaneNumbers
 from anymetal.simd.lane_split import split_lanes
-from anymetal.simd.lanes import is_cross_lane
+from anymetal.simd.lanes import is_cross_lane, laid_out
 from anymetal.simd.linearize import Linearizer, RegionPlan
 from anymetal.simd.origins import Origin, pointer_origins
 from anymetal.simd.private import interleaved_pointers
 from anymetal.simd.regions import Region, RegionTree
 from anymetal.simd.shape import Launch, Shapes
 from anymetal.simd.streams import streaming_stores
+from anymetal.simd.sums import Sums, own_sums
 from anymetal.simd.tiles import Tile, TileFinder
+from anymetal.simd.wide_atomics import later_additions
 
 
 @dataclass
@@ -26,6 +28,7 @@ class Analysis:
     program: Program
     launch: Launch
     width: int
+    team: int = 1  #: SIMD-groups that run as one (passes/jam.py)
     tree: RegionTree = field(init=False)
     private: dict[Value, Instr] = field(init=False)
     shapes: Shapes = field(init=False)
@@ -35,9 +38,12 @@ class Analysis:
     tiles: dict[Instr, Tile] = field(init=False)
     needed: set[Value] = field(init=False)  #: by the addresses of tiles, wherever they are
     demanded: set[Value] = field(init=False)
+    laid_out: set[Value] = field(init=False)
     used: set[Value] = field(init=False)
     streams: set[Instr] = field(init=False)
     origins: dict[Value, frozenset[Origin]] = field(init=False)
+    sums: dict[Argument, Sums] = field(init=False)
+    later: set[Instr] = field(init=False)  #: atomic additions that may wait for the gang's end
 
     def __post_init__(self) -> None:
         self.tree = RegionTree(self.program.blocks)
@@ -57,7 +63,10 @@ class Analysis:
         self.tiles = finder.tiles if finder else {}
         self.needed = finder.leaves if finder else set()
         self.demanded = demanded_vectors(self.program, self.shapes, self.groups)
+        self.laid_out = laid_out(self.program, self.shapes) if wide else set()
         self.origins = pointer_origins(self.program)
+        self.sums = own_sums(self.program, self.origins, self.used) if self.width == 32 else {}
+        self.later = later_additions(self.program, self.tree, self.origins, self.used)
         self.streams = streaming_stores(self.program, self.tree, self.shapes, self.origins)
 
     def _shapes(self) -> Shapes:

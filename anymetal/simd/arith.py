@@ -13,6 +13,7 @@ from typing import Protocol
 from anymetal.ir import types as t
 from anymetal.ir.model import Const, Instr, Value
 from anymetal.simd import narrow
+from anymetal.simd.saturation import saturated
 from anymetal.simd.values import VECTOR, Values
 from anymetal.simd.writer import Writer, suffix
 
@@ -108,6 +109,11 @@ class Arithmetic:
 
     def _saturate(self, op: str, instr: Instr, name: str, width: int) -> str:
         source = instr.operands[0].type
+        if width and isinstance(instr.type, t.Int) and instr.type.bits <= 32:
+            if source == t.HALF:  # LLVM gets NaN wrong where the processor computes in half
+                source, name = t.FLOAT, self._to_float(source, name, width)
+            if source == t.FLOAT:
+                return saturated(self.w, op == "fptosi", instr.type, name)
         callee = f"llvm.{op}.sat.{suffix(instr.type, width)}.{suffix(source, width)}"
         return self.w.call(
             self._type(instr.type, width), callee, [(self._type(source, width), name)]
@@ -290,6 +296,8 @@ class Arithmetic:
         if callee.startswith("llvm."):
             if self._through_float(instr):
                 return self._narrow(instr, names, width)
+            if base in ("fptosi.sat", "fptoui.sat"):
+                return self._saturate(base.removesuffix(".sat"), instr, names[0], width)
             if base in _NATIVE:
                 return self._intrinsic(instr, base, names, width)
         names = [

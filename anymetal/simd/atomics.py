@@ -10,16 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from anymetal.ir import types as t
-from anymetal.ir.model import Instr, Value
+from anymetal.ir.model import Argument, Instr, Value
 from anymetal.simd.accesses import Accesses, VectorMemory
 from anymetal.simd.contiguity import Contiguity
 from anymetal.simd.each_lane import EachLane
 from anymetal.simd.masks import Mask, Masks
 from anymetal.simd.origins import Origin
 from anymetal.simd.reductions import reduce_lanes, scan_lanes
+from anymetal.simd.sums import Sums
 from anymetal.simd.values import Values
 from anymetal.simd.ways import REDUCIBLE, AtomicWay, atomic_way, is_plain
-from anymetal.simd.wide_atomics import ADD_RUN, add_run
+from anymetal.simd.wide_atomics import ADD_ALL, ADD_LATER, ADD_RUN, QUEUE, add_later, add_run
 from anymetal.simd.writer import Writer, suffix
 
 
@@ -29,7 +30,7 @@ class Atomics:
     def __init__(
         self, writer: Writer, values: Values, masks: Masks, accesses: Accesses,
         contiguity: Contiguity, origins: dict[Value, frozenset[Origin]], used: set[Value],
-        target: VectorMemory,
+        sums: dict[Argument, Sums], later: set[Instr], target: VectorMemory,
     ) -> None:  # fmt: skip
         self.w = writer
         self.v = values
@@ -38,6 +39,9 @@ class Atomics:
         self.contiguity = contiguity
         self.origins = origins
         self.used = used  #: instructions with uses
+        self.sums = sums
+        self.later = later  #: additions that may wait for the end of the gang
+        self.queue = ""  #: where additions wait for each other
         self.target = target
         self.each_lane = EachLane(writer, values, masks)
 
@@ -62,6 +66,8 @@ class Atomics:
             self._counted(instr, mask, one)
         elif way is AtomicWay.SIDE_BY_SIDE:
             self._side_by_side(instr, mask)
+        elif way is AtomicWay.LANES and (sums := self._sums_of(instr)) is not None:
+            self._add_to_sums(instr, mask, sums)
         elif way is AtomicWay.LANES:
             cheap = one == self._plain and instr not in self.used
             emit = self.each_lane.emit_all if cheap else self.each_lane.emit
@@ -115,6 +121,36 @@ class Atomics:
             return self.w.call(spelling, f"llvm.{name}.{suffix(type_, width)}", args)
         return self.w.value(f"{operation} {spelling} {old}, {value}")
 
+    # -- a worker's own sums --------------------------------------------------------------
+
+    def _sums_of(self, instr: Instr) -> Sums | None:
+        """The worker's own array that stands for the one whose elements an operation changes."""
+        pointer = instr.operands[0]
+        if not isinstance(pointer, Instr) or not all(map(self.v.at_hand, pointer.operands)):
+            return None
+        origins = self.origins.get(pointer, frozenset())
+        return next((self.sums[o] for o in origins if o in self.sums), None)
+
+    def _add_to_sums(self, instr: Instr, mask: Mask, sums: Sums) -> None:
+        """To the worker's own array, if it has one in this launch and all lanes are active."""
+        w = self.w
+        wanted = w.value("icmp ne ptr %sums, null")
+        if mask is not None:
+            wanted = w.value(f"and i1 {wanted}, {self.masks.all(mask)}")
+        own, shared, end = (w.fresh(f"sums.{n}") for n in ("own", "shared", "end"))
+        w.do(f"br i1 {wanted}, label %{own}, label %{shared}")
+        before = dict(self.v.local)  # what one side computes is not there on the other
+        w.label(own)
+        array = w.value(f"getelementptr i8, ptr %sums, i64 {sums.offset}")
+        self.each_lane.emit_whole(instr, instr.operands, self._plain, array)
+        w.do(f"br label %{end}")
+        w.label(shared)
+        self.v.local = dict(before)
+        self.each_lane.emit(instr, mask, instr.operands, self._locked)
+        w.do(f"br label %{end}")
+        w.label(end)
+        self.v.local = before
+
     # -- several lanes --------------------------------------------------------------------
 
     def _combined(
@@ -157,14 +193,14 @@ class Atomics:
         pointer = instr.operands[0]
         vector = self.v.vector(instr.operands[1])
         if way is AtomicWay.ADDED_RUN:
-            self.add_neighbours(self.v.scalar(pointer), vector, mask)
+            self.add_neighbours(instr, self.v.scalar(pointer), vector, mask)
             return
         self.contiguity.update(
             pointer,
             t.FLOAT,
             mask,
             one=lambda address: self._combined(instr, address, mask, self._locked),
-            run=lambda address: self.add_neighbours(address, vector, mask),
+            run=lambda address: self.add_neighbours(instr, address, vector, mask),
             scatter=lambda: self.each_lane.emit(instr, mask, instr.operands, self._locked),
         )
 
@@ -176,10 +212,22 @@ class Atomics:
             and not is_plain(instr, self.origins)
         )
 
-    def add_neighbours(self, address: str, vector: str, mask: Mask) -> None:
-        """Adds the lanes' floats to consecutive elements from `address` on."""
+    def add_neighbours(self, instr: Instr, address: str, vector: str, mask: Mask) -> None:
+        """Adds the lanes' floats to consecutive elements from `address` on, now or later."""
         self.w.declarations[ADD_RUN] = add_run(self.w.width)
+        function, first = ADD_RUN, ""
+        if self.w.width == 32 and instr in self.later:
+            self.w.declarations[ADD_LATER] = add_later()
+            if not self.queue:
+                self.queue = self.w.alloca(QUEUE, "queue", 128)
+                self.w.entry_lines.append(f"  store i32 0, ptr {self.queue}")
+            function, first = ADD_LATER, f"ptr {self.queue}, "
         lanes = f"{self.masks.type} {self.masks.text(mask)}"
         self.w.do(
-            f"call void @{ADD_RUN}(ptr {address}, {self.w.vector(t.FLOAT)} {vector}, {lanes})"
+            f"call void @{function}({first}ptr {address}, "
+            f"{self.w.vector(t.FLOAT)} {vector}, {lanes})"
         )
+
+    def rest(self) -> str:
+        """What is left to do at the end of the function."""
+        return f"  call void @{ADD_ALL}(ptr {self.queue})\n" if self.queue else ""

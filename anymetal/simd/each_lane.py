@@ -7,7 +7,7 @@ from typing import Any
 
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr, Value
-from anymetal.simd.addresses import addresses_of
+from anymetal.simd.addresses import Addresses, addresses_of
 from anymetal.simd.masks import Mask, Masks
 from anymetal.simd.values import Values
 from anymetal.simd.whole import whole_or_some
@@ -63,12 +63,16 @@ class EachLane:
         apart; the accesses are volatile, or LLVM would do that all the same."""
         whole_or_some(
             self.w, self.v, self.masks, mask,
-            lambda: self._one_by_one(instr, operands, one),
+            lambda: self.emit_whole(instr, operands, one),
             lambda: self._loop(instr, mask, operands, one),
         )  # fmt: skip
 
-    def _one_by_one(self, instr: Instr, operands: list[Value], one: OneLane) -> list[str]:
-        columns = [self._column(v) for v in operands]
+    def emit_whole(
+        self, instr: Instr, operands: list[Value], one: OneLane, base: str = ""
+    ) -> list[str]:
+        """All lanes, one after the other. With a `base`, addresses are those of elements behind it
+        instead of behind the pointer that theirs are computed from."""
+        columns = [self._column(v, base) for v in operands]
         for lane in range(self.w.width):
             one(instr, [column(lane) for column in columns])
         return []
@@ -77,7 +81,7 @@ class EachLane:
         self.emit(instr, mask, operands, one)
         return []
 
-    def _column(self, value: Value) -> Callable[[int], str]:
+    def _column(self, value: Value, base: str) -> Callable[[int], str]:
         """Gives the value of each lane."""
         w = self.w
         if self.v.shape(value).is_uniform:
@@ -87,9 +91,40 @@ class EachLane:
             return self._spilled(value.type, self.v.vector(value))
         addresses = addresses_of(w, self.v, value)
         if addresses.whole:
+            assert not base
             return self._spilled(value.type, addresses.whole)
-        numbers = self._spilled(addresses.type_, addresses.vector)
-        return lambda lane: addresses.of(w, numbers(lane))
+        if base:
+            addresses = addresses._replace(base=base)
+        bits = next((b for b in (8, 16) if 0 < addresses.below <= 1 << b), 0)
+        if not bits:
+            numbers = self._spilled(addresses.type_, addresses.vector)
+            return lambda lane: addresses.of(w, numbers(lane))
+        small = self._packed(addresses, bits)
+        wide = addresses._replace(type_=t.I64)
+        return lambda lane: wide.of(w, small(lane))
+
+    def _packed(self, addresses: Addresses, bits: int) -> Callable[[int], str]:
+        """Small numbers come as 64-bit words of several: a load each would take as long as what is
+        done with them."""
+        w, each, count = self.w, 64 // bits, self.w.width * bits // 64
+        vector, words = f"<{w.width} x i{bits}>", f"<{count} x i64>"
+        numbers = addresses.vector
+        if addresses.type_ != t.Int(bits):
+            numbers = w.value(f"trunc {w.vector(addresses.type_)} {numbers} to {vector}")
+        place = w.alloca(words, "lanes", 64)
+        joined = w.value(f"bitcast {vector} {numbers} to {words}")
+        w.do(f"store volatile {words} {joined}, ptr {place}, align 64")
+        loaded: list[str] = []
+        for number in range(count):
+            at = w.value(f"getelementptr i64, ptr {place}, i64 {number}")
+            loaded.append(w.value(f"load volatile i64, ptr {at}"))
+
+        def pick(lane: int) -> str:
+            word, shift = loaded[lane // each], lane % each * bits
+            moved = w.value(f"lshr i64 {word}, {shift}") if shift else word
+            return w.value(f"and i64 {moved}, {(1 << bits) - 1}")
+
+        return pick
 
     def _spilled(self, type_: t.Type, name: str) -> Callable[[int], str]:
         w = self.w

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from anymetal.ir import types as t
+from anymetal.ir.calls import APART
 from anymetal.ir.model import Block, Instr, threadgroup_layout
 from anymetal.ir.problem import Problem
 from anymetal.simd.accesses import Accesses, VectorMemory
@@ -66,6 +67,7 @@ class GangFunction:
             self.w,
             self.globals,
             analysis.needed,
+            analysis.laid_out,
         )
         self.arithmetic = Arithmetic(self.w, self.v, target)
         accesses = Accesses(self.w, self.masks, target)
@@ -78,6 +80,8 @@ class GangFunction:
             contiguity,
             analysis.origins,
             analysis.used,
+            analysis.sums,
+            set() if suspends else analysis.later,
             target,
         )
         self.memory = Memory(
@@ -132,7 +136,8 @@ class GangFunction:
             return coroutine(self.name, params, entry, body, self.lanes.promise)
         return (
             f"define internal void @{self.name}({params}) alwaysinline #0 {{\nstart:\n{entry}\n"
-            f"  br label %begin\nbegin:\n{body}\nfunction.end:\n  ret void\n}}\n"
+            f"  br label %begin\nbegin:\n{body}\n"
+            f"function.end:\n{self.atomics.rest()}  ret void\n}}\n"
         )
 
     # -- regions and labels ---------------------------------------------------------------
@@ -375,6 +380,8 @@ class GangFunction:
             self._barrier()
         elif is_cross_lane(instr.arg):
             self.lanes.emit(instr, mask)
+        elif instr.arg == APART:
+            self.w.end_block()
         elif instr.arg == LOG:
             self.log.emit(instr, mask)
         elif not self.positions.emit(instr):

@@ -119,7 +119,8 @@ class GroupAccess:
             address = self.w.value(f"getelementptr i8, ptr {base}, i64 {group.first_offset}")
             parts = [self.v.vector(member.operands[1]) for member in group.members]
             for i, row in enumerate(interleave(self.w, t.FLOAT, parts)):
-                self.atomics.add_neighbours(self._place(t.FLOAT, address, i), row, None)
+                place = self._place(t.FLOAT, address, i)
+                self.atomics.add_neighbours(group.anchor, place, row, None)
             return []
 
         if self.atomics.adds_neighbours(group.anchor) and is_power_of_two(len(group.members)):

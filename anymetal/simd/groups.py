@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from anymetal.ir import calls
 from anymetal.ir.model import Access, Argument, Block, Instr, Program, Value
 from anymetal.simd.interleave import is_power_of_two
 from anymetal.simd.shape import Shapes
@@ -102,7 +103,7 @@ def _key(
 
 def _disturbs(instr: Instr, op: str) -> bool:
     if instr.op == "call":
-        return not instr.arg.startswith("llvm.") or instr.arg.startswith("llvm.mem")
+        return calls.has_effect(instr.arg)
     if instr.op in ("load", "guarded_load"):
         return op == "store" or instr.arg.volatile or instr.arg.atomic
     return instr.op in ("store", "atomicrmw", "cmpxchg", "fence")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from anymetal.ir import types as t
-from anymetal.ir.model import Instr, Value
+from anymetal.ir.model import Instr, Program, Value
 from anymetal.simd.lane_numbers import LaneNumbers
 from anymetal.simd.masks import Mask, Masks
 from anymetal.simd.matrix import matrix_fma
 from anymetal.simd.reductions import reduce_lanes, scan_lanes
 from anymetal.simd.regions import Region
+from anymetal.simd.shape import Shapes
 from anymetal.simd.values import Values
 from anymetal.simd.writer import Writer
 
@@ -24,6 +25,20 @@ _REDUCTIONS = {
     ("and", "u32"): ("and", "-1"), ("or", "u32"): ("or", "0"), ("xor", "u32"): ("xor", "0"),
 }  # fmt: skip
 _SINGLE = ("__am_shuffle", "__am_ballot", "__am_simdgroup_barrier", "__am_matrix_fma")
+
+
+def laid_out(program: Program, shapes: Shapes) -> set[Value]:
+    """Vectors of which shuffles take one lane or another as the program runs: those are best had
+    in memory from where they are computed on, not only when they are asked for, in a loop."""
+    return {
+        instr.operands[0]
+        for instr in program.instructions()
+        if instr.op == "call"
+        and instr.arg == "__am_shuffle"
+        and shapes[instr.operands[0]].is_varying
+        and shapes[instr.operands[1]].is_uniform
+        and isinstance(instr.operands[1], Instr)
+    }
 
 
 def is_cross_lane(callee: str) -> bool:
@@ -82,11 +97,20 @@ class CrossLane:
         source = self.masks.blend(value.type, self.v.vector(value), "0", mask)
         known = self.numbers(lane)
         if self.v.shape(lane).is_uniform:
-            self.v.define(instr, self._pick(source, lane))
+            in_memory = mask is None and value in self.v.laid_out and known is None
+            self.v.define(instr, self._read(value, lane) if in_memory else self._pick(source, lane))
         elif known is not None:
             self.v.define(instr, vector=self._permute(source, known))
         else:
             self.v.define(instr, vector=self._lookup(source, self.v.vector(lane)))
+
+    def _read(self, value: Value, lane: Value) -> str:
+        """The element of a lane out of memory; behind the lanes' elements lies a zero."""
+        index, width = self.v.scalar(lane), self.w.width
+        inside = self.w.value(f"icmp ult i32 {index}, {width}")
+        safe = self.w.value(f"select i1 {inside}, i32 {index}, i32 {width}")
+        address = self.w.value(f"getelementptr i32, ptr {self.v.layout(value)}, i32 {safe}")
+        return self.w.value(f"load i32, ptr {address}, align 4")
 
     def _pick(self, source: str, lane: Value) -> str:
         vector, width = self.w.vector(t.I32), self.w.width

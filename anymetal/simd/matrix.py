@@ -43,9 +43,7 @@ def matrix_fma(w: Writer, a0: str, a1: str, b: str, c: str) -> str:
                 f"llvm.fmuladd.v{_HALF}f32",
                 [(_VECTOR, row), (_VECTOR, factor), (_VECTOR, sums[half])],
             )
-    behind = w.fresh("product")
-    w.do(f'callbr void asm sideeffect "", ""() to label %{behind} []')
-    w.label(behind)
+    w.end_block()
     everything = w.numbers(t.I32, list(range(2 * _HALF)))
     return w.value(
         f"shufflevector {_VECTOR} {sums[0]}, {_VECTOR} {sums[1]}, <{2 * _HALF} x i32> {everything}"

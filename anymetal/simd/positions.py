@@ -16,6 +16,7 @@ CONTEXT_NAMES = [*_UNIFORM, "gang", "active"]
 CONTEXT = [
     *(f"i32 %{name}" for name in CONTEXT_NAMES),
     "i1 %streaming",  #: whether results are to go past the caches
+    "ptr %sums",  #: a worker's own arrays (see sums.py), or null
     "ptr %threadgroup",
     "ptr %cancel",
 ]

@@ -59,6 +59,7 @@ class Launch:
     linear: bool  #: x of a gang's threads is consecutive, y and z are uniform
     aligned: bool  #: the dispatched threadgroup size in x is a multiple of the gang
     flat: bool  #: y and z of the threadgroup are 1
+    whole: bool = False  #: no threadgroup is smaller than the dispatched size
 
 
 UNIFORM_CALLS = frozenset(
@@ -280,9 +281,26 @@ class Shapes:
         if isinstance(value, Instr) and value.op in ("mul", "shl") and shape.is_uniform:
             sizes = [self._multiple(v, UNIFORM) for v in value.operands]
             return max(sizes) if value.op == "mul" else sizes[0]
-        if isinstance(value, Instr) and value.op == "call" and value.arg == "__am_full_size_x":
-            return self.width if self.launch.aligned else 1
+        if isinstance(value, Instr) and value.op == "call" and self.launch.aligned:
+            known = value.arg == "__am_full_size_x"
+            known |= value.arg == "__am_size_x" and self.launch.whole
+            if known:
+                return self.width
         return shape.multiple
+
+    def _op_icmp(self, instr: Instr, shapes: list[Shape]) -> Shape:
+        """Lanes that count on from a multiple of the width lie on one side of such a multiple."""
+        if all(s.is_uniform for s in shapes):
+            return UNIFORM
+        left, right = shapes
+        bound = instr.operands[1]
+        if self._aligned_lanes(left) and right.is_uniform:
+            if instr.arg in ("ult", "uge", "slt", "sge"):
+                return UNIFORM if self._multiple(bound, right) >= self.width else VARYING
+            number = bound.int_value if isinstance(bound, Const) else None
+            if instr.arg in ("ule", "ugt", "sle", "sgt") and number is not None:
+                return UNIFORM if (number + 1) % self.width == 0 else VARYING
+        return VARYING
 
     def _scaled(self, instr: Instr, shapes: list[Shape], factor: int | None) -> Shape:
         shape = shapes[0]

@@ -27,6 +27,7 @@ class Values:
         writer: Writer,
         globals_: dict[str, str],
         needed: set[Value] | None = None,
+        laid_out: set[Value] | None = None,
     ) -> None:
         self.shapes = shapes
         self.demanded = demanded  #: inexact strided values that are also needed as vectors
@@ -35,6 +36,8 @@ class Values:
         self.entry = program.blocks[0]
         #: what travels between blocks; `needed` is asked for without being an operand
         self.escaping = _escaping(program) | (needed or set())
+        self.laid_out = laid_out or set()  #: vectors that are also written to memory
+        self.layouts: dict[Value, str] = {}
         self.slots: dict[tuple[Value, str], str] = {}
         self.permanent: dict[tuple[Value, str], str] = {}  #: defined in the entry block
         self.local: dict[tuple[Value, str], str] = {}
@@ -61,6 +64,23 @@ class Values:
                     self.permanent[instr, form] = name
                 elif instr in self.escaping and form in self.forms(instr):
                     self.store_slot(instr, form, name)
+                if form == VECTOR and instr in self.laid_out:
+                    self.writer.do(
+                        f"store {self.form_type(instr, form)} {name}, ptr {self.layout(instr)}"
+                    )
+
+    def layout(self, value: Value) -> str:
+        """Where a vector lies in memory, with a zero behind it."""
+        if value not in self.layouts:
+            width = self.writer.width
+            where = self.writer.alloca(f"[{2 * width} x {value.type}]", "layout", 128)
+            last = f"{where}.last"
+            self.writer.entry_lines += [
+                f"  {last} = getelementptr {value.type}, ptr {where}, i32 {width}",
+                f"  store {value.type} 0, ptr {last}",
+            ]
+            self.layouts[value] = where
+        return self.layouts[value]
 
     def form_type(self, value: Value, form: str) -> str:
         return str(value.type) if form == SCALAR else self.writer.vector(value.type)

@@ -2,11 +2,55 @@
 
 A processor adds floats atomically by exchanging what it has read and added to, until nobody came
 in between. The exchange costs the same for 16 bytes as for 4.
+
+No load passes an exchange, so a gang that adds here and there waits for memory each time. Where
+nobody can tell when an addition happens, those of a gang wait in a queue for its end; by then what
+it loads has come, and the lines that it changes, too.
 """
 
 from __future__ import annotations
 
+from anymetal.ir.model import Argument, Instr, Program, Value
+from anymetal.simd.origins import Origin
+from anymetal.simd.regions import RegionTree
+
 ADD_RUN = "am.atomic_add_run"
+ADD_LATER = "am.atomic_add_later"
+ADD_ALL = "am.atomic_add_all"
+_WAITING = 16  #: runs of 32 floats that a queue holds
+#: How many wait; their addresses, masks and values.
+QUEUE = (
+    f"{{ i32, [31 x i32], [{_WAITING} x i64], [{_WAITING} x i32], [16 x i32], "
+    f"[{_WAITING} x <32 x float>] }}"
+)
+
+
+def later_additions(
+    program: Program,
+    tree: RegionTree,
+    origins: dict[Value, frozenset[Origin]],
+    used: set[Value],
+) -> set[Instr]:
+    """Additions of floats that can wait, and are worth it: more loads follow in a loop, and nobody
+    looks at the array that they change."""
+    if program.shared_buffers:
+        return set()
+    seen: set[Origin] = set()
+    adds: dict[Instr, frozenset[Origin]] = {}
+    for instr in program.instructions():
+        if instr.op == "atomicrmw" and instr.arg[0] == "fadd" and instr not in used:
+            adds[instr] = origins.get(instr.operands[0], frozenset())
+        elif instr.op not in ("gep", "phi", "select", "freeze"):
+            for value in instr.operands:
+                seen |= origins.get(value, frozenset())
+    return {
+        instr
+        for instr, places in adds.items()
+        if instr.block is not None
+        and tree.node_of[instr.block].region.loop is not None
+        and places
+        and all(isinstance(place, Argument) and place not in seen for place in places)
+    }
 
 
 def add_run(width: int) -> str:
@@ -33,6 +77,41 @@ noinline #0 {{
   %inside = and i64 %number, 15
   %back = sub i64 0, %inside
   %base = getelementptr i8, ptr %address, i64 %back
+  %mask.bits = bitcast <{width} x i1> %mask to i{width}
+  %all = icmp eq i{width} %mask.bits, -1
+  %aligned = icmp eq i64 %inside, 0
+  %easy = and i1 %all, %aligned
+  br i1 %easy, label %whole, label %pieces
+whole:
+  store <{width} x float> %add, ptr %values, align 16
+  br label %whole.block
+whole.block:
+  %w = phi i64 [ 0, %whole ], [ %w.next, %whole.done ]
+  %w.values = getelementptr float, ptr %values, i64 %w
+  %w.more = load <4 x float>, ptr %w.values, align 16
+  %w.place = getelementptr float, ptr %address, i64 %w
+  %w.half = getelementptr i8, ptr %w.place, i64 8
+  %w.low = load atomic i64, ptr %w.place monotonic, align 8
+  %w.high = load atomic i64, ptr %w.half monotonic, align 8
+  %w.low.wide = zext i64 %w.low to i128
+  %w.high.wide = zext i64 %w.high to i128
+  %w.high.place = shl i128 %w.high.wide, 64
+  %w.first = or i128 %w.low.wide, %w.high.place
+  br label %whole.try
+whole.try:
+  %w.old = phi i128 [ %w.first, %whole.block ], [ %w.seen, %whole.try ]
+  %w.floats = bitcast i128 %w.old to <4 x float>
+  %w.sum = fadd <4 x float> %w.floats, %w.more
+  %w.new = bitcast <4 x float> %w.sum to i128
+  %w.pair = cmpxchg weak ptr %w.place, i128 %w.old, i128 %w.new monotonic monotonic, align 16
+  %w.seen = extractvalue {{ i128, i1 }} %w.pair, 0
+  %w.ok = extractvalue {{ i128, i1 }} %w.pair, 1
+  br i1 %w.ok, label %whole.done, label %whole.try
+whole.done:
+  %w.next = add i64 %w, 4
+  %w.again = icmp ult i64 %w.next, {width}
+  br i1 %w.again, label %whole.block, label %end
+pieces:
   %last = getelementptr i32, ptr %lanes, i64 {width}
   store <4 x i32> zeroinitializer, ptr %lanes, align 16
   store <4 x i32> zeroinitializer, ptr %last, align 16
@@ -43,7 +122,7 @@ noinline #0 {{
   store <{width} x i32> %wide, ptr %lane.start, align 4
   br label %block
 block:
-  %i = phi i64 [ 0, %0 ], [ %i.next, %next ]
+  %i = phi i64 [ 0, %pieces ], [ %i.next, %next ]
   %lanes.at = getelementptr i32, ptr %lanes, i64 %i
   %active = load <4 x i32>, ptr %lanes.at, align 16
   %bits = bitcast <4 x i32> %active to i128
@@ -76,6 +155,60 @@ next:
   %i.next = add i64 %i, 4
   %again = icmp ult i64 %i.next, {count}
   br i1 %again, label %block, label %end
+end:
+  ret void
+}}"""
+
+
+def add_later() -> str:
+    """LLVM IR of `void am.atomic_add_later(ptr queue, ptr address, <32 x float>, <32 x i1>)` and
+    of `void am.atomic_add_all(ptr queue)`: the first puts an addition into the queue, which the
+    second empties."""
+    return f"""\
+define internal void @{ADD_LATER}(ptr %queue, ptr %address, <32 x float> %add, <32 x i1> %mask) \
+alwaysinline #0 {{
+  %line.1 = getelementptr i8, ptr %address, i64 64
+  %line.2 = getelementptr i8, ptr %address, i64 124
+  call void @llvm.prefetch.p0(ptr %address, i32 1, i32 3, i32 1)
+  call void @llvm.prefetch.p0(ptr %line.1, i32 1, i32 3, i32 1)
+  call void @llvm.prefetch.p0(ptr %line.2, i32 1, i32 3, i32 1)
+  %count = load i32, ptr %queue, align 128
+  %place = getelementptr {QUEUE}, ptr %queue, i32 0, i32 2, i32 %count
+  store ptr %address, ptr %place, align 8
+  %lanes = getelementptr {QUEUE}, ptr %queue, i32 0, i32 3, i32 %count
+  %bits = bitcast <32 x i1> %mask to i32
+  store i32 %bits, ptr %lanes, align 4
+  %values = getelementptr {QUEUE}, ptr %queue, i32 0, i32 5, i32 %count
+  store <32 x float> %add, ptr %values, align 128
+  %more = add i32 %count, 1
+  store i32 %more, ptr %queue, align 128
+  %full = icmp eq i32 %more, {_WAITING}
+  br i1 %full, label %empty, label %end
+empty:
+  call void @{ADD_ALL}(ptr %queue)
+  br label %end
+end:
+  ret void
+}}
+define internal void @{ADD_ALL}(ptr %queue) noinline #0 {{
+start:
+  %count = load i32, ptr %queue, align 128
+  store i32 0, ptr %queue, align 128
+  %some = icmp ne i32 %count, 0
+  br i1 %some, label %one, label %end
+one:
+  %i = phi i32 [ 0, %start ], [ %i.next, %one ]
+  %place = getelementptr {QUEUE}, ptr %queue, i32 0, i32 2, i32 %i
+  %address = load ptr, ptr %place, align 8
+  %lanes = getelementptr {QUEUE}, ptr %queue, i32 0, i32 3, i32 %i
+  %bits = load i32, ptr %lanes, align 4
+  %mask = bitcast i32 %bits to <32 x i1>
+  %values = getelementptr {QUEUE}, ptr %queue, i32 0, i32 5, i32 %i
+  %add = load <32 x float>, ptr %values, align 128
+  call void @{ADD_RUN}(ptr %address, <32 x float> %add, <32 x i1> %mask)
+  %i.next = add i32 %i, 1
+  %again = icmp ult i32 %i.next, %count
+  br i1 %again, label %one, label %end
 end:
   ret void
 }}"""

@@ -33,6 +33,13 @@ class Writer:
     def label(self, name: str) -> None:
         self.lines.append(f"{name}:")
 
+    def end_block(self) -> None:
+        """A branch that LLVM must not look through and that costs nothing: its scheduler works on
+        one block at a time."""
+        behind = self.fresh("behind")
+        self.do(f'callbr void asm sideeffect "", ""() to label %{behind} []')
+        self.label(behind)
+
     def alloca(self, type_: Type | str, prefix: str = "slot", align: int = 0) -> str:
         name = f"%{self.fresh(prefix)}"
         suffix = f", align {align}" if align else ""

@@ -49,11 +49,11 @@ def test_a_loop_over_lanes_is_told_apart() -> None:
 
 def test_a_loop_with_barriers() -> None:
     body = (
-        "threadgroup float t[256]; t[l] = a[i];\nfor (int k = 0; k < n; k++) {\n"
-        "  threadgroup_barrier(mem_flags::mem_threadgroup);\n  t[l] += t[(l + k) % 256];\n}\n"
+        "threadgroup float t[1024]; t[l] = a[i];\nfor (int k = 0; k < n; k++) {\n"
+        "  threadgroup_barrier(mem_flags::mem_threadgroup);\n  t[l] += t[(l + k) % 1024];\n}\n"
         "out[i] = t[l];"
     )
-    loop = cost_of(3, explained(body).costs)
+    loop = cost_of(3, explained(body, group=(1024, 1, 1)).costs)
     assert loop.counts and loop.note
 
 

@@ -76,7 +76,7 @@ def processor_with_masked_accesses(monkeypatch: pytest.MonkeyPatch) -> None:
             f"threadgroup float t[256]; t[l] = a[i]; {_BARRIER} out[i] = t[255 - l];",
             [
                 "store `t`: contiguous",
-                "barrier the SIMD-group is suspended until the others have come",
+                "barrier 8 SIMD-groups of the threadgroup run as one, nothing to wait for",
                 "load `t`: strided, -4 bytes from lane to lane: gather",
             ],
         ),
@@ -120,6 +120,19 @@ def test_facts(line: str, expected: list[str]) -> None:
     found = facts_of(line)
     missing = [text for text in expected if found.count(text) < expected.count(text)]
     assert not missing, "\n".join(found)
+
+
+def test_what_is_done_for_each_simd_group_of_a_team_is_told_once() -> None:
+    found = facts_of(f"threadgroup float t[256]; t[l] = a[i]; {_BARRIER} out[i] = t[l ^ 1];")
+    assert found.count("store `t`: contiguous") == 1
+
+
+def test_simd_groups_wait_for_each_other() -> None:
+    line = f"threadgroup float t[1024]; t[l] = a[i]; {_BARRIER} out[i] = t[1023 - l];"
+    found = facts_of(line, group=(1024, 1, 1))
+    assert "barrier 8 SIMD-groups of the threadgroup run as one, the others have to come" in found
+    found = facts_of(line, grid=(1000, 1, 1), group=(200, 1, 1))
+    assert "barrier the SIMD-group is suspended until the others have come" in found
 
 
 def test_a_threadgroup_of_one_simd_group_waits_for_nobody() -> None:

@@ -26,7 +26,7 @@ from anymetal.simd.regions import BARRIER
 from anymetal.simd.shape import Launch
 from anymetal.simd.values import buffer_name
 from anymetal.source import KernelSource, LibrarySource
-from anymetal.targets.cpu import log, rendezvous
+from anymetal.targets.cpu import log, rendezvous, teams
 from anymetal.targets.cpu.entry import entry_function
 from anymetal.targets.cpu.stages import Stages
 from anymetal.targets.cpu.variant import Variant
@@ -106,6 +106,7 @@ def thread_program(
         program = read_program(text)
         program.name = source.name
         if isinstance(source, LibrarySource):  # whose buffers have numbers for names
+            program.shared_buffers = True
             for argument, parameter in zip(program.args, source.parameters, strict=True):
                 argument.name = f"%{parameter.name}"
         if check:
@@ -136,9 +137,12 @@ def _vector_ir(program: Program, variant: Variant, machine: Machine, stages: Sta
     math = VectorLibrary(machine.triple, machine.enabled)
     if variant.rows:
         rows.run(program, variant.rows)
-    launch = Launch(variant.linear, variant.aligned, variant.flat)
-    analysis = Analysis(program, launch, variant.width)
-    suspends = analysis.meets or (program.calls(BARRIER) and not variant.single)
+    team = teams.form(program, variant.team, not variant.rows, machine.enabled)
+    launch = Launch(variant.linear, variant.aligned, variant.flat, whole=not variant.partial)
+    analysis = Analysis(program, launch, variant.width, team)
+    suspends = analysis.meets or (
+        program.calls(BARRIER) and not (variant.single or (variant.sole and team == variant.team))
+    )
     marks = stages.marks()
     functions = [
         GangFunction(analysis, name, math, masked=masked, suspends=suspends, marks=marks)
@@ -159,11 +163,13 @@ def _vector_ir(program: Program, variant: Variant, machine: Machine, stages: Sta
     entry = entry_function(
         [buffer_name(a) for a in program.args],
         variant.width,
+        team,
         full=variant.full,
         partial=variant.partial,
         suspends=suspends,
         meets=analysis.meets,
-        streamed=analysis.streamed_bytes,
+        streamed=analysis.streamed_bytes // team,
+        sums=[(buffer_name(a), sums) for a, sums in analysis.sums.items()],
         fence=_FENCES.get(machine.triple.split("-")[0], ""),
     )
     text = "\n".join(

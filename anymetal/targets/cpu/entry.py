@@ -10,6 +10,7 @@ returned is simply no longer resumed, so returned threads count as arrived.
 from __future__ import annotations
 
 from anymetal.simd.positions import CONTEXT_NAMES
+from anymetal.simd.sums import Sums
 from anymetal.targets.cpu import rendezvous
 
 _AXES = ("x", "y", "z")
@@ -17,15 +18,57 @@ _AXES = ("x", "y", "z")
 _GRID, _GROUP, _GROUPS, _CANCEL = 0, 12, 24, 40
 #: Results of more bytes are taken not to be in a cache when they are read again.
 CACHE = 32 << 20
+#: Workers have own sums if a launch has at least so many threads for each.
+THREADS_PER_BIN = 4
+SUMS_FRAME = 1024  #: behind the frames of gangs
+#: Adds what is not zero to the array.
+_HAND_OVER = """\
+declare i32 @llvm.vector.reduce.or.v16i32(<16 x i32>)
+define internal void @am.hand_over(ptr %own, ptr %array, i64 %bins) noinline #0 {
+start:
+  br label %line
+line:
+  %i = phi i64 [ 0, %start ], [ %i.next, %next ]
+  %at = getelementptr i32, ptr %own, i64 %i
+  %numbers = load <16 x i32>, ptr %at, align 64
+  %bits = call i32 @llvm.vector.reduce.or.v16i32(<16 x i32> %numbers)
+  %some = icmp ne i32 %bits, 0
+  br i1 %some, label %look, label %next
+look:
+  %k = phi i64 [ 0, %line ], [ %k.next, %looked ]
+  %j = add i64 %i, %k
+  %from = getelementptr i32, ptr %own, i64 %j
+  %number = load i32, ptr %from, align 4
+  %counts = icmp ne i32 %number, 0
+  br i1 %counts, label %add, label %looked
+add:
+  %to = getelementptr i32, ptr %array, i64 %j
+  %old = atomicrmw add ptr %to, i32 %number monotonic, align 4
+  store i32 0, ptr %from, align 4
+  br label %looked
+looked:
+  %k.next = add i64 %k, 1
+  %more = icmp ult i64 %k.next, 16
+  br i1 %more, label %look, label %next
+next:
+  %i.next = add i64 %i, 16
+  %again = icmp ult i64 %i.next, %bins
+  br i1 %again, label %line, label %end
+end:
+  ret void
+}
+"""
 
 
 def entry_function(
-    buffers: list[str], width: int, *, full: bool, partial: bool, suspends: bool, meets: bool,
-    streamed: int, fence: str,
+    buffers: list[str], width: int, team: int, *, full: bool, partial: bool, suspends: bool,
+    meets: bool, streamed: int, fence: str, sums: list[tuple[str, Sums]],
 ) -> str:  # fmt: skip
     """LLVM IR of am_entry. `buffers` are the parameter names of the gang functions, in order;
+    `team`: how many gangs one call runs (more than one only where there are no partial ones);
     `meets`: gangs suspend in cross-lane calls too; `streamed`: bytes that a thread stores and that
-    may go past the caches, and `fence` what has to follow on such stores."""
+    may go past the caches, and `fence` what has to follow on such stores; `sums`: the worker's own
+    arrays, each with the buffer that it stands for."""
     lines = [
         "define void @am_entry(ptr %buffers, ptr %launch, i64 %first, i64 %last, ptr %worker) #0 {",
         "start:",
@@ -35,10 +78,11 @@ def entry_function(
         lines.append(f"  {name} = load ptr, ptr %slot.{i}, !invariant.load !0")
     lines += _launch_fields()
     lines += _streaming(streamed)
+    lines += _own_sums(sums)
     if suspends:
         lines.append("  %ring = alloca [1024 x ptr], align 16")
-    lines += _group_loop(width)
-    calls = _Calls(buffers, suspends)
+    lines += _group_loop(width * team)
+    calls = _Calls(buffers, suspends, team)
     if suspends:
         lines += _ring(calls, full, partial)
         lines += rendezvous.turns() if meets else _turns()
@@ -53,7 +97,7 @@ def entry_function(
         "  ret void",
         "}",
     ]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n" + (_HAND_OVER if sums else "")
 
 
 def _launch_fields() -> list[str]:
@@ -77,12 +121,45 @@ def _launch_fields() -> list[str]:
 
 def _streaming(bytes_per_thread: int) -> list[str]:
     """Results that no cache can hold go past them."""
-    if not bytes_per_thread:
-        return ["  %streaming = icmp ne i32 0, 0"]
-    return [
+    threads = [
         "  %plane.threads = mul i64 %grid.x.wide, %grid.y.wide",
         "  %grid.threads = mul i64 %plane.threads, %grid.z.wide",
+    ]
+    if not bytes_per_thread:
+        return [*threads, "  %streaming = icmp ne i32 0, 0"]
+    return [
+        *threads,
         f"  %streaming = icmp ugt i64 %grid.threads, {CACHE // bytes_per_thread}",
+    ]
+
+
+def _own_sums(sums: list[tuple[str, Sums]]) -> list[str]:
+    """The worker's own arrays, full of zeros, if the launch is large enough for them to pay. Called
+    for no groups at all, the worker hands over what it has in them and leaves zeros behind."""
+    if not sums:
+        return ["  %sums = getelementptr i8, ptr null, i64 0", "  br label %begin", "begin:"]
+    bins = sum(one.bins for _, one in sums)
+    lines = [
+        f"  %sums.pay = icmp ugt i64 %grid.threads, {THREADS_PER_BIN * bins}",
+        "  br i1 %sums.pay, label %sums.get, label %begin",
+        "sums.get:",
+        "  %sums.where = getelementptr i8, ptr %worker, i64 8",
+        "  %sums.frame = load ptr, ptr %sums.where",
+        f"  %sums.memory = call ptr %sums.frame(ptr %worker, i32 {SUMS_FRAME}, i64 {4 * bins})",
+        "  %none.left = icmp eq i64 %first, %last",
+        "  br i1 %none.left, label %hand.over, label %begin",
+        "hand.over:",
+    ]
+    for number, (buffer, one) in enumerate(sums):
+        lines += [
+            f"  %own.{number} = getelementptr i8, ptr %sums.memory, i64 {one.offset}",
+            f"  call void @am.hand_over(ptr %own.{number}, ptr {buffer}, i64 {one.bins})",
+        ]
+    return [
+        *lines,
+        "  ret void",
+        "begin:",
+        "  %sums = phi ptr [ null, %start ], [ %sums.memory, %sums.get ]",
     ]
 
 
@@ -91,7 +168,7 @@ def _group_loop(width: int) -> list[str]:
     lines = [
         "  br label %groups",
         "groups:",
-        "  %group = phi i64 [ %first, %start ], [ %group.next, %group.done ]",
+        "  %group = phi i64 [ %first, %begin ], [ %group.next, %group.done ]",
         "  %flag = load volatile i32, ptr %cancel",
         "  %stop = icmp ne i32 %flag, 0",
         "  %end = icmp uge i64 %group, %last",
@@ -122,14 +199,23 @@ def _group_loop(width: int) -> list[str]:
 class _Calls:
     """Calls of the gang functions."""
 
-    def __init__(self, buffers: list[str], suspends: bool) -> None:
+    def __init__(self, buffers: list[str], suspends: bool, team: int) -> None:
         self.buffers = [f"ptr {name}" for name in buffers]
         self.suspends = suspends
+        self.team = team
+
+    def full(self) -> list[str]:
+        """The call of gang number %gang, or of so many teams."""
+        if self.team == 1:
+            return [self.text("gang.full", "%gang", "0")]
+        first = f"  %gang.first = mul i32 %gang, {self.team}"
+        return [first, self.text("gang.full", "%gang.first", "0")]
 
     def text(self, function: str, gang: str, active: str) -> str:
         values = {name: f"%{name}" for name in CONTEXT_NAMES} | {"gang": gang, "active": active}
         context = [f"i32 {values[name]}" for name in CONTEXT_NAMES]
-        args = [*self.buffers, *context, "i1 %streaming", "ptr %threadgroup", "ptr %cancel"]
+        rest = ["i1 %streaming", "ptr %sums", "ptr %threadgroup", "ptr %cancel"]
+        args = [*self.buffers, *context, *rest]
         if self.suspends:
             return f"call ptr @{function}({', '.join([*args, 'ptr %worker'])})"
         return f"call void @{function}({', '.join(args)})"
@@ -137,13 +223,15 @@ class _Calls:
 
 def _sequence(calls: _Calls, full: bool, partial: bool) -> list[str]:
     lines = ["  br label %gangs", "gangs:"]
+    *first, call = calls.full()
     if full:
         lines += [
             "  %gang = phi i32 [ 0, %one.group ], [ %gang.next, %one.gang ]",
             "  %more = icmp ult i32 %gang, %whole",
             "  br i1 %more, label %one.gang, label %tail",
             "one.gang:",
-            f"  {calls.text('gang.full', '%gang', '0')}",
+            *first,
+            f"  {call}",
             "  %gang.next = add i32 %gang, 1",
             "  br label %gangs",
             "tail:",
@@ -163,13 +251,15 @@ def _sequence(calls: _Calls, full: bool, partial: bool) -> list[str]:
 def _ring(calls: _Calls, full: bool, partial: bool) -> list[str]:
     """Start every gang."""
     lines = ["  br label %gangs", "gangs:"]
+    *first, call = calls.full()
     if full:
         lines += [
             "  %gang = phi i32 [ 0, %one.group ], [ %gang.next, %one.gang ]",
             "  %more = icmp ult i32 %gang, %whole",
             "  br i1 %more, label %one.gang, label %tail",
             "one.gang:",
-            f"  %handle = {calls.text('gang.full', '%gang', '0')}",
+            *first,
+            f"  %handle = {call}",
             "  %place = getelementptr ptr, ptr %ring, i32 %gang",
             "  store ptr %handle, ptr %place",
             "  %gang.next = add i32 %gang, 1",

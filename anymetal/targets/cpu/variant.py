@@ -12,6 +12,7 @@ from anymetal.source import KernelSource
 
 SIMD_GROUP = 32
 MOST_THREADS = 1024  #: in a threadgroup
+LARGEST_TEAM = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,9 @@ class Variant:
     partial: bool  #: some gangs lack lanes
     single: bool  #: a threadgroup is one gang, so barriers need no waiting
     width: int = SIMD_GROUP  #: lanes of a gang
-    rows: int = 0  #: threads in x of every threadgroup, if a gang is several such rows; else 0
+    rows: int = 0  #: threads in x of every threadgroup, if a gang is whole such rows; else 0
+    team: int = 1  #: neighbouring gangs of a threadgroup that might run as one (passes/jam.py)
+    sole: bool = False  #: a team of so many is a whole threadgroup
     large: bool = False  #: some array has 2^31 elements or more
     cpu: str = ""  #: LLVM's name of a CPU to compile for; empty means this machine
 
@@ -101,6 +104,8 @@ def variant_for(source: KernelSource, grid: Extent, group: Extent, large: bool =
     count = prod(group)
     flat = group[1] == group[2] == 1
     aligned = group[0] % SIMD_GROUP == 0
+    rows = _rows(grid, group) if width == SIMD_GROUP else 0
+    team = _team(group, rows) if whole and width == SIMD_GROUP else 1
     return Variant(
         flat=flat,
         linear=flat or (aligned and grid[0] % group[0] == 0),
@@ -109,12 +114,25 @@ def variant_for(source: KernelSource, grid: Extent, group: Extent, large: bool =
         partial=width > 1 and not (whole and count % width == 0),
         single=count <= width,
         width=width,
-        rows=_rows(grid, group) if width == SIMD_GROUP else 0,
+        rows=rows,
+        team=team,
+        sole=team > 1 and team * width == count,
         large=large,
         cpu=os.environ.get("ANYMETAL_CPU", ""),
     )
 
 
 def _rows(grid: Extent, group: Extent) -> int:
-    short = group[0] in (1, 2, 4, 8, 16) and group[1] > 1
+    short = group[0] in (1, 2, 4, 8, 16, 32) and group[1] > 1
     return group[0] if short and group[2] == 1 and grid[0] % group[0] == 0 else 0
+
+
+def _team(group: Extent, rows: int) -> int:
+    """The most gangs, all in a row of threads or, where those are short, in neighbouring ones."""
+    threads = prod(group) if rows else group[0]
+    if threads % SIMD_GROUP:
+        return 1
+    gangs = threads // SIMD_GROUP
+    if gangs <= LARGEST_TEAM:
+        return gangs
+    return max(size for size in (1, 2, 4, LARGEST_TEAM) if gangs % size == 0)

@@ -1,6 +1,7 @@
 // Compare-exchange of floats compares bits: -0.0 is not 0.0, and a NaN is itself.
 // output: y = bool[3]
 // output: z = float32[3]
+// init: 0
 // grid: 1
 // expect: y = [False, True, True]
 // expect: z = [0, 3, 4]

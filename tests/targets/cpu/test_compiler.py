@@ -118,7 +118,15 @@ def test_versions_of_the_gang(grid: Extent, group: Extent, functions: list[str])
     ],
 )
 def test_gangs_suspend_only_for_each_other(body: str, group: Extent, suspends: bool) -> None:
-    assert ("presplitcoroutine" in module_of(body, variant(group=group))) == suspends
+    launch = replace(variant(group=group), team=1, sole=False)
+    assert ("presplitcoroutine" in module_of(body, launch)) == suspends
+
+
+def test_gangs_that_run_as_one_do_not_wait_for_each_other() -> None:
+    text = module_of(_BARRIER, variant(group=(256, 1, 1)))
+    assert "presplitcoroutine" not in text
+    text = module_of(_BARRIER, variant((2048, 1, 1), (1024, 1, 1)))
+    assert "presplitcoroutine" in text and "mul i32 %gang, 8" in text
 
 
 _BYTES = "if (l % 3 == 0) ((device uchar*)out)[(l * 7) % 100] = ((const device uchar*)a)[l];"
@@ -146,7 +154,9 @@ def test_what_a_gang_needs_when_it_goes_on_is_in_its_frame(
     before: str, after: str, cpu: str
 ) -> None:
     """Behind a barrier it is another call that runs it: am_entry's stack is not its own."""
-    text = module_of(f"{before} {_BARRIER} {after}", replace(variant(), cpu=cpu))
+    text = module_of(
+        f"{before} {_BARRIER} {after}", replace(variant(), team=1, sole=False, cpu=cpu)
+    )
     module = str(compiler.optimised(text, machine_for(cpu)))
     entry = module[module.index("@am_entry(") :]
     assert re.findall(r"(%\S+) = alloca", entry[: entry.index("\n}")]) == ["%ring"]

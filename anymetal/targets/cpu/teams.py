@@ -1,0 +1,127 @@
+"""Decides how many SIMD-groups of a threadgroup run as one (passes/jam.py).
+
+That pays where SIMD-groups meet at barriers, which then cost nothing, and where a loop loads what
+is the same for all of them. It does not where one SIMD-group keeps the registers busy.
+"""
+
+from __future__ import annotations
+
+from anymetal.ir.cfg import find_loops
+from anymetal.ir.liveness import live_behind, points
+from anymetal.ir.model import Block, Instr, Program, Value
+from anymetal.passes import jam
+from anymetal.passes.differ import Differ
+from anymetal.simd.regions import BARRIER, RegionTree
+from anymetal.simd.shape import UNIFORM, VARYING, Launch, Shape, Shapes, strided
+
+SIMD_GROUP = 32
+#: Instructions of a team, before they become SIMD: more take long to compile and fill the caches.
+MOST_INSTRUCTIONS = 4096
+#: Registers that a loop may ask for, in those that there are: some of its values come from memory.
+CROWDED = 1.4
+
+
+class _TeamShapes(Shapes):
+    """How values vary over all threads of a team that lie in one row of threads."""
+
+    def _op_call(self, instr: Instr, shapes: list[Shape]) -> Shape:
+        if instr.arg == "__am_thread_x":
+            return strided(1, multiple=self.width)
+        if instr.arg.startswith("__am_") and not instr.arg.endswith(("_x", "_y", "_z")):
+            return VARYING  # SIMD-groups have their own
+        return UNIFORM if all(s.is_uniform for s in shapes) else VARYING
+
+
+def form(program: Program, most: int, in_row: bool, features: frozenset[str]) -> int:
+    """Changes the program into that of a team of up to `most` SIMD-groups; how many they are.
+
+    `in_row`: they lie one behind the other in x; else each has the same places in x.
+    """
+    if most == 1 or not _promising(program):
+        return 1
+    launch = Launch(linear=True, aligned=True, flat=False, whole=True)
+    shapes = _TeamShapes(program, RegionTree(program.blocks), launch, {}, SIMD_GROUP * most)
+    steps = {"__am_gang": 1} | ({"__am_thread_x": SIMD_GROUP} if in_row else {})
+
+    def same(instr: Instr) -> bool:
+        return in_row and instr.op == "icmp" and shapes[instr].is_uniform
+
+    differ = Differ(program, frozenset(steps), same)
+    if not differ.possible:
+        return 1
+    most = _Choice(program, differ, launch, features).most(most)
+    if most > 1:
+        jam.run(program, differ, steps, most)
+    return most
+
+
+def _promising(program: Program) -> bool:
+    """A quick look: barriers or loops, and no matrices, which fill the registers."""
+    loops = find_loops(program.blocks)
+    if program.calls("__am_matrix_fma") or not (program.calls(BARRIER) or loops):
+        return False
+    # A SIMD-group may wait in a loop for what another one does behind its own.
+    looped = {block for loop in loops for block in loop.blocks}
+    return not any(_may_wait(i) for block in looped for i in block.instrs)
+
+
+def _may_wait(instr: Instr) -> bool:
+    """Whether an instruction sees what other threads do meanwhile."""
+    if instr.op in ("load", "guarded_load"):
+        return bool(instr.arg.atomic or instr.arg.volatile)
+    return instr.op in ("atomicrmw", "cmpxchg")
+
+
+class _Choice:
+    def __init__(
+        self, program: Program, differ: Differ, launch: Launch, features: frozenset[str]
+    ) -> None:
+        self.program = program
+        self.differ = differ
+        self.lanes = Shapes(program, RegionTree(program.blocks), launch, {}, SIMD_GROUP)
+        wide, vectors = "avx512f" in features, "avx2" in features
+        self.registers = 32 if wide else 16
+        #: Registers of a value of 32 bits in all lanes.
+        self.each = SIMD_GROUP * 4 // (64 if wide else 32 if vectors else 16)
+
+    def most(self, most: int) -> int:
+        """The largest team that is worth it; 1 if none is."""
+        differ, program = self.differ, self.program
+        apart = {block for part in differ.parts for block in part.blocks}
+        loops = [loop for loop in find_loops(program.blocks) if not loop.blocks & apart]
+        if program.calls(BARRIER):
+            loops = [loop for loop in loops if not any(map(_has_barrier, loop.blocks))]
+        else:
+            innermost = {block: loop for loop in loops for block in loop.blocks}  # outer ones first
+            loops = [innermost[block] for block in innermost if self._shares(block)]
+            if not loops:
+                return 1
+        behind = live_behind(program)
+        needs = [
+            self._registers(point)
+            for block in dict.fromkeys(b for loop in loops for b in loop.ordered)
+            for point in points(block, behind[block])
+        ]
+        total = sum(len(b.instrs) for b in program.blocks)
+        for size in (s for s in (8, 7, 6, 5, 4, 3, 2) if most % s == 0):
+            crowd = max((own * size + shared for own, shared in needs), default=0)
+            if crowd <= CROWDED * self.registers and total * size <= MOST_INSTRUCTIONS:
+                return size
+        return 1
+
+    def _shares(self, block: Block) -> bool:
+        """Whether vectors are loaded that are the same for all SIMD-groups."""
+        return any(
+            i.op == "load" and i not in self.differ.values and self.lanes[i].is_varying
+            for i in block.instrs
+        )
+
+    def _registers(self, point: set[Value]) -> tuple[int, int]:
+        """Registers for values of one SIMD-group, and for those that all share."""
+        vectors = [v for v in point if self.lanes[v].is_varying]
+        own = sum(v in self.differ.values for v in vectors)
+        return own * self.each, (len(vectors) - own) * self.each
+
+
+def _has_barrier(block: Block) -> bool:
+    return any(i.op == "call" and i.arg == BARRIER for i in block.instrs)
