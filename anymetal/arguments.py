@@ -22,7 +22,6 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 #: Threads that one threadgroup may have, on every Apple GPU.
-MAX_THREADS_PER_THREADGROUP = 1024
 
 _INT32_MIN, _INT32_MAX = -(2**31), 2**31 - 1
 _INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
@@ -134,24 +133,6 @@ def extent(argument: str, value: object) -> tuple[int, int, int]:
     return x, y, z
 
 
-def check_extents(
-    kernel: str, grid: tuple[int, int, int], threadgroup: tuple[int, int, int]
-) -> None:
-    """Refuse launches that a GPU refuses, too; MLX does so at evaluation."""
-    x, y, z = threadgroup
-    threads = x * y * z
-    if not 0 <= threads <= MAX_THREADS_PER_THREADGROUP:
-        raise KernelLaunchError(
-            f"Thread group size ({threads}) is greater than  the maximum allowed threads per "
-            f"threadgroup ({MAX_THREADS_PER_THREADGROUP})."
-        )
-    if min(grid) < 0 or min(threadgroup) < 0:
-        raise KernelLaunchError(
-            f"[metal_kernel] Kernel `{kernel}` was launched with "
-            f"grid={grid} and threadgroup={threadgroup}: sizes cannot be negative."
-        )
-
-
 def shapes(value: object) -> list[tuple[int, ...]]:
     """`output_shapes`; dimensions are checked by `check_output`."""
     result = []
@@ -222,7 +203,7 @@ def float32(argument: str, value: object) -> float:
 
 def check_stream(value: object) -> None:
     """Any stream or device will do: the kernel runs on the target in use."""
-    if not isinstance(value, (*_STREAM_TYPES, int)):
+    if not isinstance(value, _STREAM_TYPES):
         problem = f"`stream` must be a stream, a device or None, got {_kind(value)}."
         raise incompatible("__call__", problem)
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import mlx.core as mx
 
 from anymetal import arguments, targets
+from anymetal.batching import Extents, batch_rule
 from anymetal.errors import AnyMetalWarning
 from anymetal.signature import (
     KernelDefinition,
@@ -16,7 +18,7 @@ from anymetal.signature import (
     generator_of,
     metal_text,
 )
-from anymetal.targets.base import Launch
+from anymetal.targets.base import Launch, check_extents
 from anymetal.transforms import is_transformed, run_transformed
 
 
@@ -30,6 +32,8 @@ def metal_kernel(
     ensure_row_contiguous: bool = True,
     atomic_outputs: bool = False,
     compile_options: object | None = None,
+    *,
+    vmap: str | None = None,
 ) -> MetalKernel:
     """A kernel from the body of a Metal function, as `mx.fast.metal_kernel` makes it.
 
@@ -42,6 +46,8 @@ def metal_kernel(
         ensure_row_contiguous: Pass row-contiguous copies of inputs that are not.
         atomic_outputs: Give the outputs the type `device atomic<T>*`.
         compile_options: None, or `{"math_mode": "safe" | "relaxed" | "fast"}`.
+        vmap: None, or "batch": under `mx.vmap` the batch becomes part of the grid, in z. MLX has
+            no such argument; without it `mx.vmap` is an error, as in MLX.
     """
     function = "metal_kernel"
     definition = KernelDefinition(
@@ -58,16 +64,19 @@ def metal_kernel(
     )
     if not definition.output_names:
         raise ValueError("[metal_kernel] Must specify at least one output.")
-    return MetalKernel(definition)
+    if vmap not in (None, "batch"):
+        raise ValueError(f'[metal_kernel] `vmap` must be None or "batch", got {vmap!r}.')
+    return MetalKernel(definition, batched=vmap is not None)
 
 
 class MetalKernel:
     """A Metal kernel, ready to be called with keyword arguments. Made by `metal_kernel`."""
 
-    __slots__ = ("_counts", "_generator", "definition")
+    __slots__ = ("_batched", "_counts", "_generator", "definition")
 
-    def __init__(self, definition: KernelDefinition) -> None:
+    def __init__(self, definition: KernelDefinition, batched: bool = False) -> None:
         self.definition = definition
+        self._batched = batched
         self._generator = generator_of(definition)
         outputs = len(definition.output_names)
         self._counts = (len(definition.input_names), outputs, outputs)
@@ -92,7 +101,11 @@ class MetalKernel:
         stream: object = None,
         ensure_row_contiguous: bool | None = None,
     ) -> list[mx.array]:
-        """Run the kernel and return its outputs.
+        """Run the kernel, or record that it shall run, and return its outputs.
+
+        With the bridge to MLX (`anymetal doctor` tells) a call makes a node of MLX's graph, and
+        what goes wrong beyond the arguments is raised when an output is evaluated. Without it the
+        kernel runs at once.
 
         Args:
             inputs: Arrays, or Python or NumPy values that become arrays.
@@ -103,7 +116,8 @@ class MetalKernel:
             template: Template parameters as (name, value) pairs: dtype, int or bool.
             init_value: What the outputs hold before the kernel runs; undefined by default.
             verbose: Print the generated Metal source.
-            stream: Any stream or device; the kernel runs on the target in use.
+            stream: Any stream or device. On the CPU target the kernel runs on that stream if it
+                is one of the CPU, else on the default one of the CPU.
             ensure_row_contiguous: For code after an old edition of MLX's documentation, which
                 passes it here; belongs into `metal_kernel`.
         """
@@ -162,10 +176,19 @@ class MetalKernel:
             values,
             stream,
         )
+        if self._batched:
+            run = partial(
+                _run,
+                output_dtypes=dtypes,
+                template=values,
+                init_value=init_value,
+                stream=stream,
+            )
+            launch.lift = batch_rule(definition, Extents(shapes, grid, threadgroup), run)
         target = targets.active()
         if target.lazy:
             return target.run(launch)
-        arguments.check_extents(definition.name, grid, threadgroup)
+        check_extents(definition.name, grid, threadgroup)
         if arrays and is_transformed(arrays):
             return run_transformed(target, launch)
         return target.run(launch)
@@ -181,6 +204,19 @@ class MetalKernel:
             AnyMetalWarning,
             stacklevel=4,
         )
+
+
+def _run(
+    definition: KernelDefinition, inputs: Sequence[mx.array], extents: Extents, **arguments: Any
+) -> list[mx.array]:
+    """One launch of a lifted kernel, which may be lifted again (batching.py)."""
+    return MetalKernel(definition, batched=True)(
+        inputs=inputs,
+        output_shapes=extents.output_shapes,
+        grid=extents.grid,
+        threadgroup=extents.threadgroup,
+        **arguments,
+    )
 
 
 def _warn_about_old_edition(definition: KernelDefinition) -> None:

@@ -16,6 +16,7 @@ from anymetal.frontend.library import Constants, Library, Number, read_library
 from anymetal.frontend.parameters import LibraryKernel, LibraryParameter
 from anymetal.runtime.arrays import Exporter
 from anymetal.source import LibrarySource
+from anymetal.targets.base import check_extents
 from anymetal.transforms import is_transformed
 
 _SOURCES_PER_KERNEL = 256
@@ -140,7 +141,7 @@ class LibraryFunction:
             threadgroup_memory: Bytes of the `threadgroup` pointers, by the number of each.
         """
         grid, threadgroup = _extent("grid", grid), _extent("threadgroup", threadgroup)
-        arguments.check_extents(self.name, grid, threadgroup)
+        check_extents(self.name, grid, threadgroup)
         source = self._source(constants or {}, threadgroup_memory or {})
         if len(values) != len(self._buffers):
             raise self._wrong_count(len(values))

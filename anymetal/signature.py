@@ -78,6 +78,7 @@ class KernelDefinition:
     ensure_row_contiguous: bool = True
     atomic_outputs: bool = False
     math_mode: MathMode = "safe"
+    prologue: str = ""  #: lines of ours in front of the source
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ class SignatureGenerator:
     )
 
     def __init__(self, definition: KernelDefinition) -> None:
-        body = definition.source
+        body = definition.prologue + definition.source
         self._definition = definition
         self._plans: dict[tuple[object, ...], Plan] = {}
         self.warned_about_sizes = False
@@ -194,6 +195,7 @@ class SignatureGenerator:
             template_parameters=", ".join(_template_parameter(*pair) for pair in template),
             template_arguments=arguments,
             math_mode=definition.math_mode,
+            prologue=definition.prologue,
         )
         return Plan(
             source,
@@ -241,9 +243,9 @@ def metal_header(source: KernelSource) -> str:
 
 
 def metal_body(source: KernelSource) -> str:
-    """The body as it stands in the Metal text: opens with the size constants, if any."""
+    """The body as it stands in the Metal text: opens with the size constants and the prologue."""
     sizes = [size_definition(p.name) for p in source.parameters if p.kind == "size"]
-    return "\n".join([*sizes, source.body])
+    return "\n".join([*sizes, source.prologue + source.body])
 
 
 def _template_parameter(name: str, value: TemplateValue) -> str:

@@ -37,6 +37,7 @@ class KernelSource:
     template_parameters: str  #: "typename T, int N", empty without a template
     template_arguments: str  #: "<float, 3>", empty without a template
     math_mode: MathMode = "safe"
+    prologue: str = ""  #: in front of the body, whose lines count from behind it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,9 @@
 """Kernels that run at once, called while MLX transforms the function around them.
 
 Under `mx.grad` arrays can be evaluated, so the kernel runs; but its results would be constants and
-their gradient silently zero. Under `mx.compile` and `mx.vmap` arrays have no values yet. This
-module tells the cases apart and answers each as MLX does for its own Metal kernels.
+their gradient silently zero. Under `mx.compile` and `mx.vmap` arrays have no values yet, so the
+target must record the kernel. This module tells the cases apart and answers each as MLX does for
+its own Metal kernels. (A target that is lazy needs none of this: MLX does it all.)
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from typing import Any, NoReturn
 
 import mlx.core as mx
 
-from anymetal.targets.apple import AppleTarget
+from anymetal.errors import ToolchainError
+from anymetal.targets.apple import recorded_for_export
 from anymetal.targets.base import Launch, Target
 
 _NO_VALUES = "[eval] Attempting to eval an array during function transformations"
@@ -49,20 +51,24 @@ def run_transformed(target: Target, launch: Launch) -> list[mx.array]:
     except ValueError as error:
         if not str(error).startswith(_NO_VALUES):
             raise
-        return _record(launch, error)
+        return _record(target, launch, error)
     return _without_derivatives(launch.inputs, target.run(launch))
 
 
-def _record(launch: Launch, error: ValueError) -> list[mx.array]:
-    """Inputs without values: only `mx.export_function` can take the kernel, as MLX's own."""
-    launch.stream = None
+def _record(target: Target, launch: Launch, error: ValueError) -> list[mx.array]:
+    """Inputs without values: the kernel becomes a node of the graph, by whoever can do that."""
+    exported = recorded_for_export(launch)
+    if exported is not None:
+        return exported
     try:
-        return AppleTarget().run(launch)
-    except RuntimeError:
+        target.become_lazy()
+    except ToolchainError as missing:
         raise ValueError(
-            f"{error} Here kernel `{launch.definition.name}` runs at once and needs the values of "
-            "its inputs: call it outside of mx.compile and mx.vmap."
+            f"{error} Kernel `{launch.definition.name}` runs at once here and needs the values of "
+            f"its inputs. To become part of a compiled function it needs the bridge to MLX: "
+            f"{missing}"
         ) from None
+    return target.run(launch)
 
 
 def _without_derivatives(inputs: Sequence[mx.array], outputs: list[mx.array]) -> list[mx.array]:

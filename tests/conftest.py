@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,8 +12,12 @@ import pytest
 
 import anymetal
 from anymetal import targets
+from anymetal.errors import ToolchainError
 from anymetal.signature import metal_text
 from anymetal.targets import Launch
+
+# Kernels are nodes of MLX's graph in all tests, from the first one on, and in programs they start.
+os.environ.setdefault("ANYMETAL_BRIDGE", "wait")
 
 # MLX's function, whatever a test installs in its place.
 _mlx_metal_kernel = mx.fast.metal_kernel
@@ -48,6 +53,9 @@ class RecordingTarget:
         self.launch = launch
         pairs = zip(launch.output_shapes, launch.output_dtypes, strict=True)
         return [mx.zeros(shape, dtype) for shape, dtype in pairs]
+
+    def become_lazy(self) -> None:
+        raise ToolchainError("no compiler; install one")
 
 
 @pytest.fixture

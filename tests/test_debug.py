@@ -41,13 +41,14 @@ def call(size: int = 64) -> None:
         source=f"uint i = thread_position_in_grid.x; y[i] = x[i] + {time.time_ns()};",
     )
     for n in (size, 2 * size):
-        kernel(
+        outputs = kernel(
             inputs=[mx.zeros(1024)],
             grid=(n, 1, 1),
             threadgroup=(size, 1, 1),
             output_shapes=[(n,)],
             output_dtypes=[mx.float32],
         )
+        mx.eval(outputs)
 
 
 @pytest.mark.parametrize("level", range(6))

@@ -124,13 +124,14 @@ def test_positions_in_three_dimensions(capfd: pytest.CaptureFixture[str]) -> Non
     kernel = anymetal.metal_kernel(
         "place", [], ["y"], 'os_log_default.log("%u", thread_position_in_grid.y); y[0] = 1;'
     )
-    kernel(
+    outputs = kernel(
         inputs=[],
         output_shapes=[(1,)],
         output_dtypes=[mx.int32],
         grid=(3, 4, 2),
         threadgroup=(2, 2, 2),
     )
+    mx.eval(outputs)
     assert sorted(lines(capfd)) == [
         f"[place thread ({x},{y},{z})] {y}" for x in range(3) for y in range(4) for z in range(2)
     ]

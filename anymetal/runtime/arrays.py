@@ -9,12 +9,10 @@ from __future__ import annotations
 import ctypes
 import functools
 from collections.abc import Sequence
-from math import prod
 from typing import NamedTuple, Protocol
 
 import mlx.core as mx
 
-from anymetal.runtime.bridge import loader as bridge
 from anymetal.runtime.pool import Pool
 
 #: Outputs up to this many bytes are copied from a template. MLX does that at once, while filling
@@ -28,15 +26,12 @@ _templates: dict[tuple[tuple[int, ...], mx.Dtype, str | None], mx.array] = {}
 def new_output(shape: tuple[int, ...], dtype: mx.Dtype, init_value: float | None) -> mx.array:
     """A fresh array, evaluated: filled with `init_value` rounded to float32.
 
-    Without `init_value` its contents are arbitrary, as in MLX; small ones hold zeros.
+    Without `init_value` it holds zeros, where MLX promises nothing.
     """
     # As text, because 0.0 and -0.0 are equal, and NaN is not even equal to itself.
     key = (shape, dtype, None if init_value is None else repr(init_value))
     template = _templates.get(key)
     if template is None:
-        if init_value is None and prod(shape) * dtype.size >= bridge.WORTHWHILE:
-            if (array := bridge.empty(shape, dtype)) is not None:
-                return array
         template = _filled(shape, dtype, init_value)
         if template.nbytes > _TEMPLATE_BYTES:
             return template

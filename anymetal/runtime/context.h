@@ -2,6 +2,7 @@
 // fault handler, and the point to which a faulting kernel returns.
 #pragma once
 
+#include "libc.h"
 #include "launch.h"
 
 constexpr uint64_t SCRATCH_BYTES = 32 * 1024 + 64;
@@ -20,7 +21,7 @@ struct Context : am_worker {
   bool main_thread;
   uint8_t* signal_stack;  // null if the thread came with one of its own
   alignas(16) uint64_t resume[80];  // a jmp_buf: glibc has 200 bytes on x86-64, 312 on AArch64
-  Frame frames[MAX_GANGS];
+  Frame frames[MAX_GANGS + 1];  // the last one is for sums: see forget_sums
   alignas(64) uint8_t scratch[SCRATCH_BYTES];
 };
 
@@ -35,7 +36,7 @@ static uint32_t context_key;
 
 static void* frame(am_worker* worker, uint32_t gang, uint64_t bytes) {
   Context* self = static_cast<Context*>(worker);
-  if (gang >= MAX_GANGS) abandon_kernel(self, 0, nullptr);
+  if (gang > MAX_GANGS) abandon_kernel(self, 0, nullptr);
   Frame& frame = self->frames[gang];
   if (frame.bytes < bytes) {
     // Pages, not malloc: a fault in here must not leave a lock of the heap taken.
@@ -48,6 +49,14 @@ static void* frame(am_worker* worker, uint32_t gang, uint64_t bytes) {
     }
   }
   return frame.memory;
+}
+
+// The last frame has sums that a kernel keeps for this thread; between launches they are zero, which
+// a kernel that was abandoned did not see to.
+static void forget_sums(Context* self) {
+  Frame& sums = self->frames[MAX_GANGS];
+  if (sums.memory) munmap(sums.memory, sums.bytes);
+  sums = {};
 }
 
 // A kernel whose private arrays overflow the stack leaves no room to handle the fault there.

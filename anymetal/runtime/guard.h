@@ -1,5 +1,5 @@
-// What may go wrong inside a kernel, turned into a status: memory faults, traps, Ctrl-C. Also the
-// floating-point mode, which a kernel has for itself.
+// What may go wrong inside a kernel, turned into a status: memory faults and traps. Also the
+// floating-point mode, which a kernel has for itself. (Ctrl-C: interrupts.h)
 #pragma once
 
 #include "context.h"
@@ -55,41 +55,4 @@ static void catch_faults() {
   // The handler leaves by longjmp, so the kernel must not block the signal meanwhile.
   action.flags = DETAILED | ON_STACK | NO_DEFER;
   for (int signal : FAULTS) sigaction(signal, &action, &before_fault[signal]);
-}
-
-// ---- Ctrl-C: Python's handler only sets a mark that its main thread looks at between two
-// instructions of Python, that is after the launch. So while the main thread is in a launch our
-// handler stands in front, stops the kernel and calls Python's. No other thread may install a
-// SIGINT handler (Python's rule), so nothing can come between watch() and unwatch().
-
-static int32_t* volatile interruptible;  // cancel flag of the main thread's launch
-static volatile int32_t interrupt_patience;
-static SignalAction before_interrupt;
-
-static void stop(int32_t* cancel, int32_t why) {  // the first reason counts
-  int32_t none = OK;
-  replace(cancel, none, why);
-}
-
-static void on_interrupt(int signal, SignalInfo* info, void* machine) {
-  int32_t* cancel = interruptible;
-  if (cancel && before_interrupt.handler.bits != IGNORE_ACTION) {
-    interrupt_patience = interrupt_patience - 1;
-    if (interrupt_patience < 0) stop(cancel, INTERRUPTED);
-  }
-  pass_on(before_interrupt, signal, info, machine);
-}
-
-static void watch_interrupts(int32_t* cancel, int32_t patience) {
-  SignalAction action{};
-  action.handler.detailed = on_interrupt;
-  action.flags = DETAILED | ON_STACK;
-  interrupt_patience = patience;
-  interruptible = cancel;
-  sigaction(INTERRUPT, &action, &before_interrupt);
-}
-
-static void unwatch_interrupts() {
-  sigaction(INTERRUPT, &before_interrupt, nullptr);
-  interruptible = nullptr;
 }

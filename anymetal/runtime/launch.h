@@ -1,7 +1,6 @@
-// The launch interface between the pool, the generated code and pool.py.
+// The launch interface between the pool, the generated code, pool.py and the bridge to MLX. It needs
+// fixed-size integers, from libc.h or from the system, and includes neither.
 #pragma once
-
-#include "libc.h"
 
 struct am_launch {
   uint32_t grid[3];    // threads per grid
@@ -18,7 +17,8 @@ struct am_worker {
   void* (*frame)(am_worker*, uint32_t gang, uint64_t bytes);
 };
 
-// Threadgroups are numbered x fastest, then y, then z; the entry runs those in [first, last).
+// Threadgroups are numbered x fastest, then y, then z; the entry runs those in [first, last). Each
+// thread that took part calls it once more at the end, with first == last.
 using Entry = void(void* const* buffers, const am_launch*, uint64_t first, uint64_t last,
                    am_worker*);
 
@@ -35,4 +35,10 @@ struct Call {
   int32_t patience;       // how many Ctrl-C to let pass before the launch is stopped
   int32_t signal;         // out: what stopped a launch with status FAULT
   uint64_t address;       // out: where, for SIGSEGV and SIGBUS; 0 if the machine does not say
+  int32_t interruptible;  // Ctrl-C stops it though it does not run on the main thread
 };
+
+// What the pool offers: `am_run` runs a launch to its end; `am_watch`, on the main thread, lets
+// Ctrl-C stop launches that the program waits for.
+using Run = int32_t(Call*);
+using Watch = void();

@@ -6,9 +6,8 @@
 // look at one at any time: it counts itself in first, and reads the job only if that very step
 // found the slot open. The owner closes the slot and waits until nobody is counted in.
 
-#include "guard.h"
+#include "interrupts.h"
 
-constexpr uint32_t MAX_JOBS = 64;      // launches at the same time; more wait for their turn
 constexpr uint32_t MAX_WORKERS = 1023;
 // As on the main thread, so that private arrays find the same room whoever runs the kernel. The
 // guard is wide because a function with a large frame may step over a narrow one.
@@ -111,12 +110,17 @@ static Effort take_part(Job* job, Context* self, bool may_share) {
         share(job);
       }
     }
+    // A range of no groups: a kernel that keeps sums for this thread hands them over.
+    self->in_kernel = true;
+    call->entry(call->buffers, &call->launch, call->groups, call->groups, self);
+    self->in_kernel = false;
   } else {  // the kernel was abandoned
     int32_t none = OK;
     if (replace(&job->cancel, none, int32_t{self->signal ? FAULT : NO_MEMORY})) {
       job->fault_signal = self->signal;
       job->fault_address = self->address;
     }
+    forget_sums(self);
   }
   set_float_mode(outside);
   return {done, now() - start};
@@ -267,7 +271,6 @@ extern "C" {
 // Once per process, before anything else. `threads` counts the caller.
 int32_t am_start(uint32_t threads) {
   wanted_workers = threads - 1 < MAX_WORKERS ? threads - 1 : MAX_WORKERS;
-  sigaction(INTERRUPT, nullptr, &before_interrupt);
   if (pthread_key_create(&context_key, drop_context) != 0) return NO_MEMORY;
   catch_faults();
   return OK;
@@ -280,11 +283,15 @@ void am_limit(uint64_t nanoseconds) { store(&time_limit, nanoseconds); }
 void am_forked() {
   for (Job& job : jobs) job.owned = job.state = 0, job.deadline = 0;
   crew = workers = sleepers = timekeeper = 0;
-  if (interruptible) unwatch_interrupts();
+  for (Watched& one : watched) one.cancel = nullptr;
   if (void* context = pthread_getspecific(context_key)) {
     static_cast<Context*>(context)->main_thread = on_main_thread();
   }
 }
+
+// On the main thread, before it waits for launches that other threads start: Ctrl-C shall stop
+// those. Cheap if that was so already. The handler stays; without launches it only passes on.
+void am_watch() { stand_in_front(); }
 
 // Runs one launch to its end; the caller's thread takes part.
 int32_t am_run(Call* call) {
@@ -300,8 +307,12 @@ int32_t am_run(Call* call) {
   store(&job->next, uint64_t{0});
   call->launch.cancel = &job->cancel;
   set_deadline(job);
-  bool watched = self->main_thread;
-  if (watched) watch_interrupts(&job->cancel, call->patience);
+  bool in_front = self->main_thread && stand_in_front();
+  Watched& watch = watched[job - jobs];
+  if (self->main_thread || call->interruptible) {
+    watch.patience = call->patience;
+    store(&watch.cancel, &job->cancel);
+  }
 
   bool divisible = call->groups > 1 && wanted_workers > 0;
   bool small = call->group_time > 0 && call->group_time * call->groups < worth_sharing();
@@ -309,7 +320,8 @@ int32_t am_run(Call* call) {
   Effort effort = take_part(job, self, divisible && small);
   close(job);
 
-  if (watched) unwatch_interrupts();
+  store(&watch.cancel, static_cast<int32_t*>(nullptr));
+  if (in_front) step_back();
   clear_deadline(job);
   int32_t status = load(&job->cancel);
   if (status == FAULT) {

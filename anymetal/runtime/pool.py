@@ -16,14 +16,13 @@ import functools
 import os
 import re
 from pathlib import Path
-from typing import NoReturn
 
 from anymetal.errors import CompilerError, KernelMemoryError, KernelTimeoutError, ToolchainError
 from anymetal.runtime import cache, turns, zig
 
 _FOLDER = Path(__file__).parent
 _UNITS = ("pool.cpp", "arrays.cpp")
-_HEADERS = ("libc.h", "launch.h", "context.h", "guard.h")
+_HEADERS = ("libc.h", "launch.h", "context.h", "guard.h", "interrupts.h")
 
 _INTERRUPTED, _TIMED_OUT, _FAULT = 1, 2, 3  # Status in launch.h; the last one is out of memory
 
@@ -52,6 +51,7 @@ class Call(ctypes.Structure):
         ("patience", ctypes.c_int32),
         ("signal", ctypes.c_int32),
         ("address", ctypes.c_uint64),
+        ("interruptible", ctypes.c_int32),
     ]
 
 
@@ -76,6 +76,8 @@ class Pool:
         self.strides.argtypes = [ctypes.py_object, ctypes.c_void_p]
         self._run = library.am_run
         self._run.argtypes = [ctypes.c_void_p]
+        #: Addresses of `am_run` and `am_watch` (launch.h), for the bridge.
+        self.native = (_address(library.am_run), _address(library.am_watch))
         self._limit = library.am_limit
         self._limit.argtypes = [ctypes.c_uint64]
         library.am_start.argtypes = [ctypes.c_uint32]
@@ -90,39 +92,45 @@ class Pool:
         Raises KeyboardInterrupt after Ctrl-C (on the main thread), KernelTimeoutError after the
         time limit, KernelMemoryError if the kernel faults; the outputs are then incomplete.
         """
-        # Whoever handles Ctrl-C in a way of their own perhaps wants to go on: theirs is called
-        # and the launch continues; only a second Ctrl-C stops it.
-        patience = _signal.getsignal(_signal.SIGINT) is not _signal.default_int_handler
-        if call.patience != patience:
-            call.patience = patience
-        status = self._run(address)
-        if status:
-            self._fail(status, call, kernel)
+        if call.patience != (wanted := patience()):
+            call.patience = wanted
+        if status := self._run(address):
+            raise self.failure(kernel, status, call.signal, call.address)
 
     def set_time_limit(self, seconds: float | None) -> None:
         """Stop launches that take longer; None = never. Holds for launches that start later."""
         self.time_limit = seconds
         self._limit(0 if seconds is None else max(1, int(seconds * 1e9)))
 
-    def _fail(self, status: int, call: Call, kernel: str) -> NoReturn:
+    def failure(self, kernel: str, status: int, signal: int, address: int) -> BaseException:
+        """What to raise for a launch that ended so; the numbers are those of `Call`."""
         if status == _INTERRUPTED:
             # Python's own handler for the signal raises here, unless it is somebody else's.
             ctypes.pythonapi.PyErr_CheckSignals()
-            raise KeyboardInterrupt
+            return KeyboardInterrupt()
         if status == _TIMED_OUT:
-            raise KernelTimeoutError(
+            return KernelTimeoutError(
                 f"kernel `{kernel}` ran longer than {self.time_limit} s (ANYMETAL_TIME_LIMIT) and "
                 "was stopped; its outputs are incomplete"
             )
         if status == _FAULT:
-            what = _SIGNALS[call.signal]
-            where = f" at address {call.address:#x}" if call.address else ""
-            raise KernelMemoryError(
+            what = _SIGNALS[signal]
+            where = f" at address {address:#x}" if address else ""
+            return KernelMemoryError(
                 f"kernel `{kernel}` was stopped by {what}{where}: most often it reads or writes "
                 "outside its buffers, threadgroup arrays or private arrays. Compare its indices "
                 "with the sizes; its outputs are incomplete, and other arrays may be damaged."
             )
-        raise MemoryError(f"no memory for the threads of kernel `{kernel}`")
+        return MemoryError(f"no memory for the threads of kernel `{kernel}`")
+
+
+def patience() -> bool:
+    """How many Ctrl-C a launch should survive.
+
+    Whoever handles Ctrl-C in a way of their own perhaps wants to go on: theirs is called and the
+    launch continues; only a second Ctrl-C stops it.
+    """
+    return _signal.getsignal(_signal.SIGINT) is not _signal.default_int_handler
 
 
 _pool: Pool | None = None
@@ -153,7 +161,11 @@ def load_kernel(path: Path, kernel: str) -> int:
             f"cannot load the compiled kernel {path}: {error}. If that file system forbids "
             "executable code, set ANYMETAL_CACHE_DIR to a directory on another one."
         ) from error
-    address = ctypes.cast(library.am_entry, ctypes.c_void_p).value
+    return _address(library.am_entry)
+
+
+def _address(function: object) -> int:
+    address = ctypes.cast(function, ctypes.c_void_p).value  # type: ignore[arg-type]
     assert address is not None
     return address
 

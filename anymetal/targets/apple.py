@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +59,9 @@ class AppleTarget:
         )
         return outputs
 
+    def become_lazy(self) -> None:
+        """It is."""
+
     def run_in_place(
         self,
         source: KernelSource,
@@ -71,6 +75,18 @@ class AppleTarget:
             "call for kernels that bring their own signature. Select the CPU target "
             "(anymetal.targets.select(CpuTarget())), or turn it into a metal_kernel."
         )
+
+
+def recorded_for_export(launch: Launch) -> list[mx.array] | None:
+    """The kernel as MLX's own, while `mx.export_function` traces; None at any other time.
+
+    Only then does MLX take Metal kernels on machines without Metal; the file can run on a Mac.
+    """
+    try:
+        # Its stream, if any, is one of this machine's.
+        return AppleTarget().run(replace(launch, stream=None))
+    except RuntimeError:
+        return None
 
 
 @lru_cache(maxsize=1024)

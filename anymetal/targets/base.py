@@ -2,17 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import mlx.core as mx
 
+from anymetal.errors import KernelLaunchError
 from anymetal.signature import KernelDefinition, Template
 from anymetal.source import KernelSource
 
 if TYPE_CHECKING:
     from anymetal.runtime.arrays import Exporter
+
+
+Extent = tuple[int, int, int]
+
+#: A rule for mx.vmap: inputs and their batch axes to outputs and theirs. None: no axis.
+Lift = Callable[
+    [Sequence[mx.array], Sequence[int | None]], tuple[Sequence[mx.array], Sequence[int]]
+]
+
+MAX_THREADS_PER_THREADGROUP = 1024
+
+
+def check_extents(kernel: str, grid: Extent, threadgroup: Extent) -> None:
+    """Refuse launches that a GPU refuses, too; MLX does so at evaluation."""
+    x, y, z = threadgroup
+    threads = x * y * z
+    if not 0 <= threads <= MAX_THREADS_PER_THREADGROUP:
+        raise KernelLaunchError(
+            f"Thread group size ({threads}) is greater than  the maximum allowed threads per "
+            f"threadgroup ({MAX_THREADS_PER_THREADGROUP})."
+        )
+    if min(grid) < 0 or min(threadgroup) < 0:
+        raise KernelLaunchError(
+            f"[metal_kernel] Kernel `{kernel}` was launched with "
+            f"grid={grid} and threadgroup={threadgroup}: sizes cannot be negative."
+        )
 
 
 @dataclass(slots=True)
@@ -23,13 +50,14 @@ class Launch:
     inputs: Sequence[mx.array]  #: in the order of the input names; perhaps not evaluated yet
     output_shapes: Sequence[tuple[int, ...]]
     output_dtypes: Sequence[mx.Dtype]
-    grid: tuple[int, int, int]  #: threads; a zero means that no thread runs
-    threadgroup: tuple[int, int, int]  #: as requested: to be clamped to the grid
+    grid: Extent  #: threads; a zero means that no thread runs
+    threadgroup: Extent  #: as requested: to be clamped to the grid
     init_value: float | None  #: rounded to float32; None leaves the outputs as they come
     ensure_row_contiguous: bool  #: bind row-contiguous copies of inputs that are not
     definition: KernelDefinition
     template: Template
-    stream: object  #: as passed; only a target with GPU streams looks at it
+    stream: object  #: as passed
+    lift: Lift | None = None  #: the rule for mx.vmap, if the kernel has one
 
 
 class Target(Protocol):
@@ -47,6 +75,9 @@ class Target(Protocol):
         that is not lazy never sees an array that cannot be evaluated.
         """
 
+    def become_lazy(self) -> None:
+        """Wait until `run` only records; raises ToolchainError with what that takes."""
+
     def run(self, launch: Launch) -> list[mx.array]:
         """Run the kernel, or record that it shall run, and return its outputs."""
 
@@ -54,8 +85,8 @@ class Target(Protocol):
         self,
         source: KernelSource,
         arrays: Sequence[Exporter],
-        grid: tuple[int, int, int],
-        threadgroup: tuple[int, int, int],
+        grid: Extent,
+        threadgroup: Extent,
     ) -> None:
         """Run the kernel on arrays that exist: all that it reads, then all that it writes.
 

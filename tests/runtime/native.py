@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[2]
 RUNTIME = ROOT / "anymetal" / "runtime"
 
 _FRAME = """
+#include "{folder}/libc.h"
 #include "{folder}/launch.h"
 {helpers}
 extern "C" void am_entry(void* const* buffers, [[maybe_unused]] const am_launch* launch,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import re
 import shlex
 import subprocess
 import sys
@@ -26,7 +27,7 @@ DTYPES = [
     mx.bool_, mx.int8, mx.int16, mx.int32, mx.int64, mx.uint8, mx.uint16, mx.uint32, mx.uint64,
     mx.float16, mx.bfloat16, mx.float32, mx.float64, mx.complex64,
 ]  # fmt: skip
-LARGE = (loader.WORTHWHILE // 4,)
+LARGE = (1 << 18,)
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +35,7 @@ def library() -> Path:
     """The finished bridge; built once if the cache has none."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ANYMETAL_BRIDGE", "wait")
-        loader.Bridge().empty((), mx.float32)
+        loader.Bridge().native()
         try:
             found = recipe.recipe().library()
         except recipe.Missing as error:
@@ -71,6 +72,14 @@ def compiler(tmp_path, monkeypatch) -> Callable[[str], Path]:
     return install
 
 
+def empty(bridge: native.Native, shape: tuple[int, ...], dtype: mx.Dtype) -> mx.array:
+    """The output of a launch without threads."""
+    plan = bridge.plan("nothing", lambda: None)
+    (array,) = bridge.call(plan, [], [shape], [dtype], True, None, 0, None, None)
+    mx.eval(array)
+    return array
+
+
 def address_of(array: mx.array) -> int:
     arguments = arrays.Arguments(pool(), 1, [0])
     arguments.bind([array], False)
@@ -85,7 +94,7 @@ def copying(library: Path) -> str:
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", [(), (1,), (5,), (0,), (3, 0), (2, 3, 4), (1,) * 12, (70_000,)])
 def test_arrays_are_mlx_arrays_of_every_dtype_and_shape(bridge, dtype, shape):
-    array = bridge.empty(shape, dtype)
+    array = empty(bridge, shape, dtype)
     assert type(array) is mx.array
     assert (array.shape, array.dtype, array.size) == (shape, dtype, math.prod(shape))
     # Booleans other than 0 and 1 would be no fair question.
@@ -98,7 +107,7 @@ def test_arrays_are_mlx_arrays_of_every_dtype_and_shape(bridge, dtype, shape):
 
 
 def test_values_written_through_the_address_are_the_arrays(bridge):
-    array = bridge.empty((2, 3), mx.complex64)
+    array = empty(bridge, (2, 3), mx.complex64)
     numbers = (ctypes.c_float * 12).from_address(address_of(array))
     numbers[:] = list(range(12))
     assert (array * 1j).tolist() == [[-1, -3 + 2j, -5 + 4j], [-7 + 6j, -9 + 8j, -11 + 10j]]
@@ -108,36 +117,30 @@ def test_values_written_through_the_address_are_the_arrays(bridge):
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_large_arrays_begin_a_cache_line(bridge, dtype):
     count = (1 << 20) // dtype.size + 5
-    arrays = [bridge.empty((count,), dtype) for _ in range(3)]
+    arrays = [empty(bridge, (count,), dtype) for _ in range(3)]
     assert [address_of(array) % 64 for array in arrays] == [0, 0, 0]
     ctypes.memset(address_of(arrays[0]), 1, arrays[0].nbytes)
     assert (arrays[0].view(mx.uint8) == 1).all().item()
 
 
-@pytest.mark.parametrize("shape", [(-1,), (3, -2), (2**31,), (1 << 40,), (1.5,)])
-def test_impossible_extents_are_an_error(bridge, shape):
-    with pytest.raises(ValueError, match="from 0 to 2147483647"):
-        bridge.empty(shape, mx.float32)
-
-
 def test_too_much_memory_is_an_error(bridge):
     for shape in [(2**31 - 1,) * 3, (2**31 - 1,) * 2]:
         with pytest.raises((MemoryError, RuntimeError)):
-            bridge.empty(shape, mx.float32)
+            empty(bridge, shape, mx.float32)
 
 
 def test_mlx_counts_and_frees_the_memory(bridge):
     mx.synchronize()
     before = mx.get_active_memory()
     for shape in [(0,), (7,), (1 << 20,), (1 << 24,)]:
-        held = [bridge.empty(shape, mx.float32) for _ in range(3)]
+        held = [empty(bridge, shape, mx.float32) for _ in range(3)]
         size = sum(array.nbytes for array in held)
         assert size <= mx.get_active_memory() - before <= size + 3 * 256
         del held
         assert mx.get_active_memory() == before
     # 100 GB in all: it must have been given back to somebody.
     for _ in range(400):
-        array = bridge.empty((1 << 26,), mx.float32)
+        array = empty(bridge, (1 << 26,), mx.float32)
         ctypes.memset(address_of(array), 1, 4096)
     del array
     assert mx.get_active_memory() == before
@@ -147,7 +150,7 @@ def test_threads_get_memory_of_their_own(bridge):
     def work(number: int) -> None:
         held = []
         for _ in range(50):
-            array = bridge.empty((1 << 16,), mx.uint8)
+            array = empty(bridge, (1 << 16,), mx.uint8)
             ctypes.memset(address_of(array), number, array.nbytes)
             held = [*held[-7:], array]
         for array in held:
@@ -160,63 +163,62 @@ def test_threads_get_memory_of_their_own(bridge):
     assert mx.get_active_memory() == before
 
 
-def test_kernels_write_into_such_arrays(library, monkeypatch):
-    monkeypatch.setenv("ANYMETAL_BRIDGE", "wait")
-    fresh, made = loader.Bridge(), []
-    monkeypatch.setattr(loader, "empty", lambda *of: made.append(fresh.empty(*of)) or made[-1])
-    kernel = anymetal.metal_kernel(
-        name="bridge_count",
-        input_names=[],
-        output_names=["a", "b"],
-        source="uint i = thread_position_in_grid.x; a[i] = i; if (i % 2) b[i] = i;",
-    )
-
-    def run(init_value: float | None) -> list[mx.array]:
-        return kernel(
-            inputs=[],
-            grid=(*LARGE, 1, 1),
-            threadgroup=(256, 1, 1),
-            output_shapes=[LARGE, LARGE],
-            output_dtypes=[mx.uint32, mx.float32],
-            init_value=init_value,
-        )
-
-    a, b = run(None)
-    assert len(made) == 2 and a is made[0] and b is made[1]
-    counts = mx.arange(LARGE[0])
-    assert (a == counts).all().item() and (b[1::2] == counts[1::2]).all().item()
-    # An initial value is for every element, and MLX's own filling serves.
-    a, b = run(7.0)
-    assert len(made) == 2
-    assert (b[::2] == 7).all().item() and (b[1::2] == counts[1::2]).all().item()
+def test_small_and_large_outputs_are_filled(bridge):
+    for dtype in DTYPES:
+        for size in (0, 1, 7, 70_000, 1_000_003):
+            plan = bridge.plan("fill", lambda: None)
+            (array,) = bridge.call(plan, [], [(size,)], [dtype], True, 1.0, 0, None, None)
+            assert (array == 1).all().item(), (dtype, size)
 
 
-def test_small_outputs_do_not_ask_for_it(monkeypatch):
-    monkeypatch.setattr(loader, "empty", lambda *_: pytest.fail("asked"))
-    assert arrays.new_output((LARGE[0] - 1,), mx.float32, None).sum().item() == 0
+def filled(init_value: float, dtype: mx.Dtype, size: int) -> mx.array:
+    """What a kernel with threads, which does nothing, finds in its output."""
+    kernel = anymetal.metal_kernel("fill", [], ["y"], "")
+    return kernel(
+        inputs=[],
+        grid=(1, 1, 1),
+        threadgroup=(1, 1, 1),
+        output_shapes=[(size,)],
+        output_dtypes=[dtype],
+        init_value=init_value,
+    )[0]
+
+
+@pytest.mark.parametrize("value", [0.0, -0.0, 1.0, 100.5, math.inf, -math.inf, math.nan])
+@pytest.mark.parametrize("dtype", [d for d in DTYPES if d != mx.float64])
+def test_initial_values_are_those_of_mlx(dtype, value):
+    if not math.isfinite(value) and not mx.issubdtype(dtype, mx.inexact):
+        pytest.skip("C leaves it undefined")
+    expected = mx.array(value, mx.float32).astype(dtype)
+    for size in (1, 5, 300_000):
+        found = filled(value, dtype, size)
+        same = mx.array_equal(found, mx.full((size,), expected), equal_nan=True)
+        assert same.item(), (size, found)
+        if value == 0 and dtype == mx.float32:
+            assert math.copysign(1, found[-1].item()) == math.copysign(1, value)
 
 
 def test_it_can_be_turned_off(compiler, monkeypatch):
     calls = compiler("exit 1")
     monkeypatch.setenv("ANYMETAL_BRIDGE", "0")
-    assert loader.Bridge().empty(LARGE, mx.float32) is None
+    assert loader.Bridge().native() is None
     assert loader.status() == (False, "turned off", "unset ANYMETAL_BRIDGE")
     assert not calls.read_text()
     monkeypatch.setenv("ANYMETAL_BRIDGE", "perhaps")
     with pytest.raises(ValueError, match="0, 1 or wait, not 'perhaps'"):
-        loader.Bridge().empty(LARGE, mx.float32)
+        loader.Bridge().native()
 
 
 def test_without_a_compiler_there_is_none(compiler, monkeypatch, tmp_path):
     compiler("exit 1")
     monkeypatch.setenv("CXX", "/nowhere/c++ -O2")
-    assert loader.Bridge().empty(LARGE, mx.float32) is None
+    assert loader.Bridge().native() is None
     assert "no program '/nowhere/c++', which CXX names" in loader.status().text
     monkeypatch.delenv("CXX")
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
-    assert loader.Bridge().empty(LARGE, mx.float32) is None
+    assert loader.Bridge().native() is None
     found = {finding.name: finding for finding in doctor._bridge()}
-    assert found["large outputs"].value == "no C++ compiler"
+    assert found["bridge"].value == "no C++ compiler"
     assert found["C++ compiler"].state == "absent" and "g++" in found["C++ compiler"].remedy
 
 
@@ -229,7 +231,7 @@ def test_each_missing_part_has_a_remedy(compiler, monkeypatch, part, tmp_path):
         monkeypatch.setattr("sysconfig.get_path", lambda _: str(tmp_path))
     else:
         monkeypatch.setattr(mx, "__file__", str(tmp_path / "core.so"))
-    assert loader.Bridge().empty(LARGE, mx.float32) is None
+    assert loader.Bridge().native() is None
     assert not loader.status().works and "install" in loader.status().remedy
     assert not calls.read_text()
 
@@ -239,14 +241,14 @@ def test_a_failed_build_is_remembered(compiler):
     for _ in range(2):
         fresh = loader.Bridge()
         for _ in range(3):
-            assert fresh.empty(LARGE, mx.float32) is None
+            assert fresh.native() is None
     assert calls.read_text() == "called\n"
     status = loader.status()
     assert "could not be built" in status.text
     log = Path(status.remedy.split()[0])
     assert "no luck today\nstatus 3" in log.read_text()
     log.unlink()
-    loader.Bridge().empty(LARGE, mx.float32)
+    loader.Bridge().native()
     assert calls.read_text() == "called\ncalled\n"
 
 
@@ -261,7 +263,7 @@ def test_a_failed_build_is_remembered(compiler):
 def test_a_bridge_that_does_not_load_is_never_kept(library, compiler, code, said):
     real = shlex.join(recipe.find_compiler())
     compiler(f'echo \'extern "C" {{ {code} }}\' | {real} -x c++ -shared -fPIC -o "$out" -')
-    assert loader.Bridge().empty(LARGE, mx.float32) is None
+    assert loader.Bridge().native() is None
     assert "could not be built" in loader.status().text
     assert said in Path(loader.status().remedy.split()[0]).read_text()
 
@@ -271,7 +273,7 @@ def test_a_bridge_that_does_not_load_is_never_kept(library, compiler, code, said
 def test_a_foreign_nanobind_is_noticed(library, compiler, option):
     real = shlex.join(recipe.find_compiler())
     compiler(f'exec {real} "$@" {option}')
-    assert loader.Bridge().empty(LARGE, mx.float32) is None
+    assert loader.Bridge().native() is None
     log = Path(loader.status().remedy.split()[0]).read_text()
     assert "the bridge does not fit MLX" in log
     if "99" in option:
@@ -283,20 +285,20 @@ def test_calls_do_not_wait_for_the_build(library, compiler, monkeypatch, tmp_pat
     calls = compiler(f"while [ ! -e {gate} ]; do sleep 0.05; done\n{copying(library)}")
     monkeypatch.setenv("ANYMETAL_BRIDGE", "1")
     fresh = loader.Bridge()
-    assert fresh.empty(LARGE, mx.float32) is None
+    assert fresh.native() is None
     assert "not built yet" in loader.status().text
     deadline = time.monotonic() + 60
     while not calls.read_text():
         assert time.monotonic() < deadline
-        assert fresh.empty(LARGE, mx.float32) is None
+        assert fresh.native() is None
         time.sleep(0.02)
     gate.touch()
-    while fresh.empty(LARGE, mx.float32) is None:
+    while fresh.native() is None:
         assert time.monotonic() < deadline
         time.sleep(0.02)
     assert loader.status().works
     # Found at once by whoever comes later, and not built again.
-    assert type(loader.Bridge().empty(LARGE, mx.float32)) is mx.array
+    assert loader.Bridge().native() is not None
     assert calls.read_text() == "called\n"
 
 
@@ -304,17 +306,14 @@ def test_threads_that_come_together_start_one_build(library, compiler):
     calls = compiler(f"sleep 0.3\n{copying(library)}")
     fresh = loader.Bridge()
     with ThreadPoolExecutor(8) as threads:
-        made = list(threads.map(lambda _: fresh.empty(LARGE, mx.float32), range(8)))
-    assert all(type(array) is mx.array for array in made)
+        made = list(threads.map(lambda _: fresh.native(), range(8)))
+    assert all(made)
     assert calls.read_text() == "called\n"
 
 
 def test_processes_that_come_together_build_once(library, compiler):
     calls = compiler(f"sleep 1\n{copying(library)}")
-    program = (
-        "import mlx.core as mx; from anymetal.runtime.bridge import loader;"
-        f"print(type(loader.empty({LARGE}, mx.float32)) is mx.array)"
-    )
+    program = "from anymetal.runtime.bridge import loader;print(loader.native() is not None)"
     processes = [
         subprocess.Popen(
             [sys.executable, "-c", program], cwd=ROOT, stdout=subprocess.PIPE, text=True
@@ -328,10 +327,7 @@ def test_processes_that_come_together_build_once(library, compiler):
 def test_a_build_outlives_the_program_that_started_it(library, compiler, monkeypatch):
     calls = compiler(f"sleep 1\n{copying(library)}")
     monkeypatch.setenv("ANYMETAL_BRIDGE", "1")
-    program = (
-        "import mlx.core as mx; from anymetal.runtime.bridge import loader;"
-        f"print(loader.empty({LARGE}, mx.float32))"
-    )
+    program = "from anymetal.runtime.bridge import loader;print(loader.native())"
     done = subprocess.run(
         [sys.executable, "-X", "dev", "-c", program],
         cwd=ROOT,
@@ -357,3 +353,67 @@ def test_nothing_is_imported_before_it_is_needed():
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60
     )
     assert done.stdout == "['anymetal.runtime.bridge.loader'] False\n"
+
+
+@pytest.fixture
+def shipped(monkeypatch, tmp_path) -> Path:
+    """Where a wheel would have its bridge."""
+    path = tmp_path / "shipped.so"
+    monkeypatch.setattr(recipe, "shipped", lambda: path)
+    return path
+
+
+def test_a_bridge_that_came_with_the_package_needs_no_compiler(library, compiler, shipped):
+    calls = compiler("exit 1")
+    shipped.write_bytes(library.read_bytes())
+    assert loader.Bridge().native() is not None
+    assert loader.status() == (True, "came with the package", "")
+    assert not calls.read_text()
+
+
+def test_a_bridge_of_the_package_that_does_not_fit_is_passed_over(library, compiler, shipped):
+    calls = compiler(copying(library))
+    shipped.write_bytes(b"no library")
+    assert loader.Bridge().native() is not None
+    assert calls.read_text() == "called\n"
+
+
+COMPILED = """
+import sys
+import mlx.core as mx, anymetal
+kernel = anymetal.metal_kernel("twice", ["x"], ["y"],
+    "uint i = thread_position_in_grid.x; y[i] = 2 * x[i];")
+def twice(x):
+    return kernel(inputs=[x], output_shapes=[x.shape], output_dtypes=[x.dtype],
+                  grid=(x.size, 1, 1), threadgroup=(8, 1, 1))[0]
+if len(sys.argv) > 1: print(twice(mx.ones(3)).tolist())
+print(mx.compile(lambda x: twice(x) + 1)(mx.ones(3)).tolist())
+"""
+
+
+def run_compiled(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", COMPILED, *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=100)
+
+
+def test_without_a_compiler_kernels_run_but_not_under_compile(compiler, monkeypatch):
+    compiler("exit 1")
+    monkeypatch.setenv("CXX", "/nowhere/c++")
+    monkeypatch.setenv("ANYMETAL_BRIDGE", "1")
+    done = run_compiled("plain")
+    assert done.stdout == "[2.0, 2.0, 2.0]\n"
+    assert "ValueError: [eval] Attempting to eval an array during function" in done.stderr
+    assert "no program '/nowhere/c++', which CXX names; correct or unset CXX" in done.stderr
+
+
+def test_compile_waits_for_the_build_and_says_so(library, compiler, monkeypatch):
+    calls = compiler(f"sleep 1\n{copying(library)}")
+    monkeypatch.setenv("ANYMETAL_BRIDGE", "1")
+    for said in [
+        r"AnyMetal builds its bridge to MLX, once for this version of MLX \.\.\. \d s\n",
+        "",
+    ]:
+        done = run_compiled()
+        assert done.stdout == "[3.0, 3.0, 3.0]\n", done.stderr
+        assert re.fullmatch(said, done.stderr)
+    assert calls.read_text() == "called\n"

@@ -1,5 +1,7 @@
 """The program that builds the bridge: `python -m anymetal.runtime.bridge.build`.
 
+With a path as its argument it builds the bridge there, for a wheel (hatch_build.py).
+
 A process of its own, so that a build outlives a short program, and a bridge that crashes when it
 is first loaded crashes nothing else. Its result is in the disk cache: the library or a log.
 """
@@ -32,6 +34,8 @@ def main() -> int:
     except Missing as error:
         print(error, error.remedy, sep="; ", file=sys.stderr)
         return 1
+    if len(sys.argv) > 1:
+        return _build_at(wanted, Path(sys.argv[1]))
     with _alone():
         if wanted.library() is None and wanted.failure() is None:
             _build(wanted)
@@ -55,6 +59,22 @@ def _build(wanted: Recipe) -> None:
         else:
             cache.put(wanted.key, ".so", library.read_bytes(), "the bridge to MLX")
         note.unlink(missing_ok=True)
+
+
+def _build_at(wanted: Recipe, library: Path) -> int:
+    """The bridge as a file of this name; returns 1 with the reason on stderr if there is none."""
+    library.parent.mkdir(parents=True, exist_ok=True)
+    library.unlink(missing_ok=True)
+    log = _compile([*wanted.command, "-o", str(library)])
+    try:
+        if library.exists():
+            load(library)
+            return 0
+    except Unusable as error:
+        library.unlink()
+        log += f"{error}\n"
+    print(log, file=sys.stderr)
+    return 1
 
 
 def _compile(command: list[str]) -> str:

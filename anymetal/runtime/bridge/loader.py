@@ -1,7 +1,7 @@
 """The bridge in this process: built when it is first of use, loaded when it is ready.
 
-ANYMETAL_BRIDGE=0      never
-ANYMETAL_BRIDGE=wait   build it at once where others would build it in the background
+ANYMETAL_BRIDGE=0      never: kernels run at once, and errors are raised by the call
+ANYMETAL_BRIDGE=wait   wait for its build where others would run kernels at once meanwhile
 """
 
 from __future__ import annotations
@@ -9,17 +9,16 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-import mlx.core as mx
-
+from anymetal.errors import ToolchainError
 from anymetal.runtime import cache
 
 if TYPE_CHECKING:  # what it takes to build and load costs milliseconds to import
     from anymetal.runtime.bridge.native import Native
-
-#: From so many bytes on, zeroing an array takes longer than asking for one that is not.
-WORTHWHILE = 1 << 20
 
 
 class Bridge:
@@ -31,15 +30,22 @@ class Bridge:
         self._native: Native | None = None
         self._builder: int | None = None
 
-    def empty(self, shape: tuple[int, ...], dtype: mx.Dtype) -> mx.array | None:
-        """An evaluated array with arbitrary contents; None as long as there is no bridge."""
+    def native(self) -> Native | None:
+        """The extension; None as long as there is no bridge."""
         if not self._settled:
-            self._advance()
-        native = self._native
-        return None if native is None else native.empty(shape, dtype)
+            self._advance(_mode() == "wait")
+        return self._native
 
-    def _advance(self) -> None:
-        wait = _mode() == "wait"
+    def require(self) -> Native:
+        """The extension, even if it must be built first; raises ToolchainError."""
+        if not self._settled:
+            self._advance(True)
+        if self._native is None:
+            text, remedy = status()[1:]
+            raise ToolchainError(f"{text}; {remedy}" if remedy else text)
+        return self._native
+
+    def _advance(self, wait: bool) -> None:
         if not self._lock.acquire(blocking=wait):
             return  # another thread is at it
         try:
@@ -57,6 +63,9 @@ class Bridge:
         from anymetal.runtime.bridge.native import Unusable, load
         from anymetal.runtime.bridge.recipe import Missing, recipe
 
+        self._native = _shipped()
+        if self._native is not None:
+            return True
         try:
             wanted = recipe()
             path = wanted.library()
@@ -68,6 +77,20 @@ class Bridge:
         except (Missing, Unusable, OSError):  # the last one: no process for the build
             pass  # `status` tells
         return True
+
+
+def _shipped() -> Native | None:
+    """The bridge that came with the package, if one did and it fits."""
+    from anymetal.runtime.bridge.native import Unusable, load
+    from anymetal.runtime.bridge.recipe import shipped
+
+    path = shipped()
+    if not path.exists():
+        return None
+    try:
+        return load(path)
+    except Unusable:  # nanobind's ABI, say; one that is built here may fit
+        return None
 
 
 class Status(NamedTuple):
@@ -85,6 +108,8 @@ def status() -> Status:
 
     if _mode() == "0":
         return Status(False, "turned off", "unset ANYMETAL_BRIDGE")
+    if _shipped() is not None:
+        return Status(True, "came with the package", "")
     try:
         wanted = recipe()
     except Missing as error:
@@ -98,7 +123,7 @@ def status() -> Status:
     if log := wanted.failure():
         remedy = f"{log} has the compiler's words; delete it to try again"
         return Status(False, f"could not be built {wanted.versions}", remedy)
-    remedy = "the first output of 1 MiB or more starts that in the background; it takes seconds"
+    remedy = "the first call of a kernel starts that in the background; it takes seconds"
     return Status(False, "not built yet", remedy)
 
 
@@ -127,10 +152,33 @@ def _start_build() -> int:
 
 def _ended(process: int, wait: bool) -> bool:
     try:
-        return os.waitpid(process, 0 if wait else os.WNOHANG)[0] != 0
+        if os.waitpid(process, os.WNOHANG)[0] != 0:
+            return True
+        if not wait:
+            return False
+        with _progress():
+            os.waitpid(process, 0)
+        return True
     except ChildProcessError:  # somebody else took note, or this is a fork of the one who asked
         return True
 
 
+@contextmanager
+def _progress() -> Iterator[None]:
+    """Says what takes so long, on a line of stderr."""
+    start = time.monotonic()
+    print(
+        "AnyMetal builds its bridge to MLX, once for this version of MLX ...",
+        end="",
+        file=sys.stderr,
+        flush=True,
+    )
+    try:
+        yield
+    finally:
+        print(f" {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
+
+
 _bridge = Bridge()
-empty = _bridge.empty
+native = _bridge.native
+require = _bridge.require

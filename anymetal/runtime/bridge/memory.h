@@ -1,4 +1,5 @@
-// Arrays whose memory nobody has touched yet, which MLX's Python interface cannot make.
+// Memory for the outputs of kernels: from MLX, which counts and frees it, and nobody has touched
+// it, so that a kernel's own threads take the page faults.
 
 #pragma once
 
@@ -32,25 +33,22 @@ inline void prefer_huge_pages(void* memory, size_t bytes) {
 constexpr size_t aligned_threshold = size_t{1} << 20;
 constexpr size_t line = 64;
 
-// An evaluated array with arbitrary contents, in memory that MLX counts and frees.
-inline mlx::core::array empty(mlx::core::Shape shape, mlx::core::Dtype dtype) {
-  size_t bytes = dtype.size();
-  for (auto extent : shape) {
-    if (__builtin_mul_overflow(bytes, static_cast<size_t>(extent), &bytes)) throw std::bad_alloc();
-  }
+// Gives a row-contiguous array its memory, with arbitrary contents.
+inline void allocate(mlx::core::array& result) {
+  const size_t bytes = result.nbytes();
   const size_t spare = bytes >= aligned_threshold ? line : 0;
   mlx::core::allocator::Data data = mlx::core::allocator::malloc(bytes + spare);
   void* memory = data.buffer().raw_ptr();
   if (memory == nullptr && bytes != 0) throw std::bad_alloc();
   if (bytes >= huge_page_threshold) prefer_huge_pages(memory, bytes);
-  mlx::core::array result(std::move(data), std::move(shape), dtype);
+  result.set_data(std::move(data));
   const size_t unaligned = reinterpret_cast<uintptr_t>(memory) % line;
-  if (spare && unaligned && unaligned % dtype.size() == 0) {
-    const auto offset = static_cast<int64_t>((line - unaligned) / dtype.size());
+  if (spare && unaligned && unaligned % result.itemsize() == 0) {
+    const auto offset = static_cast<int64_t>((line - unaligned) / result.itemsize());
+    const mlx::core::array whole = result;
     result.copy_shared_buffer(
-        result, result.strides(), result.flags(), result.data_size(), offset);
+        whole, whole.strides(), whole.flags(), whole.data_size(), offset);
   }
-  return result;
 }
 
 }  // namespace anymetal

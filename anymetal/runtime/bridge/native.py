@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import functools
+from collections.abc import Callable, Sequence
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
@@ -10,20 +12,58 @@ from typing import Protocol, cast
 
 import mlx.core as mx
 
+from anymetal.runtime.pool import pool
+
 _DOMAIN = "mlx"
+
+
+class NativePlan(Protocol):
+    """A kernel for one grid and threadgroup, in C++ (plan.h)."""
 
 
 class Native(Protocol):
     """What the C++ module offers (module.cpp)."""
 
-    def empty(self, shape: tuple[int, ...], dtype: mx.Dtype) -> mx.array:
-        """An evaluated array with arbitrary contents."""
+    def plan(self, kernel: str, compile: Callable[[], object]) -> NativePlan:
+        """A plan that calls `compile` when it is first evaluated.
+
+        It returns what module.cpp reads in `program_of`, or None for a launch without threads.
+        """
+
+    def call(
+        self,
+        plan: NativePlan,
+        inputs: Sequence[mx.array],
+        shapes: Sequence[tuple[int, ...]],
+        dtypes: Sequence[mx.Dtype],
+        contiguous: bool,
+        init_value: float | None,
+        patience: int,
+        stream: object,
+        lift: Callable[..., object] | None,
+    ) -> list[mx.array]:
+        """A launch as a node of MLX's graph: its outputs, not evaluated yet."""
+
+    def exporting(self, arrays: Sequence[mx.array]) -> bool:
+        """Whether these arrays are part of a function that is being exported."""
+
+    def adopt(
+        self,
+        outputs: Sequence[mx.array],
+        inputs: Sequence[mx.array],
+        maker: Callable[..., NativePlan],
+    ) -> list[mx.array]:
+        """Makes a graph run on the CPU; `maker` gets what `Recorded` in imported.py lists."""
+
+    def on_failure(self, maker: Callable[[str, int, int, int], BaseException]) -> None:
+        """Who makes exceptions of launches that end badly: kernel, status, signal, address."""
 
 
 class Unusable(Exception):
     """The bridge was built, but must not be used."""
 
 
+@functools.cache
 def load(path: Path) -> Native:
     """The bridge in this file, tried out; raises `Unusable`."""
     loader = ExtensionFileLoader("anymetal.runtime.bridge.extension", str(path))
@@ -36,6 +76,7 @@ def load(path: Path) -> Native:
         raise Unusable(f"the bridge does not load: {error}") from error
     native = cast(Native, module)
     try:
+        native.on_failure(lambda *call: pool().failure(*call))
         _try_out(native)
     except Exception as error:
         raise Unusable(f"the bridge does not fit MLX: {_mismatch() or error}") from error
@@ -43,15 +84,16 @@ def load(path: Path) -> Native:
 
 
 def _try_out(native: Native) -> None:
-    array = native.empty((2, 3), mx.int32)
+    """A launch without threads, which only fills its output."""
+    (array,) = native.call(
+        native.plan("trial", lambda: None), [], [(2, 3)], [mx.int32], True, 7.0, 0, None, None
+    )
     if type(array) is not mx.array:
         raise TypeError(f"it makes arrays of the type {type(array)}, not {mx.array}")
     if array.shape != (2, 3) or array.dtype != mx.int32:
         raise ValueError(f"asked for int32 of shape (2, 3), it made {array.dtype} {array.shape}")
-    numbers = (ctypes.c_int32 * 6).from_buffer(cast(bytearray, array))
-    numbers[:] = list(range(6))
-    if (found := (array + 1).tolist()) != [[1, 2, 3], [4, 5, 6]]:
-        raise ValueError(f"MLX reads {found} where 1 to 6 should be")
+    if (found := (array + 1).tolist()) != [[8, 8, 8], [8, 8, 8]]:
+        raise ValueError(f"MLX reads {found} where 8 should be")
 
 
 def _mismatch() -> str:

@@ -6,7 +6,6 @@ Looking them up takes milliseconds and starts nothing.
 from __future__ import annotations
 
 import os
-import shlex
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import NamedTuple
@@ -16,7 +15,8 @@ import mlx.core as mx
 from anymetal.runtime import cache
 
 _FOLDER = Path(__file__).parent
-_SOURCES = ("module.cpp", "memory.h")
+_UNITS = ("module.cpp", "kernel.cpp", "adopt.cpp")
+_HEADERS = ("kernel.h", "adopt.h", "plan.h", "failure.h", "chores.h", "memory.h", "../launch.h")
 _COMPILERS = ("c++", "g++", "clang++")
 
 #: `z now`: a library that lacks a symbol of MLX must fail when it is loaded, not in a call.
@@ -56,6 +56,12 @@ class Recipe(NamedTuple):
         return cache.digest("failed bridge", self.key)
 
 
+def shipped() -> Path:
+    """Where a wheel has its bridge for this Python and this MLX, if it has one."""
+    tag = cache.digest("shipped bridge", *_texts())[:12]
+    return _FOLDER / "shipped" / f"mlx-{_mlx_version()}-{tag}{EXTENSION_SUFFIXES[0]}"
+
+
 def recipe() -> Recipe:
     """All that the build needs; raises `Missing`."""
     compiler = find_compiler()
@@ -69,12 +75,13 @@ def recipe() -> Recipe:
             "install MLX as its publishers pack it: python -m pip install --force-reinstall mlx",
         )
     headers = (
+        _FOLDER.parent,
         *python,
         binder / "include",
         binder / "ext" / "robin_map" / "include",
         mlx / "include",
     )
-    sources = (binder / "src" / "nb_combined.cpp", _FOLDER / _SOURCES[0])
+    sources = (binder / "src" / "nb_combined.cpp", *(_FOLDER / name for name in _UNITS))
     command = (
         *compiler,
         *_FLAGS,
@@ -82,23 +89,33 @@ def recipe() -> Recipe:
         *map(str, sources),
         str(library),
     )
-    mlx_version: str = mx.__version__  # type: ignore[attr-defined]  # the stubs lack it
-    versions = f"with nanobind {version} for MLX {mlx_version}"
+    versions = f"with nanobind {version} for MLX {_mlx_version()}"
     key = cache.digest(
         "bridge",
         EXTENSION_SUFFIXES[0],  # Python's ABI: ".cpython-311-x86_64-linux-gnu.so"
         versions,
         *(_identity(path) for path in (Path(compiler[0]), library, sources[0])),
         *command,
-        *((_FOLDER / name).read_bytes() for name in _SOURCES),
+        *_texts(),
     )
     return Recipe(command, versions, key)
 
 
+def _texts() -> list[bytes]:
+    return [(_FOLDER / name).read_bytes() for name in _UNITS + _HEADERS]
+
+
+def _mlx_version() -> str:
+    version: str = mx.__version__  # type: ignore[attr-defined]  # the stubs lack it
+    return version
+
+
 def find_compiler() -> tuple[str, ...]:
     """`$CXX` with its options, else the first C++ compiler on the PATH; raises `Missing`."""
-    chosen = shlex.split(os.environ.get("CXX", ""))
-    if chosen:
+    if wanted := os.environ.get("CXX", "").strip():
+        import shlex  # takes longer than all the rest here
+
+        chosen = shlex.split(wanted)
         if path := _which(chosen[0]):
             return (path, *chosen[1:])
         raise Missing(f"no program {chosen[0]!r}, which CXX names", "correct or unset CXX")

@@ -1,7 +1,8 @@
 """Launching kernels on the CPU. After the first call of a kind everything here is looked up.
 
 A `Plan` is one kernel with one grid and threadgroup: its machine code is loaded and the launch is
-described. What is left for a call are the addresses of its arrays.
+described. What is left for a call are the addresses of its arrays. With the bridge to MLX a call
+only makes a node of the graph (graph.py), and the plan is made when that is evaluated.
 """
 
 from __future__ import annotations
@@ -9,20 +10,27 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from math import prod
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 import mlx.core as mx
 
 from anymetal.errors import KernelLaunchError
 from anymetal.runtime import arrays
 from anymetal.runtime.arrays import Arguments, Exporter, Numbers
+from anymetal.runtime.bridge import loader as bridge
 from anymetal.runtime.pool import Call, Pool, pool
 from anymetal.source import KernelSource, Parameter
-from anymetal.targets.base import Launch
+from anymetal.targets.base import Extent, Launch, check_extents
+from anymetal.targets.cpu.graph import KINDS, Recipe, record
 from anymetal.targets.cpu.library import entry_of
 from anymetal.targets.cpu.variant import fitting_group, gang_width_in_use, variant_for
 
-Extent = tuple[int, int, int]
+if TYPE_CHECKING:
+    from anymetal.runtime.bridge.native import Native, NativePlan
+
+#: Grid, threadgroup, gang width, arrays of 2³¹ elements.
+_Key = tuple[Extent, Extent, int, bool]
+_T = TypeVar("_T")
 
 _SOURCES = 4096
 _PLANS_PER_SOURCE = 256
@@ -31,20 +39,49 @@ _LARGE = 2**31  #: elements; from here on 32-bit indices count as unsigned
 
 
 class CpuTarget:
-    """Runs kernels on this machine's processors, at once."""
+    """Runs kernels on this machine: as nodes of MLX's graph, or at once without a bridge."""
 
     name = "cpu"
-    lazy = False
 
     def __init__(self) -> None:
-        # By identity: the front of the house makes one source for equal calls, and comparing two
-        # sources takes longer than a launch.
-        self._plans: dict[
-            int, tuple[KernelSource, dict[tuple[Extent, Extent, int, bool], Plan]]
-        ] = {}
+        self._plans: _BySource[Plan] = _BySource()
+        self._nodes: _BySource[NativePlan] = _BySource()
+
+    @property
+    def lazy(self) -> bool:
+        """Whether the bridge to MLX is there. The first question starts its build, if need be."""
+        return bridge.native() is not None
+
+    def become_lazy(self) -> None:
+        """Wait for the bridge; raises ToolchainError with what is missing."""
+        bridge.require()
 
     def run(self, launch: Launch) -> list[mx.array]:
-        """Run the kernel to its end and return its outputs, evaluated."""
+        """The outputs of the kernel: to be evaluated by MLX, or evaluated where there is no bridge.
+
+        Without a bridge it raises all that a launch may raise, else only MLX's evaluation does.
+        """
+        native = bridge.native()
+        if native is None:
+            return self._run_now(launch)
+        sizes = [array.size for array in launch.inputs]
+        sizes += map(prod, launch.output_shapes)
+        large = max(sizes) >= _LARGE
+        plan = self.plan(native, launch.source, launch.grid, launch.threadgroup, large)
+        return record(native, plan, launch)
+
+    def plan(
+        self, native: Native, source: KernelSource, grid: Extent, threadgroup: Extent, large: bool
+    ) -> NativePlan:
+        """The plan of nodes of the graph. `large`: an array has 2³¹ elements or more."""
+        plans, key = self._nodes.of(source), (grid, threadgroup, gang_width_in_use(), large)
+        plan = plans.get(key)
+        if plan is None:
+            plan = native.plan(source.name, lambda: _recipe(source, grid, threadgroup, large))
+            _keep(plans, key, plan)
+        return plan
+
+    def _run_now(self, launch: Launch) -> list[mx.array]:
         init_value = launch.init_value
         outputs = [
             arrays.new_output(shape, dtype, init_value)
@@ -68,20 +105,46 @@ class CpuTarget:
         self._plan(source, grid, threadgroup, large).run(list(arrays), True)
 
     def _plan(self, source: KernelSource, grid: Extent, threadgroup: Extent, large: bool) -> Plan:
-        known = self._plans.get(id(source))
-        if known is None:
-            if len(self._plans) >= _SOURCES:
-                self._plans.clear()
-            known = self._plans[id(source)] = (source, {})
-        plans = known[1]
-        key = (grid, threadgroup, gang_width_in_use(), large)
+        plans, key = self._plans.of(source), (grid, threadgroup, gang_width_in_use(), large)
         plan = plans.get(key)
         if plan is None:
             plan = Plan(source, grid, threadgroup, large)
-            if len(plans) >= _PLANS_PER_SOURCE:
-                plans.clear()
-            plans[key] = plan
+            _keep(plans, key, plan)
         return plan
+
+
+class _BySource(Generic[_T]):
+    """Plans by source, and of each source by launch.
+
+    By the identity of the source: the front of the house makes one for equal calls, and comparing
+    two takes longer than a launch.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[KernelSource, dict[_Key, _T]]] = {}
+
+    def of(self, source: KernelSource) -> dict[_Key, _T]:
+        """What is kept for a source."""
+        known = self._known.get(id(source))
+        if known is None:
+            if len(self._known) >= _SOURCES:
+                self._known.clear()
+            known = self._known[id(source)] = (source, {})
+        return known[1]
+
+
+def _keep(plans: dict[_Key, _T], key: _Key, plan: _T) -> None:
+    if len(plans) >= _PLANS_PER_SOURCE:
+        plans.clear()
+    plans[key] = plan
+
+
+def _recipe(source: KernelSource, grid: Extent, threadgroup: Extent, large: bool) -> Recipe | None:
+    """What the bridge launches; None for a launch without threads."""
+    check_extents(source.name, grid, threadgroup)
+    if 0 in grid or 0 in threadgroup:
+        return None
+    return Plan(source, grid, threadgroup, large).recipe()
 
 
 class Plan:
@@ -113,6 +176,22 @@ class Plan:
         self._infos = [(slot, p) for slot, p in parameters if slot not in self._slots]
         #: Launch descriptions that no thread is using.
         self._free: list[_Description] = []
+
+    def recipe(self) -> Recipe:
+        """The plan as the bridge wants it."""
+        run, watch = self._pool.native
+        return Recipe(
+            run,
+            watch,
+            self._entry,
+            self._grid,
+            self._group,
+            self._groups,
+            prod(self._groups),
+            self._buffers,
+            self._slots,
+            [(KINDS[p.kind], p.argument, slot) for slot, p in self._infos],
+        )
 
     def run(self, bound: list[Exporter], contiguous: bool) -> None:
         """Launch on evaluated arrays, inputs then outputs; return when those are written."""

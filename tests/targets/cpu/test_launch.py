@@ -14,10 +14,29 @@ import pytest
 
 from anymetal.errors import KernelLaunchError, KernelMemoryError
 from anymetal.runtime import cache
+from anymetal.runtime.bridge import loader
 from anymetal.signature import KernelDefinition, SignatureGenerator
+from anymetal.targets import cpu
 from anymetal.targets.base import Launch
-from anymetal.targets.cpu import CpuTarget, library
+from anymetal.targets.cpu import library
 from tests.runtime.native import object_of, output_of
+
+
+class CpuTarget(cpu.CpuTarget):
+    """The target, and the evaluation after each call."""
+
+    def run(self, launch):
+        outputs = super().run(launch)
+        mx.eval(outputs)
+        return outputs
+
+
+@pytest.fixture(autouse=True, params=["graph", "at once"])
+def way(request, monkeypatch):
+    """With and without the bridge to MLX."""
+    if request.param == "at once":
+        monkeypatch.setattr(loader, "native", lambda: None)
+    return request.param
 
 
 @pytest.fixture(autouse=True)
@@ -128,7 +147,7 @@ def test_the_launch_is_described(compiled):
         ((5, 1, 1), (1024, 1, 1), (5, 1, 1), (1, 1, 1)),
         ((33, 2, 9), (32, 8, 4), (32, 2, 4), (2, 1, 3)),
     ]:
-        launch = make(body, [], [(10,)], [mx.uint32], grid, asked)
+        launch = make(body, [], [(10,)], [mx.uint32], grid, asked, 0.0)
         expected = [*grid, *group, *groups, groups[0] * groups[1] * groups[2]]
         assert CpuTarget().run(launch)[0].tolist() == expected
 
@@ -136,10 +155,10 @@ def test_the_launch_is_described(compiled):
 @pytest.mark.parametrize("grid", [(0, 1, 1), (4, 0, 4), (1, 1, 0)])
 @pytest.mark.parametrize("init", [None, 3.0])
 def test_no_threads_no_launch(grid, init, compiled):
-    launch = make("__builtin_trap();", [], [(4,)], [mx.float32], grid, (1, 1, 1), init)
-    assert CpuTarget().run(launch)[0].tolist() == [init or 0.0] * 4
-    launch = make("__builtin_trap();", [], [(4,)], [mx.float32], (1, 1, 1), grid, init)
-    assert CpuTarget().run(launch)[0].tolist() == [init or 0.0] * 4
+    for extents in [(grid, (1, 1, 1)), ((1, 1, 1), grid)]:
+        launch = make("__builtin_trap();", [], [(4,)], [mx.float32], *extents, init)
+        (y,) = CpuTarget().run(launch)
+        assert y.tolist() == [init] * 4 if init else y.shape == (4,)
     assert not compiled
 
 

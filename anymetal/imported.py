@@ -1,0 +1,169 @@
+"""`import_function`: functions that MLX exported, with Metal kernels in them.
+
+`mx.export_function` writes a graph to a file, and a Metal kernel in it as its generated text. MLX
+reads such a file anywhere but runs the kernels on Apple GPUs only. Here MLX builds the graph as it
+always does; then the bridge moves every node to the CPU and puts our kernels in the place of
+MLX's. What they are is read from the text, which MLX generates in one known form.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import mlx.core as mx
+from mlx.utils import tree_flatten
+
+from anymetal import targets
+from anymetal.errors import UnsupportedFeatureError
+from anymetal.signature import ATTRIBUTES
+from anymetal.source import KernelSource, MathMode, Parameter, ParameterKind
+from anymetal.targets.base import Extent
+from anymetal.targets.cpu import CpuTarget
+
+if TYPE_CHECKING:
+    from anymetal.runtime.bridge.native import Native, NativePlan
+
+_MATH_MODES: tuple[MathMode, ...] = ("safe", "relaxed", "fast")
+
+# One parameter a line. What ends the list may also stand between outputs: where MLX miscounts (see
+# signature.py), it closes the list after each of the last outputs.
+_PARAMETER = r"  (?:[^\n]+ \[\[buffer\(\d+\)\]\]|\w+ \w+ \[\[\w+\]\])"
+_SIGNATURE = rf"{_PARAMETER}(?:(?:,|\) \{{)\n{_PARAMETER})*"
+
+#: The function with a given name.
+_FUNCTION = r"\[\[kernel\]\] void {name}\(\n(?P<signature>{signature})\) \{{\n"
+_TEMPLATE = re.compile(r"template <([^\n]*)>\n\Z")
+_INSTANCE = re.compile(
+    r"\n\ntemplate \[\[host_name\(\"(?P<name>\w+)\"\)\]\] \[\[kernel\]\] "
+    r"decltype\((?P=name)(?P<arguments><[^\n]*>)\) (?P=name)(?P=arguments);\n\Z"
+)
+_END = "\n}\n"
+
+_BUFFER = re.compile(r"  (?P<declaration>[^\n]*?(?P<name>\w+)) \[\[buffer\(\d+\)\]\]")
+_ATTRIBUTE = re.compile(r"\[\[(\w+)\]\]")
+
+
+def import_function(path: str | os.PathLike[str]) -> Callable[..., list[mx.array]]:
+    """A function that `mx.export_function` wrote, Metal kernels included.
+
+    On a Mac this is `mx.import_function`. Elsewhere the whole function runs on the CPU, whatever
+    device it was exported for, and is lazy as any other. It takes the arguments that it was
+    exported with, positional or by keyword, and returns a list of arrays.
+
+    Args:
+        path: The file, which by custom ends in ".mlxfn".
+
+    Raises:
+        ToolchainError: The bridge to MLX is missing (`anymetal doctor` tells why).
+        RuntimeError, ValueError: What MLX says of the file or, in calls, of the arguments.
+        UnsupportedFeatureError: In calls, for kernels that were written for CUDA.
+    """
+    path = os.fspath(path)
+    if targets.HAS_METAL:
+        return cast("Callable[..., list[mx.array]]", mx.import_function(path))
+    from anymetal.runtime.bridge import loader
+
+    native = loader.require()
+    function = _read(path)
+    kernels = Kernels(native)
+
+    def imported(*args: Any, **kwargs: Any) -> list[mx.array]:
+        given = cast("list[tuple[str, Any]]", tree_flatten((args, kwargs)))
+        arrays = [value for _, value in given if isinstance(value, mx.array)]
+        return native.adopt(function(*args, **kwargs), arrays, kernels.plan)
+
+    return imported
+
+
+def _read(path: str) -> Callable[..., list[mx.array]]:
+    try:
+        return cast("Callable[..., list[mx.array]]", mx.import_function(path))
+    except ValueError as error:
+        # MLX notices that a stream of a GPU cannot be made, and only at the first such import.
+        if "without gpu backend" not in str(error):
+            raise
+        return cast("Callable[..., list[mx.array]]", mx.import_function(path))
+
+
+class Recorded(NamedTuple):
+    """A kernel as MLX's graph has it; the bridge fills this in (adopt.cpp)."""
+
+    name: str
+    text: str  #: all that MLX generated
+    grid: Extent
+    threadgroup: Extent
+    infos: Sequence[tuple[bool, bool, bool]]  #: per input: takes its shape, strides, ndim
+    math_mode: int
+    precompiled: bool
+    large: bool  #: an array has 2³¹ elements or more
+
+
+class Kernels:
+    """The kernels of one imported function, each understood once."""
+
+    def __init__(self, native: Native) -> None:
+        self._native = native
+        self._target = CpuTarget()
+        self._sources: dict[tuple[str, int], KernelSource] = {}
+
+    def plan(self, *recorded: Any) -> NativePlan:
+        """The bridge's plan for a recorded kernel."""
+        kernel = Recorded(*recorded)
+        key = (kernel.text, kernel.math_mode)
+        source = self._sources.get(key)
+        if source is None:
+            source = self._sources[key] = source_of(kernel)
+        return self._target.plan(
+            self._native, source, kernel.grid, kernel.threadgroup, kernel.large
+        )
+
+
+def source_of(kernel: Recorded) -> KernelSource:
+    """What `signature.metal_text` would print as this kernel's text.
+
+    The text of the user in it may look like anything, so this goes by what is certain: the name of
+    the function, the form of the signature, the end.
+    """
+    function = _FUNCTION.format(name=re.escape(kernel.name), signature=_SIGNATURE)
+    found = re.search(function, kernel.text)
+    instance = _INSTANCE.search(kernel.text)
+    text = kernel.text[: instance.start() + 1] if instance else kernel.text
+    if kernel.precompiled or found is None or not text.endswith(_END):
+        raise UnsupportedFeatureError(
+            f"kernel `{kernel.name}` of an imported function is not one of mx.fast.metal_kernel: "
+            "only those run here. Its text begins:\n" + kernel.text[:200]
+        )
+    header, signature = kernel.text[: found.start()], found["signature"]
+    parameters = _TEMPLATE.search(header) if instance else None
+    return KernelSource(
+        name=kernel.name.removeprefix("custom_kernel_"),
+        entry=kernel.name,
+        header=header[: parameters.start()] if parameters else header,
+        body=text[found.end() : -len(_END)],
+        parameters=tuple(_parameters(list(_BUFFER.finditer(signature)), kernel.infos)),
+        attributes=tuple(name for name in _ATTRIBUTE.findall(signature) if name in ATTRIBUTES),
+        template_parameters=parameters[1] if parameters else "",
+        template_arguments=instance["arguments"] if instance else "",
+        math_mode=_MATH_MODES[kernel.math_mode],
+    )
+
+
+def _parameters(
+    buffers: Sequence[re.Match[str]], infos: Sequence[tuple[bool, bool, bool]]
+) -> list[Parameter]:
+    kinds: tuple[ParameterKind, ...] = ("shape", "strides", "ndim")
+    roles: list[tuple[ParameterKind, int]] = []
+    for number, wanted in enumerate(infos):
+        roles.append(("input", number))
+        scalar = "&" in buffers[len(roles) - 1]["declaration"]
+        if not scalar:  # MLX passes nothing about an array without axes
+            roles += [(kind, number) for kind, yes in zip(kinds, wanted, strict=True) if yes]
+    outputs = len(buffers) - len(roles)
+    roles += [("output", number) for number in range(outputs)]
+    return [
+        Parameter(buffer["name"], kind, number, buffer["declaration"])
+        for buffer, (kind, number) in zip(buffers, roles, strict=True)
+    ]

@@ -1,0 +1,24 @@
+// Graphs that were recorded elsewhere, made to run here.
+
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "mlx/array.h"
+#include "mlx/fast_primitives.h"
+#include "plan.h"
+
+namespace anymetal {
+
+// `large`: one of its arrays has 2³¹ elements or more.
+using PlanOf =
+    std::function<std::shared_ptr<Plan>(const mlx::core::fast::CustomKernel&, bool large)>;
+
+// Moves all that these outputs are computed by, up to the inputs, to the CPU's default stream, and
+// puts kernels that run there in the place of MLX's.
+void adopt(const std::vector<mlx::core::array>& outputs,
+           const std::vector<mlx::core::array>& inputs, const PlanOf& plan_of);
+
+}  // namespace anymetal

@@ -1,0 +1,69 @@
+// Errors on their way from an evaluation to Python.
+//
+// While it evaluates, MLX runs C++ that it did not throw from: on the thread that called mx.eval,
+// where compiling may raise a Python exception, and on the thread of a stream, where a kernel may
+// end badly. Of the second kind MLX keeps only the text, and throws a std::runtime_error with that
+// text at a later evaluation: once for each stream that waited for the kernel. So the text holds a
+// number under which the failure is kept here.
+
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "launch.h"
+
+namespace anymetal {
+
+// How a launch ended that did not end well; the fields are those of `Call`.
+struct Failure {
+  std::string kernel;
+  int32_t status;
+  int32_t signal;
+  uint64_t address;
+};
+
+class Failures {
+ public:
+  // The error to throw on a stream's thread.
+  std::runtime_error add(Failure failure) {
+    std::lock_guard lock(mutex_);
+    const uint64_t number = next_++;
+    if (kept_.size() >= most) kept_.erase(kept_.begin());  // the oldest
+    std::string text = "kernel `" + failure.kernel + "` failed";
+    text.append(mark).append(std::to_string(number)).append(")");
+    kept_.emplace(number, std::move(failure));
+    return std::runtime_error(text);
+  }
+
+  // The failure behind the text of an exception; nothing if it is not one of ours.
+  std::optional<Failure> find(std::string_view text) {
+    const size_t at = text.rfind(mark);
+    if (at == std::string_view::npos) return std::nullopt;
+    std::lock_guard lock(mutex_);
+    auto found = kept_.find(std::strtoull(text.data() + at + mark.size(), nullptr, 10));
+    if (found == kept_.end()) return std::nullopt;
+    return found->second;
+  }
+
+ private:
+  static constexpr std::string_view mark = " (AnyMetal failure ";
+  static constexpr size_t most = 1024;
+
+  std::mutex mutex_;
+  std::map<uint64_t, Failure> kept_;
+  uint64_t next_ = 1;
+};
+
+inline Failures& failures() {
+  static Failures all;
+  return all;
+}
+
+}  // namespace anymetal

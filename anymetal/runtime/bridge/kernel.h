@@ -1,0 +1,76 @@
+// A Metal kernel as a node of MLX's graph.
+
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "mlx/primitives.h"
+#include "plan.h"
+
+namespace anymetal {
+
+// Arrays of a vmapped launch and the axes of the batch, -1 for those without.
+using Mapped = std::pair<std::vector<mlx::core::array>, std::vector<int>>;
+
+// What runs a kernel for a whole batch.
+using Lift = std::function<Mapped(const std::vector<mlx::core::array>&, const std::vector<int>&)>;
+
+struct Outputs {
+  std::vector<mlx::core::Shape> shapes;
+  std::vector<mlx::core::Dtype> dtypes;
+};
+
+struct Options {
+  bool contiguous;  // bind row-contiguous copies of inputs that are not
+  std::optional<float> init_value;
+  int32_t patience;  // as in Call
+  Lift lift;         // empty: there is none
+};
+
+class MetalKernel : public mlx::core::Primitive {
+ public:
+  MetalKernel(mlx::core::Stream stream, std::shared_ptr<Plan> plan, Outputs outputs,
+               Options options)
+      : Primitive(stream),
+        plan_(std::move(plan)),
+        outputs_(std::move(outputs)),
+        options_(std::move(options)) {}
+
+  void eval_cpu(const std::vector<mlx::core::array>& inputs,
+                std::vector<mlx::core::array>& outputs) override;
+  void eval_gpu(const std::vector<mlx::core::array>&,
+                std::vector<mlx::core::array>&) override;
+
+  // Without a rule they give arrays that cannot be evaluated, rather than an error: what a function
+  // with rules of its own (mx.custom_function) wraps is transformed as well, and never looked at.
+  Mapped vmap(const std::vector<mlx::core::array>& inputs, const std::vector<int>& axes) override;
+  std::vector<mlx::core::array> jvp(const std::vector<mlx::core::array>& primals,
+                                    const std::vector<mlx::core::array>& tangents,
+                                    const std::vector<int>& argnums) override;
+
+  // MLX would take anything of its own kernels' name, CustomKernel, for one of those and export it.
+  // The errors of transformations have that name all the same.
+  const char* name() const override { return "MetalKernel"; }
+
+  std::vector<mlx::core::array> vjp(const std::vector<mlx::core::array>& primals,
+                                    const std::vector<mlx::core::array>& cotangents,
+                                    const std::vector<int>& argnums,
+                                    const std::vector<mlx::core::array>& outputs) override;
+  std::vector<mlx::core::Shape> output_shapes(
+      const std::vector<mlx::core::array>& inputs) override;
+
+ private:
+  std::vector<mlx::core::array> unknown(std::vector<mlx::core::Shape> shapes,
+                                        const std::vector<mlx::core::array>& inputs,
+                                        const char* error);
+
+  const std::shared_ptr<Plan> plan_;
+  const Outputs outputs_;
+  const Options options_;
+};
+
+}  // namespace anymetal

@@ -1,0 +1,56 @@
+"""Kernels as nodes of MLX's graph: what a call tells the bridge, and later the machine code.
+
+A call only makes the node. At its first evaluation the bridge asks for the `Recipe`, which
+compiles; all evaluations after that stay in C++.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import mlx.core as mx
+
+from anymetal.runtime.pool import patience
+from anymetal.targets.apple import recorded_for_export
+from anymetal.targets.base import Extent, Launch
+
+if TYPE_CHECKING:
+    from anymetal.runtime.bridge.native import Native, NativePlan
+
+
+class Recipe(NamedTuple):
+    """What the bridge (module.cpp) reads of a compiled kernel; names and order of infos count."""
+
+    run: int  #: addresses of the pool's functions
+    watch: int
+    entry: int  #: address of the machine code
+    grid: Extent
+    group: Extent
+    groups: list[int]
+    total_groups: int
+    buffers: int
+    slots: list[int]  #: position of each array among the buffers: inputs, then outputs
+    infos: list[tuple[int, int, int]]  #: kind (`KINDS`), input, position among the buffers
+
+
+#: Kinds of parameters that describe an input, by their numbers in plan.h.
+KINDS = {"shape": 0, "strides": 1, "ndim": 2, "size": 3}
+
+
+def record(native: Native, plan: NativePlan, launch: Launch) -> list[mx.array]:
+    """The outputs as arrays that are not evaluated yet."""
+    if native.exporting(launch.inputs):
+        exported = recorded_for_export(launch)
+        if exported is not None:
+            return exported
+    return native.call(
+        plan,
+        launch.inputs,
+        launch.output_shapes,
+        launch.output_dtypes,
+        launch.ensure_row_contiguous,
+        launch.init_value,
+        patience(),
+        launch.stream,
+        launch.lift,
+    )
