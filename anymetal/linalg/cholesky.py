@@ -1,0 +1,330 @@
+"""Cholesky factors of symmetric positive definite matrices, and their gradients.
+
+Four kinds of kernels for matrices of growing size: a thread per matrix, a SIMD-group, a
+threadgroup, and above that blocks of rows in several launches. All compute the rows of U = Lᵀ
+from top to bottom, since rows are what a SIMD-group reads and writes at once. Within a block the
+sums over finished rows come first (left-looking), blocks update all that is left of the matrix
+(right-looking): Golub and Van Loan, Matrix Computations, 4th edition, section 4.2.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import mlx.core as mx
+
+from anymetal import metal_kernel
+from anymetal.kernel import MetalKernel
+from anymetal.linalg.gemm import matmul_atb
+from anymetal.linalg.triangular import solve_lower
+from anymetal.metal_files import read
+from anymetal.transforms import is_transformed
+from anymetal.tune.switch import choose
+
+# The largest matrices of a thread, a SIMD-group and a threadgroup.
+_LARGEST = {"thread": 8, "simdgroup": 32, "threadgroup": 512}
+_BLOCK = 256  # rows that are factored between two updates of all that is left
+
+Shape = tuple[int, ...]
+Extent = tuple[int, int, int]
+
+
+class _Job(NamedTuple):
+    """What a path is asked for."""
+
+    upper: bool
+    guard: float | None
+    checked: bool  # whether the numbers of bad pivots are wanted, too
+
+
+Factor = tuple[mx.array, mx.array | None]
+"""The triangle; if checked, for each matrix 0 or 1 + the index of its first bad pivot."""
+
+
+def cholesky(
+    A: mx.array,
+    upper: bool = False,
+    *,
+    check: bool = False,
+    guard: float | None = None,
+    path: str | None = None,
+    explain: bool = False,
+) -> mx.array:
+    """The triangle L with L Lᵀ = A, or U with Uᵀ U = A, of symmetric positive definite matrices.
+
+    As in `mx.linalg.cholesky`, the lower triangle of A is read for L and the upper one for U; the
+    other triangle may hold anything, and that of the result is zero. A matrix that is not positive
+    definite to working precision, that is, one with a pivot that is not above zero (or is NaN),
+    gets NaN in the whole triangle of its result, diagonal included; other matrices of the batch
+    are not affected. Rounding: |A - L Lᵀ| ≤ (n + 1) ε |L| |L|ᵀ / (1 - (n + 1) ε) elementwise, as
+    LAPACK's (Higham, Accuracy and Stability of Numerical Algorithms, 2nd edition, theorem 10.3).
+
+    The gradient is ½ (S + Sᵀ) with S = L⁻ᵀ Φ(Lᵀ L̄) L⁻¹, where Φ takes the lower triangle and
+    halves the diagonal (Murray, Differentiation of the Cholesky decomposition, 2016, section 3.1):
+    the symmetric matrix that belongs to symmetric changes of A.
+
+    Args:
+        A: Matrices of shape (..., n, n), float32.
+        upper: Return U instead of L.
+        check: Raise an error if a matrix is not positive definite. This evaluates the result, so
+            it does not work inside `mx.compile` and `mx.vmap`.
+        guard: Replace pivots (before the root) that are at most this by it, such as 1e-10, instead
+            of returning NaN. The result is then the factor of some other matrix.
+        path: Name of the path to take, one of `PATHS`, instead of the fastest.
+        explain: Print the path and the reason to stderr.
+
+    Raises:
+        ValueError: Not square matrices of float32; a path that cannot serve them; with `check`, a
+            matrix that is not positive definite, with its index and the pivot's.
+    """
+    question = _question(A.shape, A.dtype, guard)
+    if A.size == 0:
+        return mx.zeros(A.shape, A.dtype)
+    choice = choose("cholesky", **question, forced=path, explain=explain)
+    factor, pivots = _differentiable(_WAYS[choice.path], A, _Job(upper, guard, check))
+    if pivots is not None:
+        _raise_unless_zero(pivots)
+    return factor
+
+
+# A small matrix takes microseconds, so what follows from the arguments alone is kept.
+@functools.lru_cache(maxsize=1024)
+def _question(shape: Shape, dtype: mx.Dtype, guard: float | None) -> dict[str, Any]:
+    """What the switch is asked."""
+    if len(shape) < 2 or shape[-1] != shape[-2]:
+        raise ValueError(
+            f"[cholesky] The last two dimensions must be those of square matrices, not {shape}."
+        )
+    if dtype != mx.float32:
+        raise ValueError(
+            f"[cholesky] Matrices must be float32, not {dtype}, in which pivots would lose their "
+            "digits. Convert with A.astype(mx.float32)."
+        )
+    if guard is not None and not guard > 0:
+        raise ValueError(f"[cholesky] guard must be above zero, such as 1e-10, not {guard}.")
+    size = shape[-1]
+    among = [name for name in _WAYS if size <= _LARGEST.get(name, size)]
+    if guard is not None:
+        among.remove("mlx")
+    # The first that can do it is the fastest.
+    return {
+        "sizes": (math.prod(shape[:-2]), size),
+        "dtype": dtype,
+        "among": tuple(among),
+        "default": among[0],
+    }
+
+
+def _raise_unless_zero(pivots: mx.array) -> None:
+    numbers: Any = pivots.reshape(-1).tolist()
+    index = next((i for i, number in enumerate(numbers) if number > 0), None)
+    if index is None:
+        return
+    pivot = numbers[index] - 1
+    place: list[str] = []
+    for extent in reversed(pivots.shape):
+        index, coordinate = divmod(index, extent)
+        place.insert(0, str(coordinate))
+    matrix = f"Matrix [{', '.join(place)}]" if place else "The matrix"
+    raise ValueError(
+        f"[cholesky] {matrix} is not positive definite: pivot {pivot} is not above zero. "
+        "Pass guard=1e-10 to replace such pivots."
+    )
+
+
+# The paths
+
+
+def _in_one_launch(name: str) -> Callable[[mx.array, _Job], Factor]:
+    def way(A: mx.array, job: _Job) -> Factor:
+        kernel, arguments = _single_launch(name, A.shape, job)
+        inputs = [A] if job.guard is None else [A, job.guard]
+        results = kernel(inputs=inputs, **arguments)
+        return results[0], results[1] if job.checked else None
+
+    return way
+
+
+@functools.lru_cache(maxsize=1024)
+def _single_launch(name: str, shape: Shape, job: _Job) -> tuple[MetalKernel, dict[str, Any]]:
+    """The kernel and all of its arguments but the inputs."""
+    matrices, size = math.prod(shape[:-2]), shape[-1]
+    height = _whole_strips(size)
+    outputs = _results(shape, job)
+    macros = {"UPPER": int(job.upper)}
+    if name == "thread":
+        grid, threadgroup = (matrices, 1, 1), (32, 1, 1)
+        macros["N"] = size
+    else:
+        grid, threadgroup = (height, matrices, 1), (height, 1, 1)
+    if name == "threadgroup":
+        outputs["work"] = (matrices, height, height)
+    inputs = ("a",) if job.guard is None else ("a", "guard")
+    return _kernel(name, inputs, tuple(outputs), **macros), {
+        "grid": grid,
+        "threadgroup": threadgroup,
+        "output_shapes": list(outputs.values()),
+        "output_dtypes": _dtypes(outputs),
+    }
+
+
+def _by_blocks(A: mx.array, job: _Job) -> Factor:
+    matrices, height = A.size // A.shape[-1] ** 2, _whole_strips(A.shape[-1])
+    count = height // 32  # strips of 32 columns
+    guard = {} if job.guard is None else {"guard": job.guard}
+    lanes = (32, 1, 1)
+
+    strips = _run(
+        "pack",
+        {"a": A},
+        ("strips", (matrices, count, height, 32)),
+        (32 * count, count, matrices),
+        lanes,
+        UPPER=int(job.upper),
+    )
+    panels = []
+    while count > 0:
+        done = min(count, _BLOCK // 32)
+        rows, left = 32 * done, count - done
+        panel = _run(
+            "factor",
+            {"strips": strips, **guard},
+            ("diagonal", (matrices, done, rows, 32)),
+            (rows, matrices, 1),
+            (rows, 1, 1),
+        )
+        if left > 0:
+            panel = _run(
+                "solve",
+                {"strips": strips, "diagonal": panel},
+                ("panel", (matrices, count, rows, 32)),
+                (32 * count, matrices, 1),
+                lanes,
+            )
+            strips = _run(
+                "update",
+                {"strips": strips, "panel": panel},
+                ("rest", (matrices, left, 32 * left, 32)),
+                (32 * left, left, matrices),
+                lanes,
+            )
+        panels.append(panel.reshape(matrices, -1))
+        count = left
+
+    outputs = _results(A.shape, job)
+    results = _kernel(
+        "unpack", ("panels", "n"), tuple(outputs), UPPER=int(job.upper), BLOCK=_BLOCK
+    )(
+        inputs=[mx.concatenate(panels, axis=1), A.shape[-1]],
+        grid=(height, matrices, 1),
+        threadgroup=lanes,
+        output_shapes=list(outputs.values()),
+        output_dtypes=_dtypes(outputs),
+    )
+    return results[0], results[1] if job.checked else None
+
+
+def _by_mlx(A: mx.array, job: _Job) -> Factor:
+    factor = mx.linalg.cholesky(A, job.upper, stream=mx.cpu)
+    # LAPACK stops at the first pivot that is not positive, and leaves it where it is.
+    bad = ~(mx.diagonal(factor, axis1=-2, axis2=-1) > 0)
+    failed = mx.any(bad, axis=-1)
+    triangle = mx.tri(A.shape[-1], dtype=mx.bool_)
+    if job.upper:
+        triangle = triangle.T
+    factor = mx.where(failed[..., None, None] & triangle, math.nan, factor)
+    return factor, mx.where(failed, mx.argmax(bad, axis=-1) + 1, 0) if job.checked else None
+
+
+def _whole_strips(size: int) -> int:
+    return 32 * -(-size // 32)
+
+
+def _results(shape: Shape, job: _Job) -> dict[str, Shape]:
+    return {"out": shape, "info": shape[:-2]} if job.checked else {"out": shape}
+
+
+def _dtypes(outputs: Mapping[str, Shape]) -> list[mx.Dtype]:
+    return [mx.uint32 if name == "info" else mx.float32 for name in outputs]
+
+
+def _run(
+    name: str,
+    inputs: Mapping[str, mx.array | float],
+    output: tuple[str, Shape],
+    grid: Extent,
+    threadgroup: Extent,
+    **macros: int,
+) -> mx.array:
+    """Launch a kernel of one output."""
+    kernel = _kernel(name, tuple(inputs), (output[0],), **macros)
+    return kernel(
+        inputs=list(inputs.values()),
+        grid=grid,
+        threadgroup=threadgroup,
+        output_shapes=[output[1]],
+        output_dtypes=[mx.float32],
+    )[0]
+
+
+@functools.cache
+def _kernel(
+    name: str, inputs: tuple[str, ...], outputs: tuple[str, ...], **macros: int
+) -> MetalKernel:
+    header = [
+        f"#define BOUNDS {'float2(guard)' if 'guard' in inputs else 'float2(0, NAN)'}",
+        *(["#define CHECKED"] if "info" in outputs else []),
+        *(f"#define {macro} {value}" for macro, value in macros.items()),
+        read("linalg", "cholesky_header"),
+    ]
+    return metal_kernel(
+        name=f"cholesky_{name}",
+        input_names=inputs,
+        output_names=outputs,
+        source=read("linalg", f"cholesky_{name}"),
+        header="\n".join(header),
+    )
+
+
+_WAYS: dict[str, Callable[[mx.array, _Job], Factor]] = {
+    "thread": _in_one_launch("thread"),
+    "simdgroup": _in_one_launch("simdgroup"),
+    "threadgroup": _in_one_launch("threadgroup"),
+    "blocks": _by_blocks,
+    "mlx": _by_mlx,
+}
+PATHS = {name: functools.partial(cholesky, path=name) for name in _WAYS}
+
+
+# The gradient
+
+
+def _differentiable(way: Callable[[mx.array, _Job], Factor], A: mx.array, job: _Job) -> Factor:
+    if not is_transformed([A]):
+        return way(A, job)  # a custom function is one more node of the graph, which takes time
+    pivots: list[mx.array | None] = [None]
+
+    def factor(A: mx.array) -> mx.array:
+        result, pivots[0] = way(A, job)
+        return result
+
+    def gradient(primal: mx.array, cotangent: mx.array, output: mx.array) -> mx.array:
+        if job.upper:
+            return _gradient(output.swapaxes(-1, -2), cotangent.swapaxes(-1, -2))
+        return _gradient(output, cotangent)
+
+    custom: Any = mx.custom_function(factor)
+    custom.vjp(gradient)
+    custom.vmap(lambda A, axis: (_differentiable(way, mx.moveaxis(A, axis, 0), job)[0], 0))
+    return custom(A), pivots[0]
+
+
+def _gradient(L: mx.array, cotangent: mx.array) -> mx.array:
+    inner = mx.tril(matmul_atb(L, cotangent))
+    inner = inner - 0.5 * mx.eye(L.shape[-1]) * inner  # Φ
+    half = solve_lower(inner, L)
+    S = solve_lower(half.swapaxes(-1, -2), L)
+    return 0.5 * (S + S.swapaxes(-1, -2))

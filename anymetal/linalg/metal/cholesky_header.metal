@@ -1,0 +1,132 @@
+// What the Cholesky kernels share. They work on U = transpose(L) and keep it in strips: a strip has
+// 32 columns, and its rows lie one behind the other, so that a SIMD-group reads and writes a row at
+// once, a lane per column. Eight rows at a time are in registers.
+
+// The pivot as the caller wants it: one that is not above `bounds.x` becomes `bounds.y`. NaN stays.
+inline float guarded(float pivot, float2 bounds) {
+    return pivot <= bounds.x ? bounds.y : pivot;
+}
+
+// x[r] -= sum over k < count of u[k][r] * mine[k]: `u` are 8 columns, the same for all lanes.
+template <typename Columns, typename Mine>
+inline void subtract_products(thread float (&x)[8], Columns u, Mine mine, uint count) {
+    float sum[8];
+    #pragma unroll
+    for (uint r = 0; r < 8; ++r) {
+        sum[r] = 0;
+    }
+    for (uint k = 0; k < count; ++k) {
+        float factor = mine[32 * k];
+        #pragma unroll
+        for (uint r = 0; r < 8; ++r) {
+            sum[r] += u[32 * k + r] * factor;
+        }
+    }
+    #pragma unroll
+    for (uint r = 0; r < 8; ++r) {
+        x[r] -= sum[r];
+    }
+}
+
+// Eight rows of U that begin on the diagonal, in lanes `first` and up; zero left of the diagonal.
+inline void factor_rows(thread float (&x)[8], uint first, uint lane, float2 bounds) {
+    #pragma unroll
+    for (uint r = 0; r < 8; ++r) {
+        float root = metal::sqrt(guarded(metal::simd_shuffle(x[r], first + r), bounds));
+        float scaled = x[r] * (1 / root);
+        x[r] = lane < first + r ? 0 : lane == first + r ? root : scaled;
+        #pragma unroll
+        for (uint i = r + 1; i < 8; ++i) {
+            x[i] -= metal::simd_shuffle(x[r], first + i) * x[r];
+        }
+    }
+}
+
+// Eight rows of U right of the diagonal; `u` is the 8 × 8 triangle on it.
+template <typename Triangle>
+inline void solve_rows(thread float (&x)[8], Triangle u) {
+    #pragma unroll
+    for (uint r = 0; r < 8; ++r) {
+        x[r] *= 1 / u[33 * r];
+        #pragma unroll
+        for (uint i = r + 1; i < 8; ++i) {
+            x[i] -= u[32 * r + i] * x[r];
+        }
+    }
+}
+
+template <typename From>
+inline void load_rows(thread float (&x)[8], From from) {
+    #pragma unroll
+    for (uint r = 0; r < 8; ++r) {
+        x[r] = from[32 * r];
+    }
+}
+
+template <typename To>
+inline void store_rows(thread const float (&x)[8], To to) {
+    #pragma unroll
+    for (uint r = 0; r < 8; ++r) {
+        to[32 * r] = x[r];
+    }
+}
+
+// Rows `first` to `first` + 7 of a column of U's triangle in A, those of the identity beyond its
+// end. For L these lie in a row of A.
+template <typename Matrix>
+inline void load_triangle(
+    thread float (&x)[8], Matrix a, uint n, uint first, uint column, bool upper
+) {
+    if (first + 8 <= n && column < n) {
+        #pragma unroll
+        for (uint r = 0; r < 8; ++r) {
+            x[r] = upper ? a[(first + r) * n + column] : a[column * n + first + r];
+        }
+    } else {
+        #pragma unroll
+        for (uint r = 0; r < 8; ++r) {
+            uint row = first + r;
+            x[r] = row == column ? 1 : 0;
+            if (row < n && column < n) {
+                x[r] = upper ? a[row * n + column] : a[column * n + row];
+            }
+        }
+    }
+}
+
+// Factors strips of `height` rows in place, the first 8 * steps rows of them. SIMD-group s of the
+// threadgroup has strip s.
+inline void factor_strips(
+    device float* strips, uint height, uint steps, uint s, uint lane, float2 bounds
+) {
+    device float* mine = strips + s * height * 32 + lane;
+    for (uint step = 0; step < steps; ++step) {
+        const uint t = step / 4, first = 8 * step;  // strip t is on the diagonal
+        const device float* theirs = strips + t * height * 32 + first % 32;
+        float x[8];
+        if (s >= t) {
+            load_rows(x, mine + 32 * first);
+            subtract_products(x, theirs, mine, first);
+        }
+        if (s == t) {
+            factor_rows(x, first % 32, lane, bounds);
+            store_rows(x, mine + 32 * first);
+        }
+        threadgroup_barrier(metal::mem_flags::mem_device);
+        if (s > t) {
+            solve_rows(x, theirs + 32 * first);
+            store_rows(x, mine + 32 * first);
+        }
+        if (first % 32 == 24) {  // the next strip is about to be read by others
+            threadgroup_barrier(metal::mem_flags::mem_device);
+        }
+    }
+}
+// Where the panels, one behind the other, have row k of column c: panel p has the rows from
+// p * block on, and the strips from the one where these meet the diagonal.
+inline uint in_panels(uint k, uint c, uint count, uint block) {
+    const uint p = k / block, step = block / 32;
+    const uint before = block * 32 * (p * count - step * (p * (p - 1) / 2));
+    const uint rows = metal::min(block, 32 * count - p * block);
+    return before + ((c / 32 - p * step) * rows + k - p * block) * 32 + c % 32;
+}

@@ -1,0 +1,16 @@
+// The triangle of a matrix as strips, with the identity beyond its end. A SIMD-group per tile.
+const uint n = a_shape[a_ndim - 1];
+const uint height = (n + 31) / 32 * 32;
+const uint lane = thread_index_in_simdgroup;
+const uint s = threadgroup_position_in_grid.x, r = threadgroup_position_in_grid.y;
+const uint matrix = threadgroup_position_in_grid.z;
+if (r > s) {
+    return;
+}
+auto from = a + ulong(matrix) * n * n;
+device float* to = strips + ulong(matrix) * height * height + s * height * 32 + lane;
+for (uint first = 32 * r; first < 32 * r + 32; first += 8) {
+    float x[8];
+    load_triangle(x, from, n, first, 32 * s + lane, UPPER);
+    store_rows(x, to + 32 * first);
+}

@@ -1,0 +1,38 @@
+// A matrix per thread, for the smallest: N × N, all in registers.
+const uint matrix = thread_position_in_grid.x;
+auto from = a + ulong(matrix) * (N * N);
+device float* to = out + ulong(matrix) * (N * N);
+const float2 bounds = BOUNDS;
+
+float l[N][N];
+#pragma unroll
+for (int i = 0; i < N; ++i) {
+    #pragma unroll
+    for (int j = 0; j <= i; ++j) {
+        float sum = UPPER ? from[j * N + i] : from[i * N + j];
+        #pragma unroll
+        for (int k = 0; k < j; ++k) {
+            sum -= l[i][k] * l[j][k];
+        }
+        l[i][j] = i == j ? metal::sqrt(guarded(sum, bounds)) : sum / l[j][j];
+    }
+}
+// A pivot that is NaN makes all that follow NaN.
+const bool failed = metal::isnan(l[N - 1][N - 1]);
+#pragma unroll
+for (int i = 0; i < N; ++i) {
+    #pragma unroll
+    for (int j = 0; j < N; ++j) {
+        float value = UPPER ? l[j][i] : l[i][j];
+        bool outside = UPPER ? j < i : j > i;
+        to[i * N + j] = outside ? 0 : failed ? NAN : value;
+    }
+}
+#ifdef CHECKED
+uint pivot = N;
+#pragma unroll
+for (int i = N - 1; i >= 0; --i) {
+    pivot = metal::isnan(l[i][i]) ? i : pivot;
+}
+info[matrix] = failed ? pivot + 1 : 0;
+#endif

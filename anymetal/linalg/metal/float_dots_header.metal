@@ -1,0 +1,48 @@
+// A sum in two floats. `error` gathers what the additions to `sum` lost and what the products
+// lost, as in Dot2 of Ogita, Rump and Oishi (2005), algorithm 5.3.
+struct Sum {
+    float sum, error;
+};
+
+// Knuth's TwoSum: `value` joins the sum, and the rounding error of that joins the errors.
+inline void add(thread Sum& to, float value) {
+    const float total = to.sum + value;
+    const float part = total - to.sum;
+    const float lost = (to.sum - (total - part)) + (value - part);
+    to.sum = total;
+    to.error += lost;
+}
+
+inline void add(thread Sum& to, Sum other) {
+    add(to, other.sum);
+    to.error += other.error;
+}
+
+template <bool COMPENSATED>
+inline void add_product(thread Sum& to, float x, float y) {
+    if (COMPENSATED) {
+        const float product = x * y;
+        add(to, product);
+        to.error += metal::fma(x, y, -product);
+    } else {
+        to.sum = metal::fma(x, y, to.sum);
+    }
+}
+
+template <bool COMPENSATED>
+inline void add_lanes(thread Sum& sum) {
+    for (ushort distance = 16; distance > 0; distance /= 2) {
+        const Sum other = {metal::simd_shuffle_xor(sum.sum, distance),
+                           metal::simd_shuffle_xor(sum.error, distance)};
+        if (COMPENSATED) {
+            add(sum, other);
+        } else {
+            sum.sum += other.sum;
+        }
+    }
+}
+
+// After an overflow the errors are undefined; the sum is what additions without errors give.
+inline float result_of(Sum sum) {
+    return metal::isfinite(sum.error) ? sum.sum + sum.error : sum.sum;
+}

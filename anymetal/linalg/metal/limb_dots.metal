@@ -1,0 +1,17 @@
+// A SIMD-group for one dot product, from the survey to the float.
+const uint lane = thread_index_in_simdgroup, count = x_shape[2];
+const Pair pair = pair_of_rows(thread_position_in_grid.y, x_shape, y_shape);
+if (SYMMETRIC && pair.below) return;
+
+const auto left = x + pair.left;
+const auto right = y + pair.right;
+const Survey found = survey(left, right, 0, count, lane);
+Limbs sum = {};
+if (found.special == 0) {
+    sum = add_products(left, right, 0, count, window_bottom(found.exponent, count), lane);
+}
+if (lane == 0) {
+    const uint result = finished(sum, found, count, ROOT);
+    out[pair.result] = result;
+    if (SYMMETRIC) out[pair.mirrored] = result;
+}

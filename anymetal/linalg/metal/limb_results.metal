@@ -1,0 +1,22 @@
+// A SIMD-group adds the blocks of one dot product and converts the sum.
+const uint lane = thread_index_in_simdgroup, count = x_shape[2], blocks = sums_shape[1];
+const Pair pair = pair_of_rows(thread_position_in_grid.y, x_shape, y_shape);
+if (SYMMETRIC && pair.below) return;
+
+const ulong first = pair.result * blocks;
+const Survey found = survey_of_blocks(surveys + 2 * first, blocks, lane);
+Limbs sum = {};
+if (found.special == 0) {
+    // At most 2^18 blocks, 2^13 per lane, of words below 2^16.
+    for (uint block = lane; block < blocks; block += 32) {
+        #pragma unroll
+        for (int j = 0; j < LIMBS; ++j) sum.word[j] += sums[(first + block) * LIMBS + j];
+    }
+    carry(sum);
+    add_lanes(sum);
+}
+if (lane == 0) {
+    const uint result = finished(sum, found, count, ROOT);
+    out[pair.result] = result;
+    if (SYMMETRIC) out[pair.mirrored] = result;
+}

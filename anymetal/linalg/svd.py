@@ -1,0 +1,214 @@
+"""The largest singular values of a matrix, with their vectors."""
+
+from __future__ import annotations
+
+import functools
+import math
+import sys
+from collections.abc import Callable
+from typing import cast
+
+import mlx.core as mx
+
+from anymetal.linalg.gemm import matmul_atb, matmul_av
+from anymetal.linalg.iterations import (
+    Found,
+    Operator,
+    OutOfRangeError,
+    Search,
+    lanczos,
+    room_for_lanczos,
+    subspace,
+)
+from anymetal.tune.switch import choose
+
+_DTYPES = (mx.float32, mx.float16, mx.bfloat16)
+
+Factors = tuple[mx.array, mx.array, mx.array]
+
+
+def svd_topk(
+    A: mx.array,
+    k: int,
+    *,
+    tol: float = 1e-5,
+    max_steps: int = 50,
+    oversample: int | None = None,
+    banding: int | None = None,
+    path: str | None = None,
+    explain: bool = False,
+    key: mx.array | None = None,
+) -> Factors:
+    """The k largest singular values of A, and the best approximation of rank k: U diag(S) Vt.
+
+    Runs at once, since each step decides whether there is another one, and has no gradient.
+
+    Args:
+        A: float32, float16 or bfloat16, shape (..., m, n), of any rank.
+        k: How many, from 1 to min(m, n).
+        tol: Stop as soon as ‖Aᵀu - σv‖ <= tol·σ₁ for all k, while A v = σ u holds to rounding (for
+            m < n with A and Aᵀ exchanged). Each computed σ then is within tol·σ₁ of a singular
+            value of A, and much closer if that one stands apart (Parlett, "The Symmetric
+            Eigenvalue Problem", 1998, theorems 4.5.1 and 11.7.1, for [0 A; Aᵀ 0]). Rounding
+            errors may keep residuals above 2e-6, so less than that may need all `max_steps`.
+        max_steps: Stop after so many products with A and as many with Aᵀ, converged or not. With 3
+            this is the work of `torch.svd_lowrank(niter=2)`.
+        oversample: Further columns of the blocks that A is multiplied with. The default fills
+            blocks to whole SIMD-groups, with 8 columns at most.
+        banding: Multiply so many columns of a block at a time; all by default.
+        path: "lanczos" (block Lanczos with thick restarts), "subspace" (subspace iteration) or
+            "full" (all of `mx.linalg.svd`); chosen by default.
+        explain: Print to stderr which path ran, why, and how many steps it took.
+        key: Random key of the first block; the same one by default, so results repeat.
+
+    Returns:
+        U of shape (..., m, k), S of shape (..., k) in descending order and Vt of shape
+        (..., k, n), as `mx.linalg.svd` has them, in float32. The largest entry of each column of
+        U, by magnitude, is positive. All are NaN if A is not finite.
+
+    Raises:
+        ValueError: k, another number or the shape is out of range; a path that is unknown or not
+            possible for this size.
+        TypeError: Another dtype.
+    """
+    _check(A, k, tol, max_steps, oversample, banding)
+    rows, columns = A.shape[-2:]
+    small, large = sorted((rows, columns))
+    block = min(k + (_fill(k) if oversample is None else oversample), small)
+    possible = _possible(small, block)
+    choice = choose(
+        "svd_topk",
+        sizes=(math.prod(A.shape[:-2]), large, small, k),
+        dtype=A.dtype,
+        among=possible,
+        default="lanczos" if "lanczos" in possible and small >= _LARGE else "full",
+        forced=path,
+        explain=explain,
+    )
+    A = A.astype(mx.float32)
+    if A.size == 0:
+        empty = (mx.zeros((*A.shape[:-2], *extent)) for extent in ((rows, k), (k,), (k, columns)))
+        U, S, Vt = empty
+        return U, S, Vt
+    if choice.path == "full":
+        return _full(A, k)
+    search = Search(k, block, tol, max_steps, mx.random.key(0) if key is None else key)
+    matrices = A.reshape(-1, rows, columns)
+    results = [
+        _iterated(matrix, search, _ITERATIONS[choice.path], banding, explain) for matrix in matrices
+    ]
+    U, S, Vt = (mx.stack(list(parts)) for parts in zip(*results, strict=True))
+    batch = A.shape[:-2]
+    return U.reshape(*batch, rows, k), S.reshape(*batch, k), Vt.reshape(*batch, k, columns)
+
+
+#: Shorter sides from which on an iteration beats `mx.linalg.svd`.
+_LARGE = 128
+
+Iteration = Callable[[Operator, Search], Found]
+
+_ITERATIONS: dict[str, Iteration] = {"lanczos": lanczos, "subspace": subspace}
+
+PATHS: dict[str, Callable[..., Factors]] = {
+    name: functools.partial(svd_topk, path=name) for name in (*_ITERATIONS, "full")
+}
+
+
+def _possible(small: int, block: int) -> tuple[str, ...]:
+    return tuple(name for name in PATHS if name != "lanczos" or small >= room_for_lanczos(block))
+
+
+def _fill(k: int) -> int:
+    """Columns that make a block whole SIMD-groups, where few are missing."""
+    return min(-k % 32, 8)
+
+
+def _iterated(
+    A: mx.array,
+    search: Search,
+    iterate: Iteration,
+    banding: int | None,
+    explain: bool,
+) -> Factors:
+    wide = A.shape[0] < A.shape[1]
+    scale = 1.0
+    try:
+        found = iterate(_operator(A, wide, banding), search)
+    except OutOfRangeError:
+        peak = cast(float, mx.abs(A).max().item())
+        if peak == 0 or not math.isfinite(peak):
+            return _of_zero_or_undefined(A, search.k, peak)
+        scale = 2.0 ** min(max(math.frexp(peak)[1], -126), 127)
+        found = iterate(_operator(A * (1 / scale), wide, banding), search)
+    if explain:
+        end = "" if found.residual <= search.tolerance else ", not converged"
+        print(
+            f"svd_topk: {found.steps} steps, last residual {found.residual:.1e}{end}",
+            file=sys.stderr,
+        )
+    U, V = (found.V, found.U) if wide else (found.U, found.V)
+    return _signed(U, found.S * scale, V.T)
+
+
+def _operator(A: mx.array, wide: bool, banding: int | None) -> Operator:
+    def times(V: mx.array) -> mx.array:
+        return _banded(lambda part: matmul_av(A, part), V, banding)
+
+    def transposed_times(U: mx.array) -> mx.array:
+        return _banded(lambda part: matmul_atb(A, part), U, banding)
+
+    rows, columns = A.shape
+    if wide:
+        return Operator(transposed_times, times, columns, rows)
+    return Operator(times, transposed_times, rows, columns)
+
+
+def _banded(
+    product: Callable[[mx.array], mx.array], block: mx.array, width: int | None
+) -> mx.array:
+    if width is None or width >= block.shape[1]:
+        return product(block)
+    starts = range(0, block.shape[1], width)
+    return mx.concatenate([product(block[:, i : i + width]) for i in starts], axis=1)
+
+
+def _full(A: mx.array, k: int) -> Factors:
+    finite = mx.isfinite(A).all(axis=(-2, -1), keepdims=True)
+    plus = mx.where(finite, 0.0, math.nan)  # LAPACK would stop with an error
+    U, S, Vt = mx.linalg.svd(mx.where(finite, A, 0.0), stream=mx.cpu)
+    return _signed(U[..., :k] + plus, S[..., :k] + plus[..., 0], Vt[..., :k, :] + plus)
+
+
+def _signed(U: mx.array, S: mx.array, Vt: mx.array) -> Factors:
+    largest = mx.argmax(mx.abs(U), axis=-2, keepdims=True)
+    sign = mx.where(mx.take_along_axis(U, largest, axis=-2) < 0, -1.0, 1.0)
+    return U * sign, S, Vt * sign.swapaxes(-1, -2)
+
+
+def _of_zero_or_undefined(A: mx.array, k: int, peak: float) -> Factors:
+    """All zero with any vectors, or all NaN."""
+    plus = 0.0 if peak == 0 else math.nan
+    rows, columns = A.shape
+    return mx.eye(rows, k) + plus, mx.full((k,), plus), mx.eye(k, columns) + plus
+
+
+def _check(
+    A: mx.array,
+    k: int,
+    tol: float,
+    max_steps: int,
+    oversample: int | None,
+    banding: int | None,
+) -> None:
+    if A.dtype not in _DTYPES:
+        raise TypeError(f"[svd_topk] float32, float16 or bfloat16 are needed, got {A.dtype}.")
+    if A.ndim < 2:
+        raise ValueError(f"[svd_topk] A matrix is needed, got shape {A.shape}.")
+    if not 1 <= k <= min(A.shape[-2:]):
+        raise ValueError(f"[svd_topk] k must be from 1 to min(m, n) of {A.shape}, got {k}.")
+    if not tol > 0:
+        raise ValueError(f"[svd_topk] tol must be positive, got {tol}.")
+    least = {"max_steps": (max_steps, 1), "oversample": (oversample, 0), "banding": (banding, 1)}
+    for name, (value, bound) in least.items():
+        if value is not None and value < bound:
+            raise ValueError(f"[svd_topk] {name} must be at least {bound}, got {value}.")
