@@ -75,6 +75,38 @@ def explain_(
     raise typer.Exit(explain_file(file, arguments or [], kernel, (x, y, z), pretend_gpu))
 
 
+@app.command(name="tune")
+def tune_(
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="OP", help="Only this operation; repeatable.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer cases, less time each.")] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Measure again what is measured already.")
+    ] = False,
+) -> None:
+    """Measure which path of each routine is the fastest on this machine, and keep that."""
+    from anymetal.cli.tune import tune
+
+    raise typer.Exit(tune(only or [], quick, fresh))
+
+
+@app.command(name="spot")
+def spot_(
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this pair; repeatable.")
+    ] = None,
+    seconds: Annotated[float, typer.Option(min=0, help="For each pair.")] = 1.0,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A picture of the ratios (.png, .svg …).")
+    ] = None,
+) -> None:
+    """Run small pairs of kernels that show what costs what on this machine."""
+    from anymetal.cli.spot import spot
+
+    raise typer.Exit(spot(only or [], seconds, plot))
+
+
 app.add_typer(cache.app, name="cache")
 
 

@@ -163,7 +163,7 @@ def _bridge() -> Iterator[Finding]:
         yield Finding("bridge to MLX", "C++ compiler", str(error), "absent", error.remedy)
     status = loader.status()
     state: State = "good" if status.works else "absent"
-    yield Finding("bridge to MLX", "large outputs", status.text, state, status.remedy)
+    yield Finding("bridge to MLX", "bridge", status.text, state, status.remedy)
 
 
 def _cache() -> Iterator[Finding]:

@@ -25,7 +25,7 @@ _TARGETS = {
 _NEXT = (
     ("anymetal run script.py", "your own program, as it is"),
     ("anymetal doctor", "what this machine has, what is missing"),
-    ("examples/", "five small kernels, one idea each"),
+    ("examples/", "small programs, one idea each"),
     ("make bench", "speed beside PyTorch, NumPy and MLX"),
     ("make test", "the test suite"),
     ("docs/architecture.md", "how it works"),

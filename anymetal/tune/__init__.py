@@ -1,0 +1,1 @@
+"""Which of several ways to compute something is taken: measured tables and the switch."""

@@ -1,0 +1,54 @@
+"""The rules that AnyMetal ships: which path of each operation suits which device and sizes.
+
+They stand in for a measured table where nobody has run `anymetal tune`. What a routine does by
+default is what wins on CPUs (benchmarks/RESULTS.md). On other devices a kernel of ours is the
+default where it is known to win there; what nobody has measured is left to MLX.
+
+A policy says None where the routine's own default is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+#: A path and the reason for it.
+Ruled = tuple[str, str]
+#: From sizes, dtype and kind of device.
+Policy = Callable[[Sequence[int], str, str], Ruled | None]
+
+
+def choose(
+    operation: str, sizes: Sequence[int], dtype: str, among: Sequence[str], kind: str
+) -> Ruled | None:
+    """What the policy of an operation says, if its path can serve the call."""
+    policy = POLICIES.get(operation)
+    ruled = policy(sizes, dtype, kind) if policy else None
+    return ruled if ruled and ruled[0] in among else None
+
+
+def choose_qr(sizes: Sequence[int], dtype: str, kind: str) -> Ruled | None:
+    """MLX's, that is LAPACK's, on devices other than CPUs."""
+    return _unmeasured("mlx", kind)
+
+
+def choose_matmul(sizes: Sequence[int], dtype: str, kind: str) -> Ruled | None:
+    """MLX's on devices other than CPUs, for which it has kernels of its own."""
+    return _unmeasured("mlx", kind)
+
+
+def choose_svd_topk(sizes: Sequence[int], dtype: str, kind: str) -> Ruled | None:
+    """All of MLX's decomposition on devices other than CPUs."""
+    return _unmeasured("full", kind)
+
+
+def _unmeasured(path: str, kind: str) -> Ruled | None:
+    return None if kind == "cpu" else (path, f"nobody has measured kernels on {kind} yet")
+
+
+#: By operation.
+POLICIES: dict[str, Policy] = {
+    "qr": choose_qr,
+    "matmul_av": choose_matmul,
+    "matmul_atb": choose_matmul,
+    "svd_topk": choose_svd_topk,
+}

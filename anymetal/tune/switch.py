@@ -1,0 +1,205 @@
+"""The switch: which path of a routine runs, and why.
+
+The first of these that says something decides:
+
+1. the caller: `path=` of the routine
+2. ANYMETAL_SWITCH="cholesky=kernel,dot=mlx", a path for each operation that is named
+3. what `anymetal tune` measured on this machine (tables.py), at the nearest sizes
+4. the rules that AnyMetal ships for this kind of device (policies.py)
+5. the routine's own default
+
+ANYMETAL_DEBUG=1 tells each choice once, `explain=True` of a routine that of one call.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import NamedTuple
+
+import mlx.core as mx
+
+from anymetal import debug
+from anymetal.tune import policies, tables
+from anymetal.tune.names import OPERATIONS
+
+
+class Choice(NamedTuple):
+    """A path and the reason for it, in words."""
+
+    path: str
+    reason: str
+
+
+class Question(NamedTuple):
+    """What a routine asks the switch."""
+
+    operation: str
+    sizes: tuple[int, ...]
+    dtype: str  #: such as "float32"
+    among: tuple[str, ...]
+    default: str
+
+
+class _Tuning(NamedTuple):
+    """What `anymetal tune` does to calls on its thread."""
+
+    forced: dict[str, str]  #: paths by operation
+    heard: list[Question] | None  #: where questions are to be noted
+
+
+_tuning: ContextVar[_Tuning | None] = ContextVar("tuning", default=None)
+
+
+def choose(
+    operation: str,
+    *,
+    sizes: Sequence[int],
+    dtype: mx.Dtype,
+    among: Sequence[str],
+    default: str,
+    forced: str | None = None,
+    explain: bool = False,
+) -> Choice:
+    """The path to take for one call of a routine.
+
+    Args:
+        operation: Name of the routine, as tables and ANYMETAL_SWITCH know it.
+        sizes: The extents that decide, in the order in which the routine documents them.
+        dtype: Of the main input.
+        among: Names of the paths that can serve this call.
+        default: The path where nothing is known.
+        forced: A path that the caller wants, above everything else.
+        explain: Print the choice and its reason to stderr.
+
+    Raises:
+        ValueError: A forced path that is not among those; a malformed ANYMETAL_SWITCH.
+    """
+    # Small calls take a few microseconds: here nothing is made that is not needed.
+    asked = (operation, tuple(sizes), dtype, tuple(among), default)
+    if forced is None and _tuning.get() is None and not os.environ.get("ANYMETAL_SWITCH"):
+        choice = _settled(*asked)
+    else:
+        choice = _demanded(_question(*asked), forced) or _settled(*asked)
+        _tell(_question(*asked), choice)
+    if explain:
+        print(_sentence(_question(*asked), choice), file=sys.stderr)
+    return choice
+
+
+def _question(
+    operation: str, sizes: tuple[int, ...], dtype: mx.Dtype, among: tuple[str, ...], default: str
+) -> Question:
+    return Question(operation, sizes, str(dtype).rpartition(".")[2], among, default)
+
+
+def _demanded(question: Question, forced: str | None) -> Choice | None:
+    """What the caller, `anymetal tune` or the environment wants, if they want something."""
+    tuning = _tuning.get() or _Tuning({}, None)
+    if tuning.heard is not None:
+        tuning.heard.append(question)
+    if forced is not None:
+        return Choice(_known(question, forced, "path"), "asked for by the caller")
+    if (tried := tuning.forced.get(question.operation)) is not None:
+        return Choice(_known(question, tried, "anymetal tune"), "being measured")
+    if wanted := parsed(os.environ.get("ANYMETAL_SWITCH", "")).get(question.operation):
+        return Choice(_known(question, wanted, "ANYMETAL_SWITCH"), "ANYMETAL_SWITCH")
+    return None
+
+
+@functools.lru_cache(maxsize=4096)
+def _settled(
+    operation: str, sizes: tuple[int, ...], dtype: mx.Dtype, among: tuple[str, ...], default: str
+) -> Choice:
+    """What tables and rules say; both stay as they are while a process runs."""
+    question = _question(operation, sizes, dtype, among, default)
+    choice = _looked_up(question)
+    _tell(question, choice)
+    return choice
+
+
+def _looked_up(question: Question) -> Choice:
+    operation, sizes, dtype, among, default = question
+    table = tables.of_this_device()
+    if table is not None:
+        found = table.nearest(operation, sizes, dtype, among)
+        if found is not None:
+            return Choice(*found)
+    ruled = policies.choose(operation, sizes, dtype, among, tables.kind_of_device())
+    if ruled is not None:
+        return Choice(*ruled)
+    return Choice(default, "the default; nothing was measured here")
+
+
+def forget() -> None:
+    """Read tables anew, after one was written or the device changed."""
+    _settled.cache_clear()
+    tables.of_this_device.cache_clear()
+
+
+@contextmanager
+def forcing(operation: str, path: str) -> Iterator[None]:
+    """Within this context and thread, an operation takes this path unless its caller objects."""
+    outside = _tuning.get() or _Tuning({}, None)
+    token = _tuning.set(outside._replace(forced={**outside.forced, operation: path}))
+    try:
+        yield
+    finally:
+        _tuning.reset(token)
+
+
+@contextmanager
+def listening() -> Iterator[list[Question]]:
+    """A list that fills with the questions asked within this context and thread."""
+    heard: list[Question] = []
+    token = _tuning.set((_tuning.get() or _Tuning({}, None))._replace(heard=heard))
+    try:
+        yield heard
+    finally:
+        _tuning.reset(token)
+
+
+@functools.lru_cache(maxsize=16)
+def parsed(text: str) -> dict[str, str]:
+    """ANYMETAL_SWITCH as a dictionary; raises ValueError with what is wrong with it."""
+    paths: dict[str, str] = {}
+    for pair in filter(None, map(str.strip, text.split(","))):
+        operation, equals, path = (part.strip() for part in pair.partition("="))
+        if not (operation and equals and path) or "=" in path:
+            raise ValueError(
+                f"[ANYMETAL_SWITCH] {pair!r} is no pair of an operation and a path; write "
+                f'ANYMETAL_SWITCH="cholesky=mlx", and more such pairs with commas between.'
+            )
+        if operation not in OPERATIONS:
+            raise ValueError(
+                f"[ANYMETAL_SWITCH] There is no operation {operation!r}; there are: "
+                f"{', '.join(OPERATIONS)}."
+            )
+        if paths.setdefault(operation, path) != path:
+            raise ValueError(f"[ANYMETAL_SWITCH] {operation} is given two paths in {text!r}.")
+    return paths
+
+
+def _known(question: Question, path: str, where: str) -> str:
+    if path not in question.among:
+        raise ValueError(
+            f"[{question.operation}] {where} asks for {path!r}; for these inputs there are: "
+            f"{', '.join(question.among)}."
+        )
+    return path
+
+
+def _sentence(question: Question, choice: Choice) -> str:
+    extents = "×".join(map(str, question.sizes))
+    return f"{question.operation} {extents} {question.dtype}: {choice.path} ({choice.reason})"
+
+
+@functools.lru_cache(maxsize=4096)
+def _tell(question: Question, choice: Choice) -> None:
+    """A line for ANYMETAL_DEBUG, once for every question and answer."""
+    if debug.level() >= 1:
+        debug.say(_sentence(question, choice))

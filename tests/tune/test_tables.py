@@ -1,0 +1,181 @@
+"""Measured tables: the nearest case, losers, and files of every kind."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from anymetal.tune import tables
+from anymetal.tune.device import Device, device
+from anymetal.tune.tables import Entry, Table
+
+HERE = Device("cpu", "a processor, 2 threads", "cpu-0123")
+
+
+@pytest.fixture
+def folder(monkeypatch, tmp_path):
+    monkeypatch.setattr(tables, "cache_directory", lambda: tmp_path)
+    return tmp_path / "tune"
+
+
+def table(*entries):
+    made = Table(HERE)
+    for number, (sizes, seconds) in enumerate(entries):
+        made.add(Entry("op", f"case {number}", sizes, "float32", seconds))
+    return made
+
+
+def nearest(made, *sizes, among=("a", "b", "c"), dtype="float32", operation="op"):
+    found = made.nearest(operation, sizes, dtype, among)
+    return found and found.path
+
+
+def test_nearest_in_logarithms():
+    made = table(((16,), {"a": 1, "b": 2}), ((64,), {"b": 1, "a": 2}))
+    # 32 is as far from 16 as from 64, where the smaller one answers.
+    assert [nearest(made, n) for n in (16, 31, 32, 33, 64)] == ["a", "a", "a", "b", "b"]
+
+
+def test_nearest_in_several_extents():
+    made = table(((1, 1024), {"a": 1, "b": 2}), ((1024, 8), {"b": 1, "a": 2}))
+    assert nearest(made, 2, 512) == "a"
+    assert nearest(made, 512, 16) == "b"
+
+
+def test_out_of_reach():
+    made = table(((64, 64), {"a": 1, "b": 2}))
+    assert nearest(made, 64, 512) == nearest(made, 8, 8) == "a"
+    assert nearest(made, 64, 513) is nearest(made, 7, 64) is None
+
+
+def test_other_dtypes_operations_and_numbers_of_extents_say_nothing():
+    made = table(((64,), {"a": 1, "b": 2}))
+    assert nearest(made, 64, dtype="float16") is None
+    assert nearest(made, 64, operation="other") is None
+    assert nearest(made, 64, 64) is None
+
+
+def test_an_extent_of_zero():
+    assert nearest(table(((1,), {"a": 1, "b": 2})), 0) == "a"
+
+
+def test_a_winner_that_cannot_serve():
+    made = table(((64,), {"a": 1, "b": 2, "c": 3}), ((128,), {"c": 1, "a": 2}))
+    assert nearest(made, 64, among=("c", "b")) == "b"
+    assert nearest(made, 64, among=("c",)) == "c"
+    assert nearest(made, 64, among=("d",)) is None
+
+
+def test_a_case_where_all_are_wrong_is_passed_over():
+    made = table(((64,), {}), ((128,), {"b": 1}))
+    assert nearest(made, 64) == "b"
+
+
+def test_a_tie_goes_to_who_wins_elsewhere():
+    made = table(((8,), {"a": 1, "b": 1.01}), ((1024,), {"b": 1, "a": 2}))
+    assert nearest(made, 8) == "b"
+    assert made.losers("op") == ["a"]
+    # Without a clear winner anywhere the fastest is taken.
+    assert nearest(table(((8,), {"a": 1, "b": 1.01})), 8) == "a"
+
+
+def test_losers():
+    made = table(((8,), {"a": 1, "b": 2, "c": 3}), ((64,), {"c": 1, "b": 2}))
+    assert made.losers("op") == ["b"]
+    assert made.losers("other") == []
+
+
+def test_a_case_measured_again():
+    made = table(((8,), {"a": 1}))
+    made.add(Entry("op", "case 0", (8,), "float32", {"b": 1}))
+    assert [entry.seconds for entry in made.of("op")] == [{"b": 1}]
+
+
+def test_the_reason():
+    made = table(((8,), {"a": 0.5, "b": 1}), ((1024,), {"c": 1}))
+    found = made.nearest("op", (8,), "float32", ("a", "b"))
+    assert found.reason == "measured here at case 0: b takes 2.00 times as long"
+    alone = made.nearest("op", (1024,), "float32", ("c",))
+    assert alone.reason == "measured here at case 1"
+    # The best that can serve may be slower than what cannot.
+    second = made.nearest("op", (8,), "float32", ("b",))
+    assert second.reason == "measured here at case 0: a takes 0.50 times as long"
+
+
+def test_write_and_read(folder):
+    made = table(((8, 9), {"b": 0.25, "a": 0.125}))
+    made.add(Entry("op", "rough", (1,), "float16", {}, {"a": "is wrong"}, rough=True))
+    path = tables.write(made)
+    assert path == folder / "cpu-0123.json"
+    assert [file.name for file in folder.iterdir()] == [path.name]
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert tables.read(HERE) == made
+    stored = json.loads(path.read_text())
+    assert stored["device"] == "a processor, 2 threads"
+    assert stored["losers"] == {"op": ["b"]}
+    assert list(stored["entries"][0]["seconds"]) == ["a", "b"]
+
+
+def test_no_file(folder):
+    assert tables.read(HERE) is None
+
+
+BAD = [
+    b"",
+    b"{",
+    b"[]",
+    b"\xff\xfe",
+    b"null",
+    b'{"format": 1}',
+    b'{"format": 1, "versions": VERSIONS}',
+    b'{"format": 1, "versions": VERSIONS, "entries": [{}]}',
+    b'{"format": 1, "versions": VERSIONS, "entries": [{"operation": "op", "case": "c", '
+    b'"sizes": [1], "dtype": "float32", "seconds": {"a": -1}}]}',
+    b'{"format": 1, "versions": VERSIONS, "entries": [{"operation": "op", "case": "c", '
+    b'"sizes": ["x"], "dtype": "float32", "seconds": {"a": 1}}]}',
+]
+
+
+@pytest.mark.parametrize("content", BAD)
+def test_a_bad_file_is_a_warning(folder, content):
+    folder.mkdir()
+    content = content.replace(b"VERSIONS", json.dumps(tables.versions()).encode())
+    tables.file_of(HERE).write_bytes(content)
+    with pytest.warns(
+        RuntimeWarning, match=r"is no table of `anymetal tune` .*Run `anymetal tune`"
+    ):
+        assert tables.read(HERE) is None
+
+
+@pytest.mark.parametrize("change", [{"format": 2}, {"versions": {"anymetal": "0", "mlx": "0"}}])
+def test_tables_of_other_versions_are_left_out_silently(folder, change):
+    path = tables.write(table(((8,), {"a": 1})))
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    assert tables.read(HERE) is None
+
+
+def test_a_failed_write_leaves_the_old_table(folder, monkeypatch):
+    made = table(((8,), {"a": 1}))
+    tables.write(made)
+    monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError("no space")))
+    with pytest.raises(OSError, match="no space"):
+        tables.write(table(((8,), {"b": 1})))
+    assert tables.read(HERE) == made
+    assert len(list(folder.iterdir())) == 1
+
+
+def test_without_tables_nobody_asks_for_the_device(folder, monkeypatch):
+    monkeypatch.setattr(tables, "device", lambda: pytest.fail("asked"))
+    tables.of_this_device.cache_clear()
+    assert tables.of_this_device() is None
+    tables.of_this_device.cache_clear()
+
+
+def test_the_device_in_use():
+    here = device()
+    assert here == device()
+    assert here.kind == tables.kind_of_device()
+    assert here.key.startswith(f"{here.kind}-")
+    assert here.key.replace("-", "").isalnum()
+    assert "thread" in here.name or here.kind != "cpu"
