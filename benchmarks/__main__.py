@@ -41,7 +41,8 @@ def main() -> int:
             known = f"Groups: {', '.join(members)}\nRows: {', '.join(single)}"
             print(f"There is no row or group {name!r}.\n{known}", file=sys.stderr)
             return 2
-    chosen = [n for name in options.row or single for n in (members.get(name) or single[name])]
+    usual = [name for name in single if name == LATENCY or not rows[name].on_request]
+    chosen = [n for name in options.row or usual for n in (members.get(name) or single[name])]
     names = list(dict.fromkeys(chosen))
     if options.list:
         print("\n".join(names))
@@ -57,7 +58,8 @@ def main() -> int:
         console.print(report.table(*report.summary(measured or [m.result for m in kept])))
     if options.write:
         latencies = results.load_table(LATENCY, conditions)
-        report.write(HERE / "RESULTS.md", kept, [latencies] if latencies else [])
+        notes = {row.name: row.note for row in rows.values() if row.note}
+        report.write(HERE / "RESULTS.md", kept, [latencies] if latencies else [], notes)
         console.print(f"Written to {HERE / 'RESULTS.md'}: {len(kept)} of {len(rows)} rows")
     if options.plot:
         picture = HERE / "results" / "ratios.svg"

@@ -49,6 +49,32 @@ print(time.perf_counter() - start)
 _FIRST = _KERNEL + "print(call(make(number)))"
 _LATER = _KERNEL + "call(make(0)); call(make(1000 + number)); print(call(make(number)))"
 _WARM = _KERNEL + "kernel = make(0); print(median(call(kernel) for _ in range(3000)))"
+_LAZY = (
+    _KERNEL
+    + """
+kernel, x, many = make(0), mx.ones((16,)), 500
+mx.eval(x)
+
+def ours():
+    return kernel(inputs=[x], grid=(16, 1, 1), threadgroup=(16, 1, 1),
+                  output_shapes=[(16,)], output_dtypes=[mx.float32])[0]
+
+def theirs():
+    return mx.exp(x)
+
+def times(make):
+    start = time.perf_counter()
+    results = [make() for _ in range(many)]
+    built = time.perf_counter()
+    mx.eval(results)
+    return (built - start) / many, (time.perf_counter() - built) / many
+
+call(kernel)
+rounds = [(*times(ours), *times(theirs)) for _ in range(21)]
+"""
+)
+_BUILD = _LAZY + "print(median(build for build, _, _, _ in rounds))"
+_EVALUATE = _LAZY + "print(median(ours - theirs for _, ours, _, theirs in rounds))"
 _MLX = """
 import time
 from statistics import median
@@ -101,6 +127,8 @@ def measure() -> Iterator[Latency]:
         yield Latency("first call of a new kernel, later", each(_LATER, newer), 0.5)
         yield Latency("first call of a cached kernel, in a new process", each(_FIRST, new), 0.050)
         yield Latency("warm call, 16 elements", each(_WARM, new), 60e-6)
+        yield Latency("node of the graph, 16 elements: to build", each(_BUILD, new), 10e-6)
+        yield Latency("  to evaluate, beyond mx.exp", each(_EVALUATE, new), 10e-6)
         yield Latency("for comparison: mx.exp of 16 elements", each(_MLX, new))
 
 
@@ -108,7 +136,7 @@ def _child(code: str, cache: str, number: int) -> float:
     """Run code in a new process; what it prints is the figure."""
     done = subprocess.run(
         [sys.executable, "-c", code, str(number)],
-        env={**os.environ, "ANYMETAL_CACHE_DIR": cache},
+        env={**os.environ, "ANYMETAL_CACHE_DIR": cache, "ANYMETAL_BRIDGE": "wait"},
         capture_output=True,
         text=True,
     )

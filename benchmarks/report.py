@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import exp, log
 from pathlib import Path
 
@@ -76,12 +76,16 @@ def markdown(title: str, headings: Sequence[str], lines: Iterable[Sequence[str]]
     return "\n".join([f"## {title}\n", rows[0], rule, *rows[1:], ""])
 
 
-def write(path: Path, measured: Sequence[Measured], more: Sequence[Section]) -> None:
-    """RESULTS.md of rows that were measured under the same conditions."""
+def write(
+    path: Path, measured: Sequence[Measured], more: Sequence[Section], notes: Mapping[str, str]
+) -> None:
+    """RESULTS.md of rows that were measured under the same conditions; `notes` are of rows."""
     results = [m.result for m in measured]
     tables = [summary(results), *map(section, results)] if results else []
     texts = [markdown(*part) for part in (*tables, *more)]
-    path.write_text("\n".join([_heading(measured), *texts]))
+    said = [f"* **{name}**: {note}" for name, note in notes.items()]
+    ending = ["\n".join(["## Notes on rows", "", *said, ""])] if said else []
+    path.write_text("\n".join([_heading(measured), *texts, *ending]))
 
 
 def plot(path: Path, results: Sequence[Result]) -> None:

@@ -18,6 +18,9 @@ GROUPS = (
     "scans",
     "matrices",
     "sampling",
+    "library_nn",
+    "library_factorisations",
+    "library_products",
 )
 
 

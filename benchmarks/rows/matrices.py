@@ -98,13 +98,37 @@ def transpose(random: np.random.Generator) -> Race:
     )
 
 
+def positive_definite(random: np.random.Generator, *extents: int) -> Array:
+    """Symmetric matrices, float32; `extents` are those of the batch, then the size."""
+    size = extents[-1]
+    factors = random.standard_normal((*extents, size), dtype=np.float32)
+    products = factors @ factors.swapaxes(-1, -2) / size + np.eye(size, dtype=np.float32)
+    return products.astype(np.float32)
+
+
+def cholesky_of_libraries(a: mx.array, array: Array, tensor: torch.Tensor) -> list[Rival]:
+    """The lower factors of the same matrices, by everybody."""
+    out = torch.empty_like(tensor)
+    return [
+        Rival(
+            TORCH,
+            "torch.linalg.cholesky(out=out)",
+            lambda: torch.linalg.cholesky(tensor, out=out),
+        ),
+        Rival(
+            MLX,
+            "mx.linalg.cholesky",
+            evaluated(lambda: mx.linalg.cholesky(a, stream=mx.cpu)),
+        ),
+        Rival(NUMPY, "np.linalg.cholesky", lambda: np.linalg.cholesky(array)),
+    ]
+
+
 def cholesky(random: np.random.Generator) -> Race:
     """The lower factors of many small matrices."""
     count, size = 4096, 32
-    factors = random.standard_normal((count, size, size), dtype=np.float32)
-    products = factors @ factors.transpose(0, 2, 1) / size + np.eye(size, dtype=np.float32)
-    a, array, tensor = shared(products.astype(np.float32))
-    out, t_out = aligned(count, size, size), torch.empty_like(tensor)
+    a, array, tensor = shared(positive_definite(random, count, size))
+    out = aligned(count, size, size)
 
     ours = launched(
         _cholesky,
@@ -119,17 +143,7 @@ def cholesky(random: np.random.Generator) -> Race:
         ours,
         [
             Rival(CXX, "4 matrices at a time", native("cholesky", array, count, out=out)),
-            Rival(
-                TORCH,
-                "torch.linalg.cholesky(out=out)",
-                lambda: torch.linalg.cholesky(tensor, out=t_out),
-            ),
-            Rival(
-                MLX,
-                "mx.linalg.cholesky",
-                evaluated(lambda: mx.linalg.cholesky(a, stream=mx.cpu)),
-            ),
-            Rival(NUMPY, "np.linalg.cholesky", lambda: np.linalg.cholesky(array)),
+            *cholesky_of_libraries(a, array, tensor),
         ],
         [np.linalg.cholesky(array.astype(np.float64))],
         relative=1e-4,

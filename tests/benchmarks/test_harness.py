@@ -91,6 +91,9 @@ def test_rows_stand_in_one_table_only_if_measured_alike(
     assert [m.result.name for m in kept] == ["three", "one"]
     assert kept[0].result.ratio(CXX) == 2.0
 
-    report.write(tmp_path / "RESULTS.md", kept, [("more", ("a", "b"), [("1", "2")])])
+    report.write(
+        tmp_path / "RESULTS.md", kept, [("more", ("a", "b"), [("1", "2")])], {"one": "why"}
+    )
     text = (tmp_path / "RESULTS.md").read_text()
     assert "| three | 1.00 s |" in text and "## more" in text and "| processor | a |" in text
+    assert "* **one**: why" in text
