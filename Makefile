@@ -9,7 +9,7 @@ JOBS   ?= 2
 MLX    ?= cpu
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow check bench clean
+.PHONY: help demo test test-slow check bench wheel clean
 
 help:
 	@echo "make demo    what AnyMetal does, in under a minute"
@@ -17,6 +17,7 @@ help:
 	@echo "make test-slow  the long runs: fuzzing, every case on every CPU level"
 	@echo "make check   ruff and mypy"
 	@echo "make bench   speed beside hand-written C++, PyTorch, MLX and NumPy"
+	@echo "make wheel   a wheel with the bridge to MLX inside, for this Python and this MLX"
 	@echo "make clean   remove the environment"
 
 demo: $(VENV)/.stamp-demo
@@ -35,6 +36,12 @@ check: $(VENV)/.stamp-dev
 
 bench: $(VENV)/.stamp-bench
 	$(BIN)/python -m benchmarks $(or $(BENCH_ARGS),--write)
+
+# Not isolated: the bridge must be built for the MLX that it will meet.
+wheel: $(VENV)/.stamp-wheel
+	ANYMETAL_SHIP_BRIDGE=1 $(BIN)/python -m pip wheel --quiet --disable-pip-version-check \
+	  --no-deps --no-build-isolation --wheel-dir dist .
+	@ls dist/*.whl
 
 clean:
 	rm -rf $(VENV)

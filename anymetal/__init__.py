@@ -18,6 +18,8 @@ from anymetal.install import install, uninstall
 from anymetal.kernel import MetalKernel, metal_kernel
 
 if TYPE_CHECKING:
+    from anymetal.gradients import Differentiable, differentiable
+    from anymetal.imported import import_function
     from anymetal.library import MetalLibrary, metal_library
 
 __version__ = "0.1.0"
@@ -26,6 +28,7 @@ __all__ = [
     "AnyMetalError",
     "AnyMetalWarning",
     "CompilerError",
+    "Differentiable",
     "KernelLaunchError",
     "KernelLoadError",
     "KernelMemoryError",
@@ -36,6 +39,8 @@ __all__ = [
     "ToolchainError",
     "UnsupportedFeatureError",
     "__version__",
+    "differentiable",
+    "import_function",
     "install",
     "metal_kernel",
     "metal_library",
@@ -43,10 +48,19 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """Most programs need no Metal libraries, and shall not wait for their import."""
-    if name in ("MetalLibrary", "metal_library"):
-        from anymetal import library
+#: What few programs need and none shall wait for: names and their modules.
+_LATER = {
+    "Differentiable": "anymetal.gradients",
+    "differentiable": "anymetal.gradients",
+    "MetalLibrary": "anymetal.library",
+    "metal_library": "anymetal.library",
+    "import_function": "anymetal.imported",
+}
 
-        return getattr(library, name)
+
+def __getattr__(name: str) -> Any:
+    if module := _LATER.get(name):
+        import importlib
+
+        return getattr(importlib.import_module(module), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
