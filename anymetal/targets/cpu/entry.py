@@ -17,7 +17,7 @@ _AXES = ("x", "y", "z")
 #: Offsets in am_launch (see runtime/launch.h).
 _GRID, _GROUP, _GROUPS, _CANCEL = 0, 12, 24, 40
 #: Results of more bytes are taken not to be in a cache when they are read again.
-CACHE = 32 << 20
+CACHE = 12 << 20
 #: Workers have own sums if a launch has at least so many threads for each.
 THREADS_PER_BIN = 4
 SUMS_FRAME = 1024  #: behind the frames of gangs
