@@ -120,7 +120,8 @@ def _way(function: GangFunction, instr: Instr, kind: str) -> tuple[Way, str]:
     analysis = function.a
     apart = "scatter" if kind == "store" else "gather"
     if (group := analysis.groups.get(instr)) is not None:
-        return Way.GROUP, f"grouped: {len(group.members)} neighbours a lane, one wide {kind}"
+        each = f"a {kind} a lane" if group.has_gaps else f"one wide {kind}"
+        return Way.GROUP, f"grouped: {len(group.members)} neighbours a lane, {each}"
     if (tile := analysis.tiles.get(instr)) is not None:
         runs, length = len(tile.runs), len(tile.runs[0].cells)
         rows = f"a row of {length} elements"

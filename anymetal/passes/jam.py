@@ -59,7 +59,7 @@ class _Jam:
         def flush() -> None:
             for number in range(self.count):
                 for instr in chunk:
-                    result.extend(self._copy(instr, number))
+                    result.extend(self._copy(instr, number, self.values[0].get(instr)))
                 if len(chunk) >= LONG:
                     result.append(Instr(t.VOID, "call", [], APART))
             chunk.clear()
@@ -83,15 +83,18 @@ class _Jam:
         phis = [i for i in result if i.op == "phi"]
         return phis + [i for i in result if i.op != "phi"]
 
-    def _copy(self, instr: Instr, number: int) -> list[Instr]:
-        copy = self._clone(instr, number)
+    def _copy(self, instr: Instr, number: int, first: Value | None = None) -> list[Instr]:
+        """A SIMD-group's copy; where the first one's is at hand, positions follow from that, so
+        that addresses are seen to differ by a constant."""
         step = self.steps.get(instr.arg, 0) * number if instr.op == "call" else 0
         if not step:
-            return [copy]
+            return [self._clone(instr, number)]
+        made = [] if first else [self._clone(instr, number)]
         constant = Const(t.I32, str(step))
-        moved = Instr(t.I32, "add", [copy, constant], None, "nuw nsw", instr.loc, copy.name + "+")
+        name = f"{instr.name}.{number}+"
+        moved = Instr(t.I32, "add", [first or made[0], constant], None, "nuw nsw", instr.loc, name)
         self.values[number][instr] = moved
-        return [copy, moved]
+        return [*made, moved]
 
     def _clone(self, instr: Instr, number: int) -> Instr:
         name = f"{instr.name}.{number}" if instr.name else ""

@@ -10,6 +10,7 @@ from anymetal.simd.groups import Group, find_groups
 from anymetal.simd.lane_numbers import LaneNumbers
 from anymetal.simd.lane_split import split_lanes
 from anymetal.simd.lanes import is_cross_lane, laid_out
+from anymetal.simd.linear import LinearForms
 from anymetal.simd.linearize import Linearizer, RegionPlan
 from anymetal.simd.origins import Origin, pointer_origins
 from anymetal.simd.private import interleaved_pointers
@@ -56,21 +57,26 @@ class Analysis:
         in_order = (i for block in self.shapes.order for i in block.instrs)
         self.numbers = LaneNumbers(in_order if wide else (), self.width)
         self.used = {v for i in self.program.instructions() for v in i.operands}
-        self.groups = (
-            find_groups(self.program, self.shapes, self.private, self.used) if wide else {}
-        )
-        finder = TileFinder(self.program, self.shapes, self.private, self.numbers) if wide else None
+        self.origins = pointer_origins(self.program)
+        self.groups = self._groups() if wide else {}
+        finder = self._tiles() if wide else None
         self.tiles = finder.tiles if finder else {}
         self.needed = finder.leaves if finder else set()
         self.demanded = demanded_vectors(self.program, self.shapes, self.groups)
         self.laid_out = laid_out(self.program, self.shapes) if wide else set()
-        self.origins = pointer_origins(self.program)
         self.sums = own_sums(self.program, self.origins, self.used) if self.width == 32 else {}
         self.later = later_additions(self.program, self.tree, self.origins, self.used)
         self.streams = streaming_stores(self.program, self.tree, self.shapes, self.origins)
 
     def _shapes(self) -> Shapes:
         return Shapes(self.program, self.tree, self.launch, self.private, self.width)
+
+    def _groups(self) -> dict[Instr, Group]:
+        linear = LinearForms(self.shapes, self.numbers, deep=True)
+        return find_groups(self.program, self.shapes, linear, self.private, self.origins, self.used)
+
+    def _tiles(self) -> TileFinder:
+        return TileFinder(self.program, self.shapes, self.private, self.origins, self.numbers)
 
     @property
     def streamed_bytes(self) -> int:

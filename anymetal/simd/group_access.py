@@ -52,6 +52,8 @@ class GroupAccess:
 
     def _load(self, group: Group, type_: t.Type, address: str) -> list[str]:
         w, count = self.w, len(group.members)
+        if group.has_gaps:
+            return deinterleave(w, type_, self._load_rows(group, type_, address))
         if is_power_of_two(count):
             vector = w.vector(type_)
             places = [self._place(type_, address, i) for i in range(count)]
@@ -68,6 +70,9 @@ class GroupAccess:
 
     def _store(self, group: Group, type_: t.Type, address: str, parts: list[str]) -> list[str]:
         w, count = self.w, len(group.members)
+        if group.has_gaps:
+            self._store_rows(group, type_, address, parts)
+            return []
         if is_power_of_two(count):
             for i, row in enumerate(interleave(w, type_, parts)):
                 at = self._place(type_, address, i)
@@ -75,7 +80,7 @@ class GroupAccess:
             return []
         total = w.width * count
         wide = f"<{total} x {type_}>"
-        joined, size = self._join(type_, parts)
+        joined, size = self._join(type_, parts, w.width)
         order = w.numbers(
             t.I32, [lane + w.width * part for lane in range(w.width) for part in range(count)]
         )
@@ -84,13 +89,38 @@ class GroupAccess:
         w.do(f"store {wide} {name}, ptr {address}, align {group.align}")
         return []
 
+    def _load_rows(self, group: Group, type_: t.Type, address: str) -> list[str]:
+        """The lanes' runs one after the other, as if there were no gaps."""
+        w, count = self.w, len(group.members)
+        row = f"<{count} x {type_}>"
+        rows = [
+            w.value(f"load {row}, ptr {self._row(group, address, lane)}, align {group.align}")
+            for lane in range(w.width)
+        ]
+        lanes = w.width // count  # that fill a vector
+        return [self._join(type_, rows[i : i + lanes], count)[0] for i in range(0, w.width, lanes)]
+
+    def _store_rows(self, group: Group, type_: t.Type, address: str, parts: list[str]) -> None:
+        w, count = self.w, len(group.members)
+        vector, row = w.vector(type_), f"<{count} x {type_}>"
+        for i, whole in enumerate(interleave(w, type_, parts)):
+            for k in range(w.width // count):
+                picks = w.numbers(t.I32, list(range(k * count, (k + 1) * count)))
+                one = w.value(
+                    f"shufflevector {vector} {whole}, {vector} poison, <{count} x i32> {picks}"
+                )
+                at = self._row(group, address, i * (w.width // count) + k)
+                w.do(f"store {row} {one}, ptr {at}, align {group.align}")
+
+    def _row(self, group: Group, address: str, lane: int) -> str:
+        return self.w.value(f"getelementptr i8, ptr {address}, i64 {lane * group.stride}")
+
     def _place(self, type_: t.Type, address: str, row: int) -> str:
         offset = row * self.w.width * type_.size
         return self.w.value(f"getelementptr i8, ptr {address}, i64 {offset}")
 
-    def _join(self, type_: t.Type, parts: list[str]) -> tuple[str, int]:
-        """Concatenate vectors pairwise; returns the whole and its length."""
-        size = self.w.width
+    def _join(self, type_: t.Type, parts: list[str], size: int) -> tuple[str, int]:
+        """Concatenate vectors of `size` elements pairwise; returns the whole and its length."""
         while len(parts) > 1:
             parts = [*parts, "poison"] if len(parts) % 2 else parts
             vector, picks = f"<{size} x {type_}>", self.w.numbers(t.I32, list(range(2 * size)))
@@ -145,7 +175,7 @@ class GroupAccess:
 
     def _columns(self, group: Group, type_: t.Type, address: str) -> list[str]:
         """The lanes' addresses of each member."""
-        count = len(group.members)
         return [
-            self.accesses.apart(address, count * type_.size, i * type_.size) for i in range(count)
+            self.accesses.apart(address, group.stride, i * type_.size)
+            for i in range(len(group.members))
         ]

@@ -1,23 +1,30 @@
-"""Groups of accesses that together cover a run of memory: the components of a float4, the fields
-of a struct, `x[4 * i + k]`.
+"""Groups of accesses that together cover runs of memory: the components of a float4, the fields of
+a struct, `x[4 * i + k]`, a few columns of a matrix whose rows are lanes.
 
-Each member alone is strided (stride 16 bytes for a float4) and would need a gather. Together the
-lanes' elements lie side by side, so one wide access and shuffles do the work. Only groups without
-gaps qualify: a wide load must not touch bytes that the program does not.
+Each member alone is strided (stride 16 bytes for a float4) and would need a gather. Together each
+lane's elements lie side by side: in one run with those of the other lanes, so that one wide access
+and shuffles do the work, or with gaps between the lanes, which take an access each. Nothing touches
+bytes that the program does not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from anymetal.ir import calls
 from anymetal.ir.model import Access, Argument, Block, Instr, Program, Value
 from anymetal.simd.interleave import is_power_of_two
+from anymetal.simd.linear import ONE, LinearForms
+from anymetal.simd.origins import Origin, disjoint
 from anymetal.simd.shape import Shapes
 
 MOST_MEMBERS = 32
 MOST_ODD_MEMBERS = 8  #: if they are no power of two
+#: With gaps between the lanes: more of them take more registers than there are, fewer do not pay.
+LONGEST_ROW, SHORTEST_ROW = 8, 4
+
+Origins = Mapping[Value, frozenset[Origin]]
 
 
 @dataclass(eq=False)
@@ -27,6 +34,12 @@ class Group:
     members: list[Instr]
     anchor: Instr  #: the member in whose place the group is emitted: the first load, else the last
     first_offset: int  #: from the anchor's address to that of members[0]
+    stride: int  #: bytes from lane to lane
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether there is other memory between the elements of two lanes."""
+        return self.stride > len(self.members) * accessed(self.anchor).type.size
 
     @property
     def align(self) -> int:
@@ -34,20 +47,26 @@ class Group:
 
 
 def find_groups(
-    program: Program, shapes: Shapes, private: dict[Value, Instr], used: set[Value]
+    program: Program,
+    shapes: Shapes,
+    linear: LinearForms,
+    private: dict[Value, Instr],
+    origins: Origins,
+    used: set[Value],
 ) -> dict[Instr, Group]:
     """Every instruction that is in a group, with its group; `used` are instructions with uses."""
     result: dict[Instr, Group] = {}
 
     def key(instr: Instr) -> tuple[object, int] | None:
         adds = instr.op != "atomicrmw" or (instr.arg[0] == "fadd" and instr not in used)
-        return _key(instr, shapes, private) if adds else None
+        return _key(instr, shapes, linear, private) if adds else None
 
     for block in program.blocks:
         for op in ("load", "store", "atomicrmw"):
-            for run in runs(block, op, key):
+            for run in runs(block, op, key, origins):
                 stride = shapes[pointer_of(run[0][1])].stride
-                result.update(_group(run, op, stride))
+                for group in _groups(run, op, stride):
+                    result.update(dict.fromkeys(group.members, group))
     return result
 
 
@@ -66,7 +85,10 @@ def access_of(instr: Instr) -> Access:
 
 
 def runs(
-    block: Block, op: str, key_of: Callable[[Instr], tuple[object, int] | None]
+    block: Block,
+    op: str,
+    key_of: Callable[[Instr], tuple[object, int] | None],
+    origins: Origins,
 ) -> list[list[tuple[int, Instr]]]:
     """Plain accesses with one key, with their offsets, that nothing in between may disturb."""
     open_runs: dict[object, list[tuple[int, Instr]]] = {}
@@ -76,8 +98,9 @@ def runs(
         if key is not None:
             open_runs.setdefault(key[0], []).append((key[1], instr))
         elif _disturbs(instr, op) or (op == "atomicrmw" and _may_see(instr, open_runs.values())):
-            done.extend(open_runs.values())
-            open_runs = {}
+            for other in list(open_runs):
+                if not _elsewhere(instr, open_runs[other][0][1], origins):
+                    done.append(open_runs.pop(other))
         if key is not None and op == "store":  # stores of different runs may overlap
             others = [k for k in open_runs if open_runs[k][-1][1] is not instr]
             done.extend(open_runs.pop(k) for k in others)
@@ -89,15 +112,24 @@ def _is_plain(instr: Instr) -> bool:
     return not access.volatile and (not access.atomic or instr.op == "atomicrmw")
 
 
+def _elsewhere(instr: Instr, member: Instr, origins: Origins) -> bool:
+    """Whether a plain load or store is of other memory than the member of a run."""
+    if instr.op not in ("load", "guarded_load", "store") or not _is_plain(instr):
+        return False
+    nowhere: frozenset[Origin] = frozenset()
+    pointers = (pointer_of(instr), pointer_of(member))
+    return disjoint(*(origins.get(pointer, nowhere) for pointer in pointers))
+
+
 def _key(
-    instr: Instr, shapes: Shapes, private: dict[Value, Instr]
-) -> tuple[object, int] | None:  # fmt: skip
+    instr: Instr, shapes: Shapes, linear: LinearForms, private: dict[Value, Instr]
+) -> tuple[object, int] | None:
     """Root, stride and type."""
     pointer, type_ = pointer_of(instr), accessed(instr).type
     shape = shapes[pointer]
     if pointer in private or not shape.is_strided or shape.stride <= type_.size:
         return None
-    root, offset = _root(pointer)
+    root, offset = _root(pointer, linear)
     return (root, shape.stride, type_), offset
 
 
@@ -124,29 +156,57 @@ def _base(pointer: Value) -> Value:
     return pointer
 
 
-def _root(pointer: Value) -> tuple[object, int]:
+def _root(pointer: Value, linear: LinearForms) -> tuple[object, int]:
     """The pointer as a root that others may share, plus a constant offset."""
-    offset = 0
-    while isinstance(pointer, Instr) and pointer.op == "gep":
-        offset += pointer.arg[-1]
-        if len(pointer.operands) > 1:
-            return (*pointer.operands, pointer.arg[:-1]), offset
-        pointer = pointer.operands[0]
-    return pointer, offset
+    form = linear(pointer)
+    if form is None:
+        return pointer, 0
+    constants = form.get(ONE, (0,))
+    return frozenset(item for item in form.items() if item[0] != ONE), constants[0]
 
 
-def _group(run: list[tuple[int, Instr]], op: str, stride: int) -> dict[Instr, Group]:
-    """The group of a run if its members cover the stride exactly, each part once."""
+def _groups(run: list[tuple[int, Instr]], op: str, stride: int) -> list[Group]:
+    """The groups in a run: all of it if its members cover the stride exactly, each part once, else
+    pieces of rows."""
+    size = accessed(run[0][1]).type.size
     by_offset = dict(sorted(run, key=lambda item: item[0]))
-    offsets, members = list(by_offset), list(by_offset.values())
-    first = members[0]
-    size = accessed(first).type.size
-    anchor_offset, anchor = run[0] if op == "load" else run[-1]
-    most = MOST_MEMBERS if is_power_of_two(len(members)) else MOST_ODD_MEMBERS
-    if len(run) != len(members) or not 2 <= len(members) <= most:
-        return {}
-    if offsets != [offsets[0] + i * size for i in range(len(members))]:
-        return {}
-    if len(members) * size != stride:
-        return {}
-    return dict.fromkeys(members, Group(members, anchor, offsets[0] - anchor_offset))
+    if len(by_offset) < len(run):
+        return []
+    most = MOST_MEMBERS if is_power_of_two(len(run)) else MOST_ODD_MEMBERS
+    if len(run) * size == stride and len(run) <= most and _side_by_side(by_offset, size):
+        return [_group(run, by_offset, stride)]
+    if op == "atomicrmw":
+        return []
+    return [
+        _group([item for item in run if item[1] in piece.values()], piece, stride)
+        for piece in _pieces(by_offset, size, stride)
+    ]
+
+
+def _group(
+    run: list[tuple[int, Instr]], by_offset: dict[int, Instr], stride: int
+) -> Group:  # fmt: skip
+    anchor_offset, anchor = run[0] if run[0][1].op == "load" else run[-1]
+    members = list(by_offset.values())
+    return Group(members, anchor, next(iter(by_offset)) - anchor_offset, stride)
+
+
+def _side_by_side(by_offset: dict[int, Instr], size: int) -> bool:
+    first = next(iter(by_offset))
+    return list(by_offset) == [first + i * size for i in range(len(by_offset))]
+
+
+def _pieces(
+    by_offset: dict[int, Instr], size: int, stride: int
+) -> Iterator[dict[int, Instr]]:  # fmt: skip
+    """Neighbours, a power of two of them, that leave a gap between the lanes."""
+    offsets = list(by_offset)
+    while offsets:
+        count = LONGEST_ROW
+        while count >= SHORTEST_ROW:
+            piece = {offset: by_offset[offset] for offset in offsets[:count]}
+            if len(piece) == count and count * size < stride and _side_by_side(piece, size):
+                yield piece
+                break
+            count //= 2
+        offsets = offsets[count if count >= SHORTEST_ROW else 1 :]

@@ -3,7 +3,9 @@
     base + (row(lane) * elements_per_row + column(lane)) * size
 
 becomes, for each product of uniform values that takes part (`base`, `elements_per_row`), its factor
-in every lane, and one constant for every lane.
+in every lane, and one constant for every lane. `deep` forms show by how much two addresses differ:
+sums of uniform values are taken apart, too, and what is strided and no sum is its first lane's and
+a constant for each lane.
 """
 
 from __future__ import annotations
@@ -23,8 +25,9 @@ ONE: Product = ()
 class LinearForms:
     """The linear forms of a program's values, found when they are asked for."""
 
-    def __init__(self, shapes: Shapes, numbers: LaneNumbers) -> None:
+    def __init__(self, shapes: Shapes, numbers: LaneNumbers, deep: bool = False) -> None:
         self.shapes = shapes
+        self.deep = deep
         self.numbers = numbers
         self.width = shapes.width
         self.known: dict[Value, Linear | None] = {}
@@ -48,13 +51,19 @@ class LinearForms:
             scales = (1, *value.arg[:-1])
             offset: Linear = {ONE: (value.arg[-1],) * self.width}
             return self._sum([offset, *map(self._scaled, value.operands, scales)])
-        if self.shapes[value].is_uniform:
+        shape = self.shapes[value]
+        if isinstance(value, Instr) and (self.deep or not shape.is_uniform):
+            form = self._arithmetic(value)
+            if form is not None:
+                return form
+        if shape.is_uniform:
             return {(value,): (1,) * self.width}
-        if self.shapes[value].is_strided and not isinstance(value, Instr):
-            return None
-        return self._varying(value) if isinstance(value, Instr) else None
+        if self.deep and shape.is_strided and shape.exact:
+            lanes = tuple(lane * shape.stride for lane in range(self.width))
+            return {(value,): (1,) * self.width, ONE: lanes}
+        return None
 
-    def _varying(self, value: Instr) -> Linear | None:
+    def _arithmetic(self, value: Instr) -> Linear | None:
         if not _may_not_wrap(value):
             return None
         if value.op in ("zext", "sext", "trunc"):

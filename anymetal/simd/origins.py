@@ -46,3 +46,17 @@ def pointer_origins(program: Program) -> dict[Value, frozenset[Origin]]:
 def in_threadgroup(origins: frozenset[Origin]) -> bool:
     """Whether such a pointer is one into threadgroup memory."""
     return bool(origins) and all(isinstance(o, Global) and o.threadgroup for o in origins)
+
+
+def disjoint(one: frozenset[Origin], other: frozenset[Origin]) -> bool:
+    """Whether pointers into these never meet: two arguments may be the same array, variables are
+    nobody else's."""
+    if not one or not other or one & other:
+        return False
+    if any(isinstance(o, Instr) and o.op != "alloca" for o in one | other):
+        return False
+    return not (_has_argument(one) and _has_argument(other))
+
+
+def _has_argument(origins: frozenset[Origin]) -> bool:
+    return any(isinstance(o, Argument) for o in origins)

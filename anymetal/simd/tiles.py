@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr, Program, Value
 from anymetal.simd.accesses import Accesses
-from anymetal.simd.groups import accessed, pointer_of, runs
+from anymetal.simd.groups import Origins, accessed, pointer_of, runs
 from anymetal.simd.lane_numbers import LaneNumbers, signed
 from anymetal.simd.linear import ONE, LinearForms
 from anymetal.simd.masks import Mask, Masks
@@ -60,6 +60,7 @@ class TileFinder:
         program: Program,
         shapes: Shapes,
         private: dict[Value, Instr],
+        origins: Origins,
         numbers: LaneNumbers,
     ) -> None:
         self.numbers = numbers
@@ -71,7 +72,7 @@ class TileFinder:
         self.leaves: set[Value] = set()
         for block in program.blocks:
             for op in ("load", "store"):
-                for run in runs(block, op, self._key):
+                for run in runs(block, op, self._key, origins):
                     self._split(run, op)
             for instr in block.instrs:
                 if instr.op == "guarded_load" and self._key(instr) is not None:

@@ -53,9 +53,8 @@ def test_what_is_the_same_is_there_once() -> None:
     )
     assert count_of(kernel, "load") == 1
     assert count_of(kernel, "store") == 3
-    assert [i.arg for i in kernel.instructions() if i.op == "call"] == ["__am_lane"] + [
-        "__am_gang"
-    ] * 3
+    calls = [i.arg for i in kernel.instructions() if i.op == "call"]
+    assert calls == ["__am_lane", "__am_gang"]  # the positions of the others follow from it
 
 
 def test_different_ways_are_taken_one_after_the_other() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from anymetal.ir.model import Instr
+from anymetal.simd.linear import ONE, LinearForms
 from tests.simd.shapes import ALIGNED, analyse, root
 
 _ID = "uint i = thread_position_in_grid.x;\n"
@@ -13,12 +13,14 @@ _STRUCTS = "struct P { float x, y; int n; }; struct Q { float x; half h, g; };"
 
 def groups(body: str) -> list[str]:
     """Operation, buffer and offsets of each group, in the order of the text."""
+    analysis = analyse(_ID + body, ALIGNED, _STRUCTS)
+    linear = LinearForms(analysis.shapes, analysis.numbers, deep=True)
     found = []
-    for group in dict.fromkeys(analyse(_ID + body, ALIGNED, _STRUCTS).groups.values()):
+    for group in dict.fromkeys(analysis.groups.values()):
         pointers = [m.operands[m.op == "store"] for m in group.members]
-        offsets = [p.arg[-1] if isinstance(p, Instr) else 0 for p in pointers]
+        offsets = [(linear(p) or {}).get(ONE, (0,))[0] for p in pointers]
         at = [offset - offsets[0] for offset in offsets]
-        name = getattr(root(pointers[0]), "name", "?").strip("%")
+        name = getattr(root(pointers[0]), "name", "?").strip("@%")
         found.append(f"{group.anchor.op} {name} {at}")
     return found
 
@@ -42,6 +44,15 @@ _SUM4 = "out[i] = {0}[4 * i] + {0}[4 * i + 1] + {0}[4 * i + 2] + {0}[4 * i + 3];
         ("out[i] = a[4 * i] + a[4 * i + 1];", []),
         ("out[i] = a[2 * i] + a[2 * i + 2];", []),
         ("out[i] = a[i] + a[i + 1];", []),
+        # rows of the lanes with gaps between them
+        ("out[i] = a[7 * i] + a[7 * i + 1] + a[7 * i + 2] + a[7 * i + 3];",
+         ["load a [0, 4, 8, 12]"]),
+        ("for (int k = 0; k < 4; ++k) out[9 * i + k + 2] = k;", ["store out [0, 4, 8, 12]"]),
+        ("uint k = 9 * i + uint(a[0]); out[i] = a[k] + a[k + 1] + a[k + 2] + a[k + 3];",
+         ["load a [0, 4, 8, 12]"]),
+        ("threadgroup int t[99]; t[3 * i] = 1; threadgroup_barrier(mem_flags::mem_threadgroup);"
+         "int s = t[2 * i]; out[i] = s; out[i + 99] = t[2 * i + 1];",
+         ["load threadgroup.0.t [0, 4]"]),
         # in an order of its own
         ("out[i] = a[2 * i + 1] / a[2 * i];", ["load a [0, 4]"]),
         # what may write in between
