@@ -7,12 +7,12 @@ import mlx.core as mx
 from anymetal.linalg.qr import Factors, qr
 
 
-def orthonormal_columns(A: mx.array, *, path: str | None = None) -> Factors:
+def orthonormal_columns(A: mx.array, *, path: str | None = None, explain: bool = False) -> Factors:
     """The left-orthonormal factor of A and the rest: A = Q R with QᵀQ = I.
 
     Args:
         A: Matrices of shape (..., m, n), float32, tall or wide.
-        path: As that of `qr`, which does the work.
+        path, explain: As those of `qr`, which does the work.
 
     Returns:
         Q of shape (..., m, k) and R of shape (..., k, n), where k is the smaller of m and n.
@@ -21,15 +21,15 @@ def orthonormal_columns(A: mx.array, *, path: str | None = None) -> Factors:
     Raises:
         ValueError: As `qr`.
     """
-    return qr(A, path=path)
+    return qr(A, path=path, explain=explain)
 
 
-def orthonormal_rows(A: mx.array, *, path: str | None = None) -> Factors:
+def orthonormal_rows(A: mx.array, *, path: str | None = None, explain: bool = False) -> Factors:
     """The rest and the right-orthonormal factor of A: A = L Q with Q Qᵀ = I.
 
     Args:
         A: Matrices of shape (..., m, n), float32, tall or wide.
-        path: As that of `qr`, which factors the transposed matrix.
+        path, explain: As those of `qr`, which factors the transposed matrix.
 
     Returns:
         L of shape (..., m, k) and Q of shape (..., k, n), where k is the smaller of m and n.
@@ -42,12 +42,17 @@ def orthonormal_rows(A: mx.array, *, path: str | None = None) -> Factors:
         raise ValueError(
             f"[orthonormal_rows] A must have at least two dimensions, not the shape {A.shape}."
         )
-    q, r = qr(A.swapaxes(-1, -2), path=path)
+    q, r = qr(A.swapaxes(-1, -2), path=path, explain=explain)
     return r.swapaxes(-1, -2), q.swapaxes(-1, -2)
 
 
 def complete_basis(
-    Q: mx.array, n: int | None = None, key: mx.array | None = None, *, path: str | None = None
+    Q: mx.array,
+    n: int | None = None,
+    key: mx.array | None = None,
+    *,
+    path: str | None = None,
+    explain: bool = False,
 ) -> mx.array:
     """Orthonormal columns, with more of them up to a basis of the whole space.
 
@@ -60,7 +65,7 @@ def complete_basis(
         Q: Orthonormal columns of shape (..., m, k), float32, k at most m. This is not checked.
         n: How many columns the result has, from k to m; m by default.
         key: Of the random vectors, as in `mx.random`; by default MLX's global state goes on.
-        path: As that of `qr`.
+        path, explain: As those of `qr`.
 
     Returns:
         Shape (..., m, n); the first k columns are those of Q, bit by bit.
@@ -82,5 +87,5 @@ def complete_basis(
             else f"[complete_basis] {k} columns of {m} numbers cannot be orthonormal."
         )
     random = mx.random.normal((*batch, m, n - k), key=key)
-    basis, _ = qr(mx.concatenate([Q, random], axis=-1), path=path)
+    basis, _ = qr(mx.concatenate([Q, random], axis=-1), path=path, explain=explain)
     return mx.concatenate([Q, basis[..., k:]], axis=-1)

@@ -1,29 +1,52 @@
-"""Dot products, norms and projections whose sums are more precise than their inputs."""
+"""Dot products, norms and projections whose sums are as precise as they are asked to be."""
 
 from __future__ import annotations
 
 import functools
 import math
 from collections.abc import Callable
-from typing import Literal, cast, get_args
+from typing import Literal, NamedTuple, cast, get_args
 
 import mlx.core as mx
 
+from anymetal.linalg.checked_dots import (
+    LOOSEST,
+    TIGHTEST,
+    Sums,
+    checked_dots,
+    float_may_do,
+    float_products,
+    report,
+)
 from anymetal.linalg.gemm import matmul_atb
 from anymetal.linalg.row_dots import row_dots
+from anymetal.tune.switch import choose
 
-Accumulate = Literal["float32", "compensated", "limb"]
+Accumulate = Literal["auto", "float32", "compensated", "limb", "exact"]
+
+#: Relative error that "auto" allows.
+TOLERANCE = 1e-6
 
 _DTYPES = (mx.float32, mx.float16, mx.bfloat16)
 
 
-def dot(x: mx.array, y: mx.array, *, accumulate: Accumulate = "float32") -> mx.array:
+def dot(
+    x: mx.array,
+    y: mx.array,
+    *,
+    accumulate: Accumulate = "auto",
+    tol: float = TOLERANCE,
+    explain: bool = False,
+) -> mx.array:
     """The sum of x·y over the last axis.
 
     Args:
         x, y: float32, float16 or bfloat16, shapes (..., n), whose leading axes broadcast.
         accumulate: How products are added.
 
+            - "auto": each sum as cheaply as it can be shown to be within `tol`, by one of the
+              others. Kernels decide that from the data, for each sum on its own, unless
+              ANYMETAL_SWITCH decides for all.
             - "float32": one rounding per product, 32 running sums, added in the end.
             - "compensated": as if in twice the precision, then rounded: Dot2 of Ogita, Rump and
               Oishi, "Accurate sum and dot product" (SIAM J. Sci. Comput. 26(6), 2005), § 5. The
@@ -35,12 +58,20 @@ def dot(x: mx.array, y: mx.array, *, accumulate: Accumulate = "float32") -> mx.a
               rounding; the sum is off by less than n·2^(e + ⌈log₂n⌉ - 79) otherwise, e being the
               exponent of the last bit of the largest product. Neither the order of the products
               nor threads change a bit. Subnormal numbers count in full.
+            - "exact": as "limb" with 592 bits, which is room for every sum of float32 products:
+              always the float32 next to the sum.
+
+        tol: Of "auto": the relative error of each result is at most this, whatever the data are;
+            from 2⁻²² to 0.5. Results below 2⁻¹²⁶ are rounded to a multiple of 2⁻¹⁴⁹ besides.
+        explain: Print the choice of the switch and, with "auto", how many sums were added in which
+            way, to the standard error stream. That evaluates them.
 
     Returns:
         float32, the leading axes.
 
     Raises:
-        ValueError: Last axes of different lengths, no axis, an unknown `accumulate`.
+        ValueError: Last axes of different lengths, no axis, an unknown `accumulate`, `tol` out of
+            range.
         TypeError: Another dtype.
     """
     x, y = (_floats("dot", value, 1) for value in (x, y))
@@ -49,38 +80,48 @@ def dot(x: mx.array, y: mx.array, *, accumulate: Accumulate = "float32") -> mx.a
             f"[dot] The last axes must be equally long; got shapes {x.shape} and {y.shape}."
         )
     x, y = mx.broadcast_arrays(x, y)
-    dots = _pairs_of_rows(_known("dot", accumulate))
     rows = (_count(x.shape[:-1]), 1, x.shape[-1])
-    return dots(x.reshape(rows), y.reshape(rows)).reshape(x.shape[:-1])
+    way = _way("dot", rows, accumulate, tol, explain)
+    return _pairs_of_rows(way)(x.reshape(rows), y.reshape(rows)).reshape(x.shape[:-1])
 
 
-def norm(x: mx.array, *, accumulate: Accumulate = "float32") -> mx.array:
+def norm(
+    x: mx.array, *, accumulate: Accumulate = "auto", tol: float = TOLERANCE, explain: bool = False
+) -> mx.array:
     """The Euclidean norm over the last axis, the square root of dot(x, x).
 
-    With "limb" the square root is that of the window's sum, rounded once, and norms whose squares
-    float32 cannot hold are right; otherwise squares beyond it make the norm infinite or zero.
-    Arguments, result, errors and bounds as in `dot`.
+    By limbs the square root is that of the window's sum, rounded once, and norms whose squares
+    float32 cannot hold are right, with "auto", too; otherwise squares beyond it make the norm
+    infinite or zero. Arguments, result, errors and bounds as in `dot`.
     """
     x = _floats("norm", x, 1)
-    norms = _norms_of_rows(_known("norm", accumulate))
     rows = (_count(x.shape[:-1]), 1, x.shape[-1])
-    return norms(x.reshape(rows)).reshape(x.shape[:-1])
+    way = _way("norm", rows, accumulate, tol, explain)
+    return _norms_of_rows(way)(x.reshape(rows)).reshape(x.shape[:-1])
 
 
-def project(Q: mx.array, V: mx.array, *, accumulate: Accumulate = "float32") -> mx.array:
+def project(
+    Q: mx.array,
+    V: mx.array,
+    *,
+    accumulate: Accumulate = "auto",
+    tol: float = TOLERANCE,
+    explain: bool = False,
+) -> mx.array:
     """Qᵀ V: the coefficients of V's columns in the directions of Q's columns.
 
     Args:
         Q: float32, float16 or bfloat16, shape (..., m, k).
         V: The same, shape (..., m, p); leading axes broadcast.
-        accumulate: As in `dot`, each number of the result being one sum; with "float32", those of
-            `matmul_atb`.
+        accumulate, tol, explain: As in `dot`, each number of the result being one sum; with
+            "float32", those of `matmul_atb`.
 
     Returns:
         float32, shape (..., k, p).
 
     Raises:
-        ValueError: Different numbers of rows, fewer than two axes, an unknown `accumulate`.
+        ValueError: Different numbers of rows, fewer than two axes, an unknown `accumulate`, `tol`
+            out of range.
         TypeError: Another dtype.
     """
     Q, V = (_floats("project", value, 2) for value in (Q, V))
@@ -88,35 +129,81 @@ def project(Q: mx.array, V: mx.array, *, accumulate: Accumulate = "float32") -> 
         raise ValueError(
             f"[project] Q and V must have the same number of rows; got {Q.shape} and {V.shape}."
         )
-    if _known("project", accumulate) == "float32":
-        return matmul_atb(Q, V)
     batch = mx.broadcast_shapes(Q.shape[:-2], V.shape[:-2])
-    dots = _pairs_of_rows(accumulate)
-    result = dots(_columns(Q, batch), _columns(V, batch))
-    return result.reshape(*batch, Q.shape[-1], V.shape[-1])
+    sums = (_count(batch), Q.shape[-1] * V.shape[-1], Q.shape[-2])
+    way = _way("project", sums, accumulate, tol, explain)
+    if way.accumulate == "float32":
+        return matmul_atb(Q, V)
+    inputs = [_columns(Q, batch), _columns(V, batch)]
+    if way.tries_float:
+        inputs.append(_flat(mx.stop_gradient(matmul_atb(Q, V)), batch))
+    return _pairs_of_rows(way)(*inputs).reshape(*batch, Q.shape[-1], V.shape[-1])
 
 
-def gram(A: mx.array, *, accumulate: Accumulate = "float32") -> mx.array:
+def gram(
+    A: mx.array, *, accumulate: Accumulate = "auto", tol: float = TOLERANCE, explain: bool = False
+) -> mx.array:
     """Aᵀ A, a product of rank m that is symmetric to the last bit.
 
     Args:
         A: float32, float16 or bfloat16, shape (..., m, k).
-        accumulate: As in `dot`, each number of the result being one sum; with "float32", those of
-            `matmul_atb`.
+        accumulate, tol, explain: As in `dot`, each number of the result being one sum; with
+            "float32", those of `matmul_atb`.
 
     Returns:
         float32, shape (..., k, k).
 
     Raises:
-        ValueError: Fewer than two axes, an unknown `accumulate`.
+        ValueError: Fewer than two axes, an unknown `accumulate`, `tol` out of range.
         TypeError: Another dtype.
     """
     A = _floats("gram", A, 2)
-    if _known("gram", accumulate) == "float32":
+    batch, k = A.shape[:-2], A.shape[-1]
+    way = _way("gram", (_count(batch), k * k, A.shape[-2]), accumulate, tol, explain)
+    if way.accumulate == "float32":
         return matmul_atb(A, A)
-    grams = _grams_of_rows(accumulate)
-    result = grams(_columns(A, A.shape[:-2]))
-    return result.reshape(*A.shape[:-2], A.shape[-1], A.shape[-1])
+    inputs = [_columns(A, batch)]
+    if way.tries_float:
+        inputs.append(_flat(mx.stop_gradient(matmul_atb(A, A)), batch))
+    return _grams_of_rows(way)(*inputs).reshape(*batch, k, k)
+
+
+class Way(NamedTuple):
+    """How the sums of a call are added."""
+
+    operation: str
+    accumulate: str
+    tolerance: float = TOLERANCE  #: of "auto", as what follows
+    tries_float: bool = False  #: products of matrices in float32 may be within it
+    explain: bool = False
+
+
+def _way(
+    operation: str,
+    sums: tuple[int, int, int],
+    accumulate: str,
+    tolerance: float,
+    explain: bool,
+) -> Way:
+    """What the caller or the switch says; `sums` are batch, sums of each, products of a sum."""
+    ways = get_args(Accumulate)
+    if accumulate not in ways:
+        choices = ", ".join(map(repr, ways))
+        raise ValueError(f"[{operation}] accumulate must be one of {choices}; got {accumulate!r}.")
+    if not TIGHTEST <= tolerance <= LOOSEST:
+        raise ValueError(f"[{operation}] tol must be from 2⁻²² to 0.5; got {tolerance}.")
+    choice = choose(
+        operation,
+        sizes=(sums[0] * sums[1], sums[2]),
+        dtype=mx.float32,
+        among=ways,
+        default="auto",
+        forced=None if accumulate == "auto" else accumulate,
+        explain=explain,
+    )
+    if choice.path != "auto":
+        return Way(operation, choice.path)
+    return Way(operation, "auto", tolerance, float_may_do(sums[2], tolerance), explain)
 
 
 def _floats(function: str, value: mx.array, axes: int) -> mx.array:
@@ -130,17 +217,14 @@ def _floats(function: str, value: mx.array, axes: int) -> mx.array:
     return value.astype(mx.float32)
 
 
-def _known(function: str, accumulate: str) -> str:
-    if accumulate not in get_args(Accumulate):
-        choices = ", ".join(map(repr, get_args(Accumulate)))
-        raise ValueError(f"[{function}] accumulate must be one of {choices}; got {accumulate!r}.")
-    return accumulate
-
-
 def _columns(matrix: mx.array, batch: tuple[int, ...]) -> mx.array:
     """Columns as rows, and one axis for the batch."""
     rows = mx.broadcast_to(matrix, (*batch, *matrix.shape[-2:])).swapaxes(-1, -2)
     return rows.reshape(_count(batch), *rows.shape[-2:])
+
+
+def _flat(matrix: mx.array, batch: tuple[int, ...]) -> mx.array:
+    return matrix.reshape(_count(batch), *matrix.shape[-2:])
 
 
 def _count(shape: tuple[int, ...]) -> int:
@@ -156,43 +240,71 @@ def _with_gradient(forward: Rows, backward: Callable[..., object]) -> Rows:
     return cast(Rows, function)
 
 
-@functools.cache
-def _pairs_of_rows(accumulate: str) -> Rows:
-    """Dots of all rows of x with all rows of y, with gradients."""
+@functools.lru_cache(maxsize=1024)
+def _pairs_of_rows(way: Way) -> Rows:
+    """Dots of all rows of x with all rows of y, with gradients.
 
-    def dots(x: mx.array, y: mx.array) -> mx.array:
-        return row_dots(x, y, accumulate)
+    A third argument are such dots in float32.
+    """
+
+    def dots(x: mx.array, y: mx.array, *first: mx.array) -> mx.array:
+        return _dots(way, x, y, first)
 
     def backward(
-        primals: tuple[mx.array, mx.array], cotangent: mx.array, _: mx.array
-    ) -> tuple[mx.array, mx.array]:
-        x, y = primals
-        return cotangent @ y, cotangent.swapaxes(-1, -2) @ x
+        primals: tuple[mx.array, ...], cotangent: mx.array, _: mx.array
+    ) -> tuple[mx.array, ...]:
+        x, y, *first = primals
+        return cotangent @ y, cotangent.swapaxes(-1, -2) @ x, *map(mx.zeros_like, first)
 
     return _with_gradient(dots, backward)
 
 
-@functools.cache
-def _grams_of_rows(accumulate: str) -> Rows:
-    """Dots of all rows of x with each other, with gradients."""
+@functools.lru_cache(maxsize=1024)
+def _grams_of_rows(way: Way) -> Rows:
+    """Dots of all rows of x with each other, with gradients; a second argument as above."""
 
-    def grams(x: mx.array) -> mx.array:
-        return row_dots(x, x, accumulate, symmetric=True)
+    def grams(x: mx.array, *first: mx.array) -> mx.array:
+        return _dots(way, x, x, first, symmetric=True)
 
-    def backward(x: mx.array, cotangent: mx.array, _: mx.array) -> mx.array:
-        return (cotangent + cotangent.swapaxes(-1, -2)) @ x
+    def backward(primals: object, cotangent: mx.array, _: mx.array) -> object:
+        x, *first = primals if isinstance(primals, (tuple, list)) else (primals,)
+        gradient = (cotangent + cotangent.swapaxes(-1, -2)) @ x
+        return (gradient, *map(mx.zeros_like, first)) if first else gradient
 
     return _with_gradient(grams, backward)
 
 
-@functools.cache
-def _norms_of_rows(accumulate: str) -> Rows:
+@functools.lru_cache(maxsize=1024)
+def _norms_of_rows(way: Way) -> Rows:
     """Norms of rows of shape (rows, 1, n), with gradients: zero where the norm is."""
 
     def norms(x: mx.array) -> mx.array:
-        return row_dots(x, x, accumulate, symmetric=True, root=True)
+        return _dots(way, x, x, (), symmetric=True, root=True)
 
     def backward(x: mx.array, cotangent: mx.array, output: mx.array) -> mx.array:
         return x * mx.where(output == 0, 0, cotangent / output)
 
     return _with_gradient(norms, backward)
+
+
+def _dots(
+    way: Way,
+    x: mx.array,
+    y: mx.array,
+    first: tuple[mx.array, ...],
+    symmetric: bool = False,
+    root: bool = False,
+) -> mx.array:
+    if way.accumulate != "auto" or 0 in (*x.shape, *y.shape):
+        accumulate = "exact" if way.accumulate == "auto" else way.accumulate
+        return row_dots(x, y, accumulate, symmetric=symmetric, root=root)
+    start = _first_rung(x, y, first[0], way.tolerance) if first else None
+    sums = checked_dots(x, y, way.tolerance, first=start, symmetric=symmetric, root=root)
+    if way.explain:
+        report(way.operation, sums)
+    return sums.values
+
+
+def _first_rung(x: mx.array, y: mx.array, products: mx.array, tolerance: float) -> Sums:
+    left, right = (mx.sqrt((rows * rows).sum(axis=-1)) for rows in (x, y))
+    return float_products(products, x.shape[-1], left[..., None], right[..., None, :], tolerance)

@@ -39,7 +39,7 @@ def measure(
     """
     arguments = case.arguments()
     mx.eval(arguments)
-    question = _question(operation, arguments)
+    question, _ = switch.question_of(operation.run, *arguments)
     wrong: dict[str, str] = {}
     right: dict[str, Callable[[], object]] = {}
     for path in question.among:
@@ -93,16 +93,6 @@ def relative_times(timings: list[Timing]) -> dict[str, float]:
         ratio = median(mine / theirs for mine, theirs in pairs)
         times[timing.name] = ratio * reference.median
     return times
-
-
-def _question(operation: Operation, arguments: tuple[Any, ...]) -> switch.Question:
-    """What the routine asks the switch for these arguments."""
-    with switch.listening() as heard:
-        operation.run(*arguments)
-    asked = [question for question in heard if question.operation == operation.name]
-    if not asked:
-        raise RuntimeError(f"{operation.name} has no choice for these arguments")
-    return asked[0]
 
 
 def _problem(operation: Operation, arguments: tuple[Any, ...], path: str) -> str:

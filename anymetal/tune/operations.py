@@ -16,7 +16,7 @@ import mlx.core as mx
 
 from anymetal.tune import checks
 from anymetal.tune.checks import Check
-from anymetal.tune.names import OPERATIONS
+from anymetal.tune.names import MEASURED
 
 Arguments = tuple[Any, ...]
 
@@ -43,8 +43,8 @@ class Operation:
 
 
 def operations() -> list[Operation]:
-    """All of them, in the order of `names.OPERATIONS`."""
-    return [_MAKERS[name]() for name in OPERATIONS]
+    """All of them, in the order of `names.MEASURED`."""
+    return [_MAKERS[name]() for name in MEASURED]
 
 
 def _routine(module: str, name: str) -> Callable[..., Any]:

@@ -1,15 +1,19 @@
 """The rules that AnyMetal ships: which path of each operation suits which device and sizes.
 
-They stand in for a measured table where nobody has run `anymetal tune`. What a routine does by
-default is what wins on CPUs (benchmarks/RESULTS.md). On other devices a kernel of ours is the
-default where it is known to win there; what nobody has measured is left to MLX.
+They stand in for a measured table where nobody has run `anymetal tune`, and decide where tables
+have nothing to say: how precise a sum must be. What a routine does by default is what wins on CPUs
+(benchmarks/RESULTS.md). On other devices a kernel of ours is the default where it is known to win
+there; what nobody has measured is left to MLX.
 
-A policy says None where the routine's own default is right.
+A policy is a function `choose_…` of the sizes, the dtype and the kind of device. It says None where
+the routine's own default is right, as do operations without a policy.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+
+from anymetal.tune.names import SUMS
 
 #: A path and the reason for it.
 Ruled = tuple[str, str]
@@ -41,6 +45,11 @@ def choose_svd_topk(sizes: Sequence[int], dtype: str, kind: str) -> Ruled | None
     return _unmeasured("full", kind)
 
 
+def choose_sum(sizes: Sequence[int], dtype: str, kind: str) -> Ruled | None:
+    """The precision that each sum's own condition asks for: limbs where it is numerically hard."""
+    return "auto", "each sum as precise as its tolerance needs"
+
+
 def _unmeasured(path: str, kind: str) -> Ruled | None:
     return None if kind == "cpu" else (path, f"nobody has measured kernels on {kind} yet")
 
@@ -51,4 +60,5 @@ POLICIES: dict[str, Policy] = {
     "matmul_av": choose_matmul,
     "matmul_atb": choose_matmul,
     "svd_topk": choose_svd_topk,
+    **dict.fromkeys(SUMS, choose_sum),
 }

@@ -3,7 +3,7 @@
 The first of these that says something decides:
 
 1. the caller: `path=` of the routine
-2. ANYMETAL_SWITCH="cholesky=kernel,dot=mlx", a path for each operation that is named
+2. ANYMETAL_SWITCH="cholesky=mlx,dot=limb", a path for each operation that is named
 3. what `anymetal tune` measured on this machine (tables.py), at the nearest sizes
 4. the rules that AnyMetal ships for this kind of device (policies.py)
 5. the routine's own default
@@ -16,10 +16,10 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import mlx.core as mx
 
@@ -49,10 +49,17 @@ class _Tuning(NamedTuple):
     """What `anymetal tune` does to calls on its thread."""
 
     forced: dict[str, str]  #: paths by operation
-    heard: list[Question] | None  #: where questions are to be noted
+    asking: bool  #: for the first choice only, which ends the call
 
 
 _tuning: ContextVar[_Tuning | None] = ContextVar("tuning", default=None)
+
+
+class _Asked(BaseException):
+    """Ends a call whose choice is all that is wanted; not to be caught by any routine."""
+
+    def __init__(self, question: Question, choice: Choice) -> None:
+        self.question, self.choice = question, choice
 
 
 def choose(
@@ -86,6 +93,8 @@ def choose(
     else:
         choice = _demanded(_question(*asked), forced) or _settled(*asked)
         _tell(_question(*asked), choice)
+        if (tuning := _tuning.get()) and tuning.asking:
+            raise _Asked(_question(*asked), choice)
     if explain:
         print(_sentence(_question(*asked), choice), file=sys.stderr)
     return choice
@@ -99,9 +108,7 @@ def _question(
 
 def _demanded(question: Question, forced: str | None) -> Choice | None:
     """What the caller, `anymetal tune` or the environment wants, if they want something."""
-    tuning = _tuning.get() or _Tuning({}, None)
-    if tuning.heard is not None:
-        tuning.heard.append(question)
+    tuning = _tuning.get() or _Tuning({}, False)
     if forced is not None:
         return Choice(_known(question, forced, "path"), "asked for by the caller")
     if (tried := tuning.forced.get(question.operation)) is not None:
@@ -144,7 +151,7 @@ def forget() -> None:
 @contextmanager
 def forcing(operation: str, path: str) -> Iterator[None]:
     """Within this context and thread, an operation takes this path unless its caller objects."""
-    outside = _tuning.get() or _Tuning({}, None)
+    outside = _tuning.get() or _Tuning({}, False)
     token = _tuning.set(outside._replace(forced={**outside.forced, operation: path}))
     try:
         yield
@@ -152,15 +159,38 @@ def forcing(operation: str, path: str) -> Iterator[None]:
         _tuning.reset(token)
 
 
-@contextmanager
-def listening() -> Iterator[list[Question]]:
-    """A list that fills with the questions asked within this context and thread."""
-    heard: list[Question] = []
-    token = _tuning.set((_tuning.get() or _Tuning({}, None))._replace(heard=heard))
+def question_of(
+    routine: Callable[..., object], *arguments: Any, **options: Any
+) -> tuple[Question, Choice]:
+    """What a routine asks first when it is called like this, and the answer; it does nothing else.
+
+    Raises:
+        ValueError: It asks nothing; or what the routine itself raises before it asks.
+    """
+    token = _tuning.set((_tuning.get() or _Tuning({}, False))._replace(asking=True))
     try:
-        yield heard
+        routine(*arguments, **options)
+    except _Asked as end:
+        return end.question, end.choice
     finally:
         _tuning.reset(token)
+    raise ValueError("This call has no choice of paths.")
+
+
+def explain(routine: Callable[..., object], *arguments: Any, **options: Any) -> Choice:
+    """The path that a call of a routine would take, and why; nothing is computed.
+
+    Only shapes and dtypes of arrays matter: `explain(linalg.cholesky, mx.zeros((64, 512, 512)))`
+    allocates nothing either.
+
+    Args:
+        routine: One of `anymetal.nn` or `anymetal.linalg`.
+        arguments, options: Those of the call.
+
+    Raises:
+        ValueError: The call has no choice, since there is nothing to compute for instance.
+    """
+    return question_of(routine, *arguments, **options)[1]
 
 
 @functools.lru_cache(maxsize=16)

@@ -94,3 +94,16 @@ def test_wrong_arguments() -> None:
         orthonormal_rows(mx.zeros((3,)))
     with pytest.raises(ValueError, match=r"float32, not mlx.core.float16"):
         orthonormal_columns(mx.zeros((3, 2), mx.float16))
+
+
+def test_explain(capsys: pytest.CaptureFixture[str]) -> None:
+    A = mx.random.normal((12, 3), key=mx.random.key(0))
+    Q, _ = orthonormal_columns(A, path="mgs", explain=True)
+    orthonormal_rows(A, path="mgs", explain=True)
+    complete_basis(Q, path="mgs", explain=True)
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.partition(" float32")[0] for line in lines] == [
+        "qr 1×12×3",
+        "qr 1×3×12",
+        "qr 1×12×12",
+    ]

@@ -22,7 +22,7 @@ from tests.linalg.exact import (
 
 Array = NDArray[Any]
 
-WAYS = ["float32", "compensated", "limb"]
+WAYS = ["float32", "compensated", "limb", "exact", "auto"]
 
 
 def additions(count: int) -> int:

@@ -9,10 +9,11 @@ import mlx.core as mx
 import pytest
 
 import anymetal
+from anymetal import linalg, nn
 from anymetal.tune import policies, switch, tables
 from anymetal.tune.device import Device
-from anymetal.tune.names import OPERATIONS
-from anymetal.tune.switch import Choice, Question, choose, forcing, listening
+from anymetal.tune.names import OPERATIONS, SUMS
+from anymetal.tune.switch import Choice, Question, choose, explain, forcing, question_of
 from anymetal.tune.tables import Entry, Table
 
 HERE = Device("cpu", "a processor", "cpu-0123")
@@ -89,6 +90,9 @@ def test_shipped_rules(monkeypatch):
             ruled = policies.choose(operation, (1, 64), "float32", ("mlx", "full"), kind)
             assert (ruled and ruled[0]) == path
             assert policies.choose(operation, (1, 64), "float32", ("kernel",), kind) is None
+        for sums in SUMS:
+            ruled = policies.choose(sums, (1, 64), "float32", ("float32", "auto"), "cpu")
+            assert ruled[0] == "auto"
 
 
 def test_paths_that_cannot_serve():
@@ -147,11 +151,30 @@ def test_debug_tells_each_choice_once(monkeypatch, capsys):
     ]
 
 
-def test_listening():
-    with listening() as heard:
-        ask(sizes=[1, 2], dtype=mx.float16)
-    ask()
-    assert heard == [Question("cholesky", (1, 2), "float16", ("kernel", "mlx"), "kernel")]
+def test_question_of():
+    def routine(size, then):
+        ask(sizes=[1, size], dtype=mx.float16)
+        then()
+
+    question = Question("cholesky", (1, 2), "float16", ("kernel", "mlx"), "kernel")
+    with forcing("cholesky", "mlx"):
+        asked = question_of(routine, 2, lambda: pytest.fail("the call went on"))
+    assert asked == (question, Choice("mlx", "being measured"))
+    with pytest.raises(ValueError, match="no choice"):
+        question_of(lambda: None)
+    assert ask().path == "kernel"
+
+
+def test_explain_of_a_routine(monkeypatch):
+    """Nothing is computed, or these 4 TB would be."""
+    monkeypatch.undo()
+    A = mx.zeros((1 << 20, 1024, 1024))
+    assert explain(linalg.cholesky, A, path="blocks") == Choice("blocks", "asked for by the caller")
+    assert explain(linalg.qr, mx.zeros((1 << 30, 32))).path == "cholesky"
+    assert explain(linalg.dot, A, A).path == "auto"
+    assert explain(nn.grid_sample, A[None, :, :, :4], mx.zeros((1, 8, 8, 2))).path == "kernel"
+    with pytest.raises(ValueError, match="no choice"):
+        explain(linalg.cholesky, mx.zeros((0, 3, 3)))
 
 
 def test_forcing_is_for_one_operation():
@@ -168,3 +191,11 @@ def test_every_routine_that_chooses_is_known():
     ]
     asked = {name for text in texts for name in re.findall(r'\bchoose\(\s*"(\w+)"', text)}
     assert asked <= set(OPERATIONS)
+
+
+def test_rules_may_be_added(monkeypatch):
+    """As the page about the switch has it."""
+    rule = ("mlx", "small")
+    monkeypatch.setitem(policies.POLICIES, "cholesky", lambda sizes, *_: rule)
+    switch.forget()
+    assert explain(linalg.cholesky, mx.zeros((4, 4))) == Choice(*rule)

@@ -17,7 +17,5 @@ if (blocks > 1) {
     out[2 * place] = sum.sum;
     out[2 * place + 1] = sum.error;
 } else {
-    const float result = ROOT ? metal::sqrt(result_of(sum)) : result_of(sum);
-    out[pair.result] = result;
-    if (SYMMETRIC) out[pair.mirrored] = result;
+    store(out, pair, ROOT ? metal::sqrt(result_of(sum)) : result_of(sum), SYMMETRIC);
 }

@@ -4,14 +4,16 @@ struct Sum {
     float sum, error;
 };
 
-// Knuth's TwoSum: `value` joins the sum, and the rounding error of that joins the errors.
-inline void add(thread Sum& to, float value) {
-    const float total = to.sum + value;
-    const float part = total - to.sum;
-    const float lost = (to.sum - (total - part)) + (value - part);
-    to.sum = total;
-    to.error += lost;
+// Knuth's TwoSum: `value` joins the sum; what rounding loses of that, exactly.
+inline float add_losing(thread float& sum, float value) {
+    const float total = sum + value;
+    const float part = total - sum;
+    const float lost = (sum - (total - part)) + (value - part);
+    sum = total;
+    return lost;
 }
+
+inline void add(thread Sum& to, float value) { to.error += add_losing(to.sum, value); }
 
 inline void add(thread Sum& to, Sum other) {
     add(to, other.sum);

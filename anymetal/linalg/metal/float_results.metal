@@ -10,7 +10,5 @@ for (uint block = lane; block < blocks; block += 32) {
 }
 add_lanes<true>(sum);
 if (lane == 0) {
-    const float result = ROOT ? metal::sqrt(result_of(sum)) : result_of(sum);
-    out[pair.result] = result;
-    if (SYMMETRIC) out[pair.mirrored] = result;
+    store(out, pair, ROOT ? metal::sqrt(result_of(sum)) : result_of(sum), SYMMETRIC);
 }

@@ -1,10 +1,9 @@
-// Sums of products of floats in a window of 128 bits: eight limbs of 16 bits, each in a word of 32
-// bits, so that thousands of additions fit before carries must move. Floats come as their bits:
-// hardware may flush subnormal numbers, and nothing here computes with floats.
+// Sums of products of floats in a window of LIMBS limbs of 16 bits, each in a word of 32 bits, so
+// that thousands of additions fit before carries must move. Floats come as their bits: hardware may
+// flush subnormal numbers, and nothing here computes with floats.
 
-constant constexpr int LIMBS = 8;
-// Exponent of a product that is zero: below that of any other, which is at least -298.
-constant constexpr int NOTHING = -1000;
+// Exponent of the last bit that a product can have, and of a product that is zero.
+constant constexpr int LAST = -298, NOTHING = -1000;
 
 // What a product with an infinite or undefined factor is; a sum has the bits of all its products.
 constant constexpr int PLUS_INFINITY = 1, MINUS_INFINITY = 2, UNDEFINED = 4;
@@ -75,11 +74,13 @@ inline Survey survey_of_blocks(Words surveys, uint blocks, uint lane) {
     return {metal::simd_max(found.exponent), metal::simd_or(found.special)};
 }
 
+// Bits that a sum of `count` numbers may be longer than they are.
+inline int headroom(uint count) { return count > 1 ? 32 - int(metal::clz(count - 1)) : 0; }
+
 // Exponent of the window's lowest bit. Products are below 2^(largest + 48), so `count` of them fit
-// below the sign bit, bit 127.
+// below the sign bit, the highest one.
 inline int window_bottom(int largest, uint count) {
-    const int headroom = count > 1 ? 32 - int(metal::clz(count - 1)) : 0;
-    return largest + 48 + headroom - 127;
+    return largest + 48 + headroom(count) - (16 * LIMBS - 1);
 }
 
 // Add x * y without what lies below the window.
@@ -158,34 +159,28 @@ inline Magnitude square_root(Magnitude number) {
     return {root << 32, number.exponent / 2 - 32, number.more || rest != 0};
 }
 
-// The bits of the float next to the sum, or to the sum's square root.
-inline uint converted(Limbs sum, int bottom, bool root) {
-    const bool negative = sum.word[LIMBS - 1] < 0;
-    if (negative) {
+// |sum| from its highest bit on; zero has no such bit.
+inline Magnitude magnitude(Limbs sum, int bottom) {
+    if (sum.word[LIMBS - 1] < 0) {
         #pragma unroll
         for (int j = 0; j < LIMBS; ++j) sum.word[j] = -sum.word[j];
         carry(sum);
     }
-    ulong low = 0, high = 0;
+    Magnitude number = {0, bottom + 16 * LIMBS, false};
     #pragma unroll
-    for (int j = 0; j < 4; ++j) {
-        low |= ulong(sum.word[j]) << 16 * j;
-        high |= ulong(sum.word[j + 4]) << 16 * j;
+    for (int j = LIMBS - 1; j >= 0; --j) {
+        const uint word = uint(sum.word[j]);
+        const int taken = metal::min(int(metal::clz(number.significand)), 16);
+        number.significand = number.significand << taken | word >> (16 - taken);
+        number.exponent -= taken;
+        number.more = number.more || (word << taken & 0xffff) != 0;
     }
-    if ((high | low) == 0) return 0;
-    int exponent = bottom + 64;
-    if (high == 0) {
-        high = low;
-        low = 0;
-        exponent = bottom;
+    if (number.significand != 0) {
+        const int shift = int(metal::clz(number.significand));
+        number.significand <<= shift;
+        number.exponent -= shift;
     }
-    const int shift = int(metal::clz(high));
-    if (shift > 0) {
-        high = high << shift | low >> (64 - shift);
-        low <<= shift;
-    }
-    const Magnitude number = {high, exponent - shift, low != 0};
-    return rounded(root ? square_root(number) : number) | (negative ? 0x80000000 : 0);
+    return number;
 }
 
 inline uint special_value(int special) {
@@ -193,7 +188,21 @@ inline uint special_value(int special) {
     return special == MINUS_INFINITY ? 0xff800000 : 0x7fc00000;
 }
 
-inline uint finished(Limbs sum, Survey found, uint count, bool root) {
-    if (found.special != 0) return special_value(found.special);
-    return converted(sum, window_bottom(found.exponent, count), root);
+// A sum as the bits of a float, or its root, and whether what the window has cut off is below
+// 2^digits of it.
+struct Finished {
+    uint bits;
+    bool enough;
+};
+
+inline Finished finished(Limbs sum, Survey found, uint count, bool root, int digits) {
+    if (found.special != 0) return {special_value(found.special), true};
+    if (found.exponent == NOTHING) return {0, true};
+    const int bottom = window_bottom(found.exponent, count);
+    const Magnitude number = magnitude(sum, bottom);
+    const bool whole = bottom <= LAST;
+    if (number.significand == 0) return {0, whole};
+    const uint sign = sum.word[LIMBS - 1] < 0 ? 0x80000000 : 0;
+    const bool enough = whole || bottom + headroom(count) <= number.exponent + 63 + digits;
+    return {rounded(root ? square_root(number) : number) | sign, enough};
 }

@@ -2,6 +2,10 @@
 const uint lane = thread_index_in_simdgroup, count = x_shape[2], blocks = sums_shape[1];
 const Pair pair = pair_of_rows(thread_position_in_grid.y, x_shape, y_shape);
 if (SYMMETRIC && pair.below) return;
+if (CHECKED && met[pair.result]) {
+    if (lane == 0) store(enough, pair, true, SYMMETRIC);
+    return;
+}
 
 const ulong first = pair.result * blocks;
 const Survey found = survey_of_blocks(surveys + 2 * first, blocks, lane);
@@ -16,7 +20,7 @@ if (found.special == 0) {
     add_lanes(sum);
 }
 if (lane == 0) {
-    const uint result = finished(sum, found, count, ROOT);
-    out[pair.result] = result;
-    if (SYMMETRIC) out[pair.mirrored] = result;
+    const Finished result = finished(sum, found, count, ROOT, digits);
+    store(out, pair, result.bits, SYMMETRIC);
+    if (CHECKED) store(enough, pair, result.enough, SYMMETRIC);
 }

@@ -16,3 +16,10 @@ inline Pair pair_of_rows(uint number, Shape x_shape, Shape y_shape) {
     const ulong x_row = ulong(batch) * rows + i, y_row = ulong(batch) * columns + j;
     return {x_row * count, y_row * count, x_row * columns + j, y_row * rows + i, j < i};
 }
+
+// To the place of a pair's result and, if `mirrored`, of that with the rows exchanged.
+template <typename Out, typename Value>
+inline void store(Out out, Pair pair, Value value, bool mirrored) {
+    out[pair.result] = value;
+    if (mirrored) out[pair.mirrored] = value;
+}

@@ -1,0 +1,19 @@
+// A SIMD-group for one dot product and for whether it is within the tolerance.
+const uint lane = thread_index_in_simdgroup, count = x_shape[2];
+const Pair pair = pair_of_rows(thread_position_in_grid.y, x_shape, y_shape);
+if (SYMMETRIC && pair.below) return;
+if (CHECKED && met[pair.result]) {
+    if (lane == 0) store(enough, pair, true, SYMMETRIC);
+    return;
+}
+
+const auto left = x + pair.left;
+const auto right = y + pair.right;
+Bounded sum = {{0, 0}, 0, 0};
+for (uint i = lane; i < count; i += 32) add_product<COMPENSATED>(sum, left[i], right[i]);
+add_lanes<COMPENSATED>(sum);
+if (lane == 0) {
+    const float result = sum.sum.sum + sum.sum.error;
+    store(out, pair, ROOT ? metal::sqrt(result) : result, SYMMETRIC);
+    store(enough, pair, is_within(sum, result, limits), SYMMETRIC);
+}
