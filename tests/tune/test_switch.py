@@ -195,6 +195,7 @@ def test_every_routine_that_chooses_is_known():
 
 def test_rules_may_be_added(monkeypatch):
     """As the page about the switch has it."""
+    monkeypatch.undo()
     rule = ("mlx", "small")
     monkeypatch.setitem(policies.POLICIES, "cholesky", lambda sizes, *_: rule)
     switch.forget()
