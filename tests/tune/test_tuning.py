@@ -87,7 +87,7 @@ def test_a_routine_without_choice():
 
 def test_who_is_slow_leaves_after_a_few_rounds():
     clock = Clock()
-    workers = {"a": clock.worker(1.0), "b": clock.worker(2.0), "c": clock.worker(10.0)}
+    workers = {"a": clock.worker(1.0), "b": clock.worker(2.0), "c": clock.worker(6.0)}
     rounds = {t.name: len(t.seconds) for t in race(workers, 100.0, clock)}
     assert rounds["c"] == 3
     assert rounds["a"] == rounds["b"] > 20
@@ -95,14 +95,38 @@ def test_who_is_slow_leaves_after_a_few_rounds():
 
 def test_who_is_very_slow_leaves_at_once():
     clock = Clock()
-    workers = {"a": clock.worker(1.0), "b": clock.worker(200.0)}
-    rounds = {t.name: len(t.seconds) for t in race(workers, 100.0, clock)}
+    workers = {"a": clock.worker(1.0), "b": clock.worker(9.0)}
+    rounds = {t.name: len(t.seconds) for t in race(workers, 5.0, clock)}
     assert rounds == {"a": 7, "b": 1}
+
+
+def test_who_takes_very_long_at_first_is_not_run_again():
+    clock = Clock()
+    operation = double(clock, {"slow": (2, 25.0), "fast": (2, 1.0), "middling": (2, 7.0)})
+    entry = measure(operation, operation.cases[0], 1.0, clock=clock)
+    assert entry.seconds == {"slow": 25.0, "fast": 1.0, "middling": 7.0}
+    # Each once to be checked, then races until 8 times the budget is over.
+    assert clock.now == 25 + 1 + 7 + 1 + 7
+
+
+def test_what_is_right_is_found_once_for_a_case():
+    found = []
+
+    def exact(A, B):
+        found.append(A)
+        return A @ B
+
+    check = of_product(exact)
+    first, second = [(mx.full((2, 2), value), mx.eye(2)) for value in (1.0, 2.0)]
+    for arguments in (first, first, second):
+        assert check(arguments, arguments[0]) == ""
+    assert len(found) == 4  # the products and those of magnitudes
 
 
 def test_few_rounds_at_least_and_not_endlessly_many(monkeypatch):
     clock = Clock()
-    assert len(race({"a": clock.worker(1.0)}, 0.0, clock)[0].seconds) == 7
+    assert len(race({"a": clock.worker(1.0)}, 1.0, clock)[0].seconds) == 7
+    assert len(race({"a": clock.worker(1.0)}, 0.5, clock)[0].seconds) == 4
     monkeypatch.setattr(measuring, "_MANY", 10)
     assert len(race({"a": clock.worker(1e-9)}, 1.0, clock)[0].seconds) == 10
 

@@ -1,0 +1,1 @@
+"""When each path of a library routine wins: the pictures of its page."""
