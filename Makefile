@@ -36,6 +36,7 @@ check: $(VENV)/.stamp-dev
 
 bench: $(VENV)/.stamp-bench
 	$(BIN)/python -m benchmarks $(or $(BENCH_ARGS),--write)
+	$(if $(BENCH_ARGS),,$(BIN)/python -m benchmarks.paths --write)
 
 # Not isolated: the bridge must be built for the MLX that it will meet.
 wheel: $(VENV)/.stamp-wheel

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import json
 import re
 from pathlib import Path
 
@@ -37,6 +39,20 @@ def test_the_architecture_names_every_file() -> None:
         and f"`{path.name}`" not in text
     ]
     assert not missing, "add a line for each to docs/architecture.md"
+
+
+@pytest.mark.parametrize(
+    "routine", ["grid_sample", "cholesky", "qr", "svd", "gemm", "extended_precision", "autoswitch"]
+)
+def test_pages_of_routines_show_when_each_path_wins(routine: str) -> None:
+    """The pictures of `python -m benchmarks.paths --write`, which say how they were made."""
+    assert f"](paths/{routine}.svg)" in (ROOT / "docs" / f"{routine}.md").read_text()
+    picture = (ROOT / "docs" / "paths" / f"{routine}.svg").read_text()
+    assert "python -m benchmarks.paths --write" in picture
+    assert "AnyMetal" in picture
+    if routine != "autoswitch":  # that one is drawn from the numbers of the others
+        kept = json.loads((ROOT / "docs" / "paths" / f"{routine}.json").read_text())
+        assert all(panel["title"] in html.unescape(picture) for panel in kept["panels"])
 
 
 def test_the_program_in_the_page_about_libraries(capsys: pytest.CaptureFixture[str]) -> None:

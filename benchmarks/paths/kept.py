@@ -27,6 +27,7 @@ class Picture:
 
     name: str
     panels: list[Times]
+    device: str
     conditions: dict[str, str]
     date: str
 
@@ -59,4 +60,4 @@ def load(name: str) -> Picture | None:
         )
         for panel in kept["panels"]
     ]
-    return Picture(kept["name"], panels, kept["conditions"], kept["date"])
+    return Picture(kept["name"], panels, kept["device"], kept["conditions"], kept["date"])

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from benchmarks.paths.kept import FOLDER, Picture, Times
 
@@ -23,8 +24,9 @@ _GREYS = ("#555555", "#aa3344")
 def draw(picture: Picture) -> Path:
     """Times by size, both in logarithms."""
     figure, axes = _figure(len(picture.panels), picture)
+    looks = _looks(picture)
     for panel, place in zip(picture.panels, axes, strict=True):
-        _lines(place, panel)
+        _lines(place, panel, looks)
     return _saved(figure, picture.name)
 
 
@@ -64,26 +66,32 @@ def _figure(panels: int, picture: Picture, width: float = 4.2) -> tuple[Figure, 
 
 def _caption(picture: Picture) -> str:
     said = picture.conditions
-    machine = " ".join(said.get("processor", "").split())
-    parts = (machine, f"{said['threads used']} threads", said["packages"], said["AnyMetal"])
-    return f"{', '.join(filter(None, parts[:2]))}; {picture.date}\n{parts[2]}, AnyMetal " + (
-        f"{parts[3]}\n{COMMAND}"
-    )
+    versions = f"AnyMetal {said['AnyMetal']}, {said['packages']}"
+    return f"{picture.device}; {picture.date}\n{versions}\n{COMMAND}"
 
 
-def _lines(axes: Axes, panel: Times) -> None:
-    colours, greys = iter(_COLOURS * 2), iter(_GREYS * 2)
+def _looks(picture: Picture) -> dict[str, dict[str, Any]]:
+    """How each line is drawn, the same in all diagrams of a picture."""
+    names = dict.fromkeys(name for panel in picture.panels for name in panel.lines)
+    ours = [name for name in names if not name.startswith(_RIVALS)]
+    rivals = [name for name in names if name not in ours]
+    solid = {"linestyle": "-", "linewidth": 1.6}
+    dashed = {"linestyle": "--", "linewidth": 1.1}
+    return {
+        **{name: {"color": colour, **solid} for name, colour in zip(ours, _COLOURS, strict=False)},
+        **{name: {"color": grey, **dashed} for name, grey in zip(rivals, _GREYS, strict=False)},
+    }
+
+
+def _lines(axes: Axes, panel: Times, looks: dict[str, dict[str, Any]]) -> None:
     for name, times in panel.lines.items():
-        rival = name.startswith(_RIVALS)
         axes.plot(
             list(times),
             list(times.values()),
             label=name,
-            color=next(greys if rival else colours),
-            linestyle="--" if rival else "-",
-            linewidth=1.1 if rival else 1.6,
             marker="o",
             markersize=2.5,
+            **looks[name],
         )
     axes.set_title(panel.title, fontsize=9)
     axes.set_xscale("log", base=2)
@@ -91,7 +99,9 @@ def _lines(axes: Axes, panel: Times) -> None:
     sizes = sorted({size for times in panel.lines.values() for size in times})
     axes.set_xticks(sizes, [_size(size) for size in sizes], fontsize=7)
     axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 3)))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _duration(value)))
+    axes.yaxis.set_minor_formatter(NullFormatter())
     axes.tick_params(axis="y", labelsize=7)
     axes.set_xlabel(panel.axis, fontsize=8)
     axes.grid(color="#e5e5e5", linewidth=0.6)

@@ -15,6 +15,7 @@ import mlx.core as mx
 import torch
 
 from anymetal import linalg, nn
+from anymetal.tune.switch import question_of
 
 Contenders = Mapping[str, Callable[[], object]]
 TORCH = "PyTorch"
@@ -55,15 +56,21 @@ def _evaluated(function: Callable[..., Any], *arguments: Any, **options: Any) ->
     return run
 
 
-def _paths(function: Callable[..., Any], *arguments: Any, among: str) -> dict[str, Any]:
-    return {path: _evaluated(function, *arguments, path=path) for path in among.split()}
+def _paths(function: Callable[..., Any], *arguments: Any, without: str = "") -> dict[str, Any]:
+    """The paths that can serve a call, but some."""
+    among = question_of(function, *arguments)[0].among
+    return {
+        path: _evaluated(function, *arguments, path=path)
+        for path in among
+        if path not in without.split()
+    }
 
 
 def _samples(channels: int) -> Contenders:
     x, grid, image, places = _sampling(channels)
     sampled = partial(torch.nn.functional.grid_sample, align_corners=False)
     return {
-        **_paths(nn.grid_sample, x, grid, among="kernel mlx"),
+        **_paths(nn.grid_sample, x, grid, without="atomics"),
         TORCH: lambda: sampled(image, places),
     }
 
@@ -99,21 +106,18 @@ def _cholesky(n: int, batch: int = 1) -> Contenders:
     X = _normal(batch, n, n)
     A = X @ X.swapaxes(-1, -2) / n + mx.eye(n)
     mx.eval(A)
-    limits = {"thread": 8, "simdgroup": 32, "threadgroup": 512, "blocks": n, "mlx": n}
-    among = " ".join(path for path, largest in limits.items() if n <= largest)
     tensor = _tensor(A)
     return {
-        **_paths(linalg.cholesky, A, among=among),
+        **_paths(linalg.cholesky, A),
         TORCH: lambda: torch.linalg.cholesky(tensor),
     }
 
 
-def _qr(m: int, n: int, batch: int = 1, among: str = "householder mgs mlx") -> Contenders:
+def _qr(m: int, n: int, batch: int = 1) -> Contenders:
     A = _normal(batch, m, n)
     tensor = _tensor(A)
-    if m <= 8:
-        among += " thread"
-    return {**_paths(linalg.qr, A, among=among), TORCH: lambda: torch.linalg.qr(tensor)}
+    without = "" if m > n else "cholesky"  # it is for tall matrices
+    return {**_paths(linalg.qr, A, without=without), TORCH: lambda: torch.linalg.qr(tensor)}
 
 
 def _svd(n: int) -> Contenders:
@@ -123,9 +127,9 @@ def _svd(n: int) -> Contenders:
     A = (Q / mx.arange(1, n + 1)) @ P.T
     mx.eval(A)
     tensor = _tensor(A)
-    among = "lanczos subspace" + (" full" if n <= 512 else "")
+    without = "full" if n > 512 else ""  # seconds, and soon minutes
     return {
-        **_paths(linalg.svd_topk, A, 16, among=among),
+        **_paths(linalg.svd_topk, A, 16, without=without),
         f"{TORCH}, svd_lowrank": lambda: torch.svd_lowrank(tensor, q=24, niter=2),
     }
 
@@ -137,7 +141,7 @@ def _product(columns: int, transposed: bool) -> Contenders:
     if transposed:
         left = left.T
     return {
-        **_paths(linalg.matmul_atb if transposed else linalg.matmul_av, A, B, among="kernel mlx"),
+        **_paths(linalg.matmul_atb if transposed else linalg.matmul_av, A, B),
         TORCH: lambda: torch.mm(left, right),
     }
 
@@ -190,7 +194,7 @@ SUBJECTS = (
                 "m × 32",
                 "m",
                 (256, 1024, 4096, 16_384, 65_536),
-                lambda m: _qr(m, 32, among="householder cholesky mgs mlx"),
+                lambda m: _qr(m, 32),
             ),
             Panel("1024 of n × n", "n", (4, 8, 16, 32), lambda n: _qr(n, n, 1024)),
         ],
