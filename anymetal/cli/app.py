@@ -100,11 +100,15 @@ def spot_(
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A picture of the ratios (.png, .svg …).")
     ] = None,
+    write: Annotated[
+        Path | None,
+        typer.Option(metavar="PAGE", help="Put the table into a page with marks for it."),
+    ] = None,
 ) -> None:
     """Run small pairs of kernels that show what costs what on this machine."""
     from anymetal.cli.spot import spot
 
-    raise typer.Exit(spot(only or [], seconds, plot))
+    raise typer.Exit(spot(only or [], seconds, plot, write=write))
 
 
 app.add_typer(cache.app, name="cache")

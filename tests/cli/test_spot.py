@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import io
 import sys
+from pathlib import Path
 
 import mlx.core as mx
 import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
+import anymetal
 from anymetal.cli.app import app
-from anymetal.cli.spot import disagreeing, spot
+from anymetal.cli.spot import disagreeing, page, spot
 from anymetal.cli.spot.pairs import PAIRS, Pair, Way
 
 
@@ -74,6 +76,33 @@ def test_the_plot(tmp_path):
     assert status == 0
     assert str(file) in text
     assert file.read_bytes().startswith(b"\x89PNG")
+
+
+def test_what_is_printed_goes_into_a_page(monkeypatch, tmp_path):
+    file = tmp_path / "page.md"
+    file.write_text(f"Before.\n{page.BEGIN}\nOld.\n{page.END}\nAfter.\n")
+    monkeypatch.setattr(sys, "argv", ["/somewhere/anymetal", "spot", "--write", "page.md"])
+    for _ in range(2):
+        assert spot([], 0.0, None, [made_up([1.0], [1.0])], write=file) == 0
+        text = file.read_text()
+        assert text.startswith(f"Before.\n{page.BEGIN}\n```\n$ anymetal spot --write page.md\n")
+        assert "× as long" in text
+        assert "Old." not in text
+        assert text.endswith(f"\n{page.END}\nAfter.\n")
+
+
+def test_our_page_can_be_written():
+    assert not page.problem(Path(anymetal.__file__).parent.parent / "docs" / "spot.md")
+
+
+@pytest.mark.parametrize("text", [None, "", page.BEGIN, page.END + page.BEGIN])
+def test_a_page_without_marks(tmp_path, text):
+    file = tmp_path / "page.md"
+    if text is not None:
+        file.write_text(text)
+    done = CliRunner().invoke(app, ["spot", "--only", "division", "--write", str(file)])
+    assert done.exit_code == 2
+    assert "--write" in done.output
 
 
 def test_a_plot_without_matplotlib(monkeypatch, tmp_path):

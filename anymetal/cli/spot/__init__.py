@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,10 +14,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from anymetal.cli.spot import page
 from anymetal.cli.spot.pairs import PAIRS, Pair
 from anymetal.cli.timing import Timing, duration, interleaved
 from anymetal.tune.device import device
 
+_PAGE_WIDTH = 100  #: columns of what goes into a page
 #: Ratios between these are called equal.
 _EQUAL = (0.95, 1.05)
 
@@ -26,8 +30,13 @@ def spot(
     plot: Path | None,
     pairs: Sequence[Callable[[], Pair]] = PAIRS,
     console: Console | None = None,
+    write: Path | None = None,
 ) -> int:
     """Check and time the pairs and print a table; status 1 if ways of a pair disagree."""
+    if write is not None:
+        if why := page.problem(write):
+            raise typer.BadParameter(f"--write {write}: {why}")
+        console = Console(record=True, width=_PAGE_WIDTH, highlight=False)
     console = console or Console(highlight=False)
     save = _plotter(plot)
     console.print(f"[bold]{device().name}[/]", soft_wrap=True)
@@ -43,6 +52,8 @@ def spot(
         console.print(_table(pair, timings))
         console.print(f"[dim]{pair.lesson}[/]")
         results.append((pair, timings))
+    if write is not None:
+        page.write(write, shlex.join(["anymetal", *sys.argv[1:]]), console.export_text())
     if save is not None:
         save(results)
         console.print(f"\n{plot}", soft_wrap=True)
