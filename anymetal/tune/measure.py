@@ -19,8 +19,7 @@ Clock = Callable[[], float]
 _FEW = 3  #: rounds of those who are slow
 _LEAST, _MANY = 7, 500  #: rounds of the others
 _SLOW = 4.0  #: who takes so many times as long as the fastest needs no more rounds
-_HOPELESS = 8.0  #: and who takes so many times as long needs no second one
-_PATIENCE = 20.0  #: seconds of a first run, longer than it takes to compile anything
+_OVER = 8.0  #: times the budget, after which few rounds must do
 
 
 def measure(
@@ -44,35 +43,15 @@ def measure(
     question, _ = switch.question_of(operation.run, *arguments)
     wrong: dict[str, str] = {}
     right: dict[str, Callable[[], object]] = {}
-    first: dict[str, float] = {}
     for path in question.among:
-        problem, first[path] = _problem(operation, arguments, path, clock)
-        if problem:
+        if problem := _problem(operation, arguments, path):
             wrong[path] = problem
         else:
             right[path] = _contender(operation, arguments, path)
-    hopeless = _hopeless({path: first[path] for path in right})
-    able = {path: run for path, run in right.items() if path not in hopeless}
-    times = relative_times(race(able, seconds, clock)) if able else {}
+    times = relative_times(race(right, seconds, clock)) if right else {}
     return Entry(
-        operation.name,
-        case.name,
-        question.sizes,
-        question.dtype,
-        {**times, **hopeless},
-        wrong,
-        rough=rough,
+        operation.name, case.name, question.sizes, question.dtype, times, wrong, rough=rough
     )
-
-
-def _hopeless(first: dict[str, float]) -> dict[str, float]:
-    """Those whose first run says enough, with the seconds of that, compilation included."""
-    fastest = min(first.values(), default=0.0)
-    return {
-        path: seconds
-        for path, seconds in first.items()
-        if seconds > max(_PATIENCE, _HOPELESS * fastest)
-    }
 
 
 def race(
@@ -80,8 +59,9 @@ def race(
 ) -> list[Timing]:
     """Run the contenders in turn, for so many seconds and at least some rounds.
 
-    All have run before, so nothing is compiled or allocated for the first time. Whoever is slower
-    than the fastest stays out after a few rounds, or, if by far, after the first.
+    All have run before, so nothing is compiled or allocated for the first time. Whoever is much
+    slower than the fastest stays out after a few rounds, or as soon as it has had all the seconds;
+    not after one short round, since another program may have held that up.
     """
     taken: dict[str, list[float]] = {name: [] for name in contenders}
     names, begin = list(contenders), clock()
@@ -90,12 +70,15 @@ def race(
             start = clock()
             contenders[name]()
             taken[name].append(clock() - start)
-        fastest = min(median(times) for times in taken.values())
-        most = fastest * (_HOPELESS if number < _FEW else _SLOW)
-        names = [name for name in names if median(taken[name]) <= most]
+        most = _SLOW * min(median(times) for times in taken.values())
+        names = [
+            name
+            for name in names
+            if median(taken[name]) <= most or (number < _FEW and sum(taken[name]) < seconds)
+        ]
         names = names[1:] + names[:1]  # nobody always follows the same one
         spent = clock() - begin
-        if spent >= seconds and (number >= _LEAST or spent >= _HOPELESS * seconds):
+        if spent >= seconds and (number >= _LEAST or spent >= _OVER * seconds):
             break
     return [Timing(name, tuple(times)) for name, times in taken.items()]
 
@@ -115,17 +98,13 @@ def relative_times(timings: list[Timing]) -> dict[str, float]:
     return times
 
 
-def _problem(
-    operation: Operation, arguments: tuple[Any, ...], path: str, clock: Clock
-) -> tuple[str, float]:
-    """What is wrong with the result of a path, empty if nothing is, and how long it took."""
-    start = clock()
+def _problem(operation: Operation, arguments: tuple[Any, ...], path: str) -> str:
+    """What is wrong with the result of a path; empty if nothing is."""
     try:
         result = _contender(operation, arguments, path)()
-        taken = clock() - start
-        return operation.check(arguments, result), taken
+        return operation.check(arguments, result)
     except Exception as error:  # whatever a path does, the others are measured
-        return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}", 0.0
+        return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
 
 
 def _contender(operation: Operation, arguments: tuple[Any, ...], path: str) -> Callable[[], Any]:

@@ -31,6 +31,17 @@ def nothing_known(monkeypatch):
     switch.parsed.cache_clear()
 
 
+@pytest.fixture
+def shipped(monkeypatch, tmp_path):
+    """What is shipped, on a machine where nothing was measured."""
+    monkeypatch.undo()
+    monkeypatch.setattr(tables, "cache_directory", lambda: tmp_path)
+    switch.forget()
+    yield
+    monkeypatch.undo()
+    switch.forget()
+
+
 def known(monkeypatch, table):
     monkeypatch.setattr(tables, "of_this_device", lambda: table)
     switch._settled.cache_clear()
@@ -82,9 +93,8 @@ def test_rules_are_told_sizes_dtype_and_device(monkeypatch):
     assert told == [((2, 3), "bfloat16", tables.kind_of_device())]
 
 
-def test_shipped_rules(monkeypatch):
+def test_shipped_rules(shipped):
     """On CPUs the routines' own defaults are right; elsewhere nothing is claimed."""
-    monkeypatch.undo()
     for operation in ("qr", "matmul_av", "svd_topk"):
         for kind, path in (("cpu", None), ("apple", "full" if operation == "svd_topk" else "mlx")):
             ruled = policies.choose(operation, (1, 64), "float32", ("mlx", "full"), kind)
@@ -165,9 +175,8 @@ def test_question_of():
     assert ask().path == "kernel"
 
 
-def test_explain_of_a_routine(monkeypatch):
+def test_explain_of_a_routine(shipped):
     """Nothing is computed, or these 4 TB would be."""
-    monkeypatch.undo()
     A = mx.zeros((1 << 20, 1024, 1024))
     assert explain(linalg.cholesky, A, path="blocks") == Choice("blocks", "asked for by the caller")
     assert explain(linalg.qr, mx.zeros((1 << 30, 32))).path == "cholesky"
@@ -193,9 +202,8 @@ def test_every_routine_that_chooses_is_known():
     assert asked <= set(OPERATIONS)
 
 
-def test_rules_may_be_added(monkeypatch):
+def test_rules_may_be_added(shipped, monkeypatch):
     """As the page about the switch has it."""
-    monkeypatch.undo()
     rule = ("mlx", "small")
     monkeypatch.setitem(policies.POLICIES, "cholesky", lambda sizes, *_: rule)
     switch.forget()
