@@ -1,8 +1,8 @@
 // A SIMD-group adds one part of the rows of A and B to TN × TK elements of Aᵀ @ B, TN a multiple
-// of 32. Each row of A is read once for TK columns of B. SIMD-groups side by side wait for each
-// other now and then, so that rows are read in long stretches.
-constexpr uint PACE = 32;
-constexpr uint GROUPS = TN / 32, STEP = GROUPS < 8 ? 8 / GROUPS : 1;
+// of 32. It takes blocks of rows, which stay in the first-level cache while columns of B are added
+// a few at a time, in registers. SIMD-groups side by side wait for each other before each block, so
+// that rows are read in long stretches.
+constexpr uint BLOCK = 16, GROUPS = TN / 32;
 const uint lane = thread_index_in_simdgroup, group = simdgroup_index_in_threadgroup;
 const uint inner = a_shape[1], rows = a_shape[2], columns = b_shape[2];
 const uint strip = threadgroup_position_in_grid.x * simdgroups_per_threadgroup + group;
@@ -17,25 +17,25 @@ const uint end = metal::min(begin + length, inner);
 bool mine[GROUPS];
 #pragma unroll
 for (uint g = 0; g < GROUPS; ++g) mine[g] = row + 32 * g < rows;
+const uint beyond = (threadgroup_position_in_grid.x + 1) * simdgroups_per_threadgroup * TN;
 auto left = a + (ulong(batch) * inner + begin) * rows + row;
 auto right = b + (ulong(batch) * inner + begin) * columns + column;
-float sums[GROUPS][TK] = {};
-uint k = begin;
-for (; k + STEP <= end; k += STEP) {
-    if ((k - begin) % PACE == 0) threadgroup_barrier(metal::mem_flags::mem_none);
-    add_outer_products<GROUPS, STEP>(left, right, rows, columns, used, mine, sums);
-    left += ulong(STEP) * rows;
-    right += ulong(STEP) * columns;
-}
-for (; k < end; ++k) {
-    add_outer_products<GROUPS, 1>(left, right, rows, columns, used, mine, sums);
-    left += rows;
-    right += columns;
+float sums[TK][GROUPS] = {};
+for (uint start = begin; start < end; start += BLOCK) {
+    threadgroup_barrier(metal::mem_flags::mem_none);
+    const uint count = metal::min(end - start, BLOCK);
+    if (beyond <= rows) {
+        add_block<GROUPS, true>(left, right, rows, columns, count, used, mine, sums);
+    } else {
+        add_block<GROUPS, false>(left, right, rows, columns, count, used, mine, sums);
+    }
+    left += ulong(count) * rows;
+    right += ulong(count) * columns;
 }
 for (uint j = 0; j < used; ++j) {
     #pragma unroll
     for (uint g = 0; g < GROUPS; ++g) {
         const ulong to = (ulong(part) * rows + row + 32 * g) * columns + column + j;
-        if (mine[g]) out[to] = Result(sums[g][j]);
+        if (mine[g]) out[to] = Result(sums[j][g]);
     }
 }

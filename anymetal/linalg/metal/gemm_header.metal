@@ -30,33 +30,54 @@ inline void rows_times_columns(Left left, Right right, Out out, uint inner, uint
     }
 }
 
-// STEP rows of A and B join the sums of Aᵀ B: each lane has one column of A in each group, and all
-// of `used` columns of B.
-template <uint GROUPS, uint STEP, typename Left, typename Right, typename Sums>
-inline void add_outer_products(Left left, Right right, uint left_columns, uint right_columns,
-                               uint used, thread const bool* mine, thread Sums& sums) {
-    float left_side[GROUPS][STEP];
+// `count` rows of A and B join sums of Aᵀ B, in registers: each lane has one column of A in each
+// group, and the COLUMNS columns of B from `first` on. ALL: no lane is beyond A.
+template <uint GROUPS, uint COLUMNS, bool ALL, typename Left, typename Right, typename Sums>
+inline void add_columns(Left left, Right right, uint left_columns, uint right_columns, uint count,
+                        uint first, thread const bool* mine, thread Sums& sums) {
+    float now[COLUMNS][GROUPS];
     #pragma unroll
-    for (uint s = 0; s < STEP; ++s) {
+    for (uint j = 0; j < COLUMNS; ++j) {
         #pragma unroll
-        for (uint g = 0; g < GROUPS; ++g) {
-            left_side[g][s] = mine[g] ? float(left[ulong(s) * left_columns + 32 * g]) : 0.0f;
-        }
+        for (uint g = 0; g < GROUPS; ++g) now[j][g] = sums[first + j][g];
     }
     #pragma unroll 1
-    for (uint j = 0; j < used; ++j) {
-        float now[GROUPS];
+    for (uint k = 0; k < count; ++k) {
+        float left_side[GROUPS];
         #pragma unroll
-        for (uint g = 0; g < GROUPS; ++g) now[g] = sums[g][j];
-        #pragma unroll
-        for (uint s = 0; s < STEP; ++s) {
-            const float factor = right[ulong(s) * right_columns + j];
-            #pragma unroll
-            for (uint g = 0; g < GROUPS; ++g) {
-                now[g] = metal::fma(factor, left_side[g][s], now[g]);
-            }
+        for (uint g = 0; g < GROUPS; ++g) {
+            left_side[g] = ALL || mine[g] ? float(left[32 * g]) : 0.0f;
         }
         #pragma unroll
-        for (uint g = 0; g < GROUPS; ++g) sums[g][j] = now[g];
+        for (uint j = 0; j < COLUMNS; ++j) {
+            const float factor = right[first + j];
+            #pragma unroll
+            for (uint g = 0; g < GROUPS; ++g) {
+                now[j][g] = metal::fma(factor, left_side[g], now[j][g]);
+            }
+        }
+        left += left_columns;
+        right += right_columns;
+    }
+    #pragma unroll
+    for (uint j = 0; j < COLUMNS; ++j) {
+        #pragma unroll
+        for (uint g = 0; g < GROUPS; ++g) sums[first + j][g] = now[j][g];
+    }
+}
+
+// The same for `used` columns of B: 8 sums of a lane at a time.
+template <uint GROUPS, bool ALL, typename Left, typename Right, typename Sums>
+inline void add_block(Left left, Right right, uint left_columns, uint right_columns, uint count,
+                      uint used, thread const bool* mine, thread Sums& sums) {
+    constexpr uint COLUMNS = GROUPS < 8 ? 8 / GROUPS : 1;
+    uint j = 0;
+    for (; j + COLUMNS <= used; j += COLUMNS) {
+        add_columns<GROUPS, COLUMNS, ALL>(
+            left, right, left_columns, right_columns, count, j, mine, sums
+        );
+    }
+    for (; j < used; ++j) {
+        add_columns<GROUPS, 1, ALL>(left, right, left_columns, right_columns, count, j, mine, sums);
     }
 }
