@@ -12,14 +12,25 @@ import mlx.core as mx
 from anymetal import arguments, targets
 from anymetal.batching import Extents, batch_rule
 from anymetal.errors import AnyMetalWarning
+from anymetal.recent import Memory, looked_up_first
 from anymetal.signature import (
     KernelDefinition,
     TemplateValue,
     generator_of,
     metal_text,
 )
+from anymetal.targets.base import Arguments as CallArguments
 from anymetal.targets.base import Launch, check_extents
 from anymetal.transforms import is_transformed, run_transformed
+
+#: What a call of a kernel may leave out.
+_DEFAULTS: dict[str, Any] = {
+    "template": None,
+    "init_value": None,
+    "verbose": False,
+    "stream": None,
+    "ensure_row_contiguous": None,
+}
 
 
 @arguments.reports_wrong_arguments("metal_kernel")
@@ -72,10 +83,11 @@ def metal_kernel(
 class MetalKernel:
     """A Metal kernel, ready to be called with keyword arguments. Made by `metal_kernel`."""
 
-    __slots__ = ("_batched", "_counts", "_generator", "definition")
+    __slots__ = ("_batched", "_counts", "_generator", "definition", "memory")
 
     def __init__(self, definition: KernelDefinition, batched: bool = False) -> None:
         self.definition = definition
+        self.memory = Memory()
         self._batched = batched
         self._generator = generator_of(definition)
         outputs = len(definition.output_names)
@@ -86,6 +98,7 @@ class MetalKernel:
         outputs = ", ".join(self.definition.output_names)
         return f"<metal_kernel {self.definition.name}({inputs}) -> ({outputs})>"
 
+    @looked_up_first
     @arguments.reports_wrong_arguments("__call__")
     def __call__(
         self,
@@ -122,6 +135,16 @@ class MetalKernel:
                 passes it here; belongs into `metal_kernel`.
         """
         definition = self.definition
+        call = {
+            "inputs": inputs,
+            "output_shapes": output_shapes,
+            "output_dtypes": output_dtypes,
+            "grid": grid,
+            "threadgroup": threadgroup,
+            "template": template,
+            "init_value": init_value,
+            "stream": stream,
+        }
 
         # First all types, then values, then sizes: the order in which MLX looks at them.
         given = arguments.sequence("__call__", "inputs", inputs)
@@ -187,6 +210,8 @@ class MetalKernel:
             launch.lift = batch_rule(definition, Extents(shapes, grid, threadgroup), run)
         target = targets.active()
         if target.lazy:
+            if not verbose and ensure_row_contiguous is None:
+                self.memory.keep(target, launch, CallArguments(call, _DEFAULTS))
             return target.run(launch)
         check_extents(definition.name, grid, threadgroup)
         if arrays and is_transformed(arrays):
@@ -202,7 +227,7 @@ class MetalKernel:
             f"Kernel `{self.definition.name}` uses {names}: AnyMetal passes the element count "
             "under this name, but plain MLX has no such thing. Pass it as an input or use a shape.",
             AnyMetalWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 
@@ -224,7 +249,7 @@ def _warn_about_old_edition(definition: KernelDefinition) -> None:
         f"`ensure_row_contiguous` was given in the call of kernel `{definition.name}`. AnyMetal "
         "accepts it there, but current MLX refuses it: give it to metal_kernel() instead.",
         AnyMetalWarning,
-        stacklevel=4,
+        stacklevel=5,
     )
 
 

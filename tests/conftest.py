@@ -15,6 +15,8 @@ from anymetal import targets
 from anymetal.errors import ToolchainError
 from anymetal.signature import metal_text
 from anymetal.targets import Launch
+from anymetal.targets.base import Arguments as CallArguments
+from anymetal.targets.base import Recent
 
 # Kernels are nodes of MLX's graph in all tests, from the first one on, and in programs they start.
 os.environ.setdefault("ANYMETAL_BRIDGE", "wait")
@@ -53,6 +55,9 @@ class RecordingTarget:
         self.launch = launch
         pairs = zip(launch.output_shapes, launch.output_dtypes, strict=True)
         return [mx.zeros(shape, dtype) for shape, dtype in pairs]
+
+    def keep(self, recent: Recent | None, launch: Launch, call: CallArguments) -> Recent | None:
+        return None
 
     def become_lazy(self) -> None:
         raise ToolchainError("no compiler; install one")

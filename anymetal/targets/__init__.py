@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import mlx.core as mx
 
-from anymetal.targets.base import Launch, Target
+from anymetal.targets.base import Launch, Target, new_epoch
 
 __all__ = ["HAS_METAL", "Launch", "Target", "active", "select"]
 
@@ -26,6 +26,7 @@ def select(target: Target | None) -> None:
     """Use this target from now on; None goes back to the best one of this machine."""
     global _active
     _active = target
+    new_epoch()
 
 
 def _best() -> Target:

@@ -14,7 +14,7 @@ from anymetal.errors import UnsupportedFeatureError
 from anymetal.signature import metal_body, metal_header
 from anymetal.size_extension import size_buffer
 from anymetal.source import KernelSource
-from anymetal.targets.base import Launch
+from anymetal.targets.base import Arguments, Launch, Recent
 
 if TYPE_CHECKING:
     from anymetal.runtime.arrays import Exporter
@@ -61,6 +61,10 @@ class AppleTarget:
 
     def become_lazy(self) -> None:
         """It is."""
+
+    def keep(self, recent: Recent | None, launch: Launch, call: Arguments) -> Recent | None:
+        """MLX looks at each call."""
+        return None
 
     def run_in_place(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import mlx.core as mx
 
@@ -60,6 +60,30 @@ class Launch:
     lift: Lift | None = None  #: the rule for mx.vmap, if the kernel has one
 
 
+class Arguments(NamedTuple):
+    """The keyword arguments of a call of a kernel, as they were passed."""
+
+    given: dict[str, Any]
+    defaults: dict[str, Any]  #: of those that may be left out
+
+
+class Recent(Protocol):
+    """Calls of one kernel that were kept (`Target.keep`)."""
+
+    def __call__(self, call: dict[str, Any]) -> list[mx.array] | None:
+        """The outputs of a call like one of them; None if there is none like it."""
+
+
+#: What was kept of calls holds as long as this is the same object.
+epoch = object()
+
+
+def new_epoch() -> None:
+    """Forget all calls: they would come to something else now."""
+    global epoch
+    epoch = object()
+
+
 class Target(Protocol):
     """Something that kernels run on."""
 
@@ -80,6 +104,12 @@ class Target(Protocol):
 
     def run(self, launch: Launch) -> list[mx.array]:
         """Run the kernel, or record that it shall run, and return its outputs."""
+
+    def keep(self, recent: Recent | None, launch: Launch, call: Arguments) -> Recent | None:
+        """Keep what a call came to, beside what was kept before of this kernel.
+
+        None from a target that looks at each call anew.
+        """
 
     def run_in_place(
         self,

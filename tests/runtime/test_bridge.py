@@ -75,7 +75,8 @@ def compiler(tmp_path, monkeypatch) -> Callable[[str], Path]:
 def empty(bridge: native.Native, shape: tuple[int, ...], dtype: mx.Dtype) -> mx.array:
     """The output of a launch without threads."""
     plan = bridge.plan("nothing", lambda: None)
-    (array,) = bridge.call(plan, [], [shape], [dtype], True, None, 0, None, None)
+    outline = bridge.outline(plan, [shape], [dtype], True, None, None)
+    (array,) = bridge.call(outline, [], 0, None)
     mx.eval(array)
     return array
 
@@ -167,7 +168,8 @@ def test_small_and_large_outputs_are_filled(bridge):
     for dtype in DTYPES:
         for size in (0, 1, 7, 70_000, 1_000_003):
             plan = bridge.plan("fill", lambda: None)
-            (array,) = bridge.call(plan, [], [(size,)], [dtype], True, 1.0, 0, None, None)
+            outline = bridge.outline(plan, [(size,)], [dtype], True, 1.0, None)
+            (array,) = bridge.call(outline, [], 0, None)
             assert (array == 1).all().item(), (dtype, size)
 
 

@@ -32,13 +32,13 @@ void replace(const mx::array& node, const mx::Stream& stream, const PlanOf& plan
   const std::optional<float> init_value = std::get<6>(state);
   const std::vector<mx::array> outputs = node.outputs();
   const bool large = is_large(node.inputs()) || is_large(outputs);
-  Outputs known;
+  Outline outline{plan_of(metal, large), {}, {}, contiguous, init_value, {}};
   for (const mx::array& output : outputs) {
-    known.shapes.push_back(output.shape());
-    known.dtypes.push_back(output.dtype());
+    outline.shapes.push_back(output.shape());
+    outline.dtypes.push_back(output.dtype());
   }
   const auto ours = std::make_shared<MetalKernel>(
-      stream, plan_of(metal, large), std::move(known), Options{contiguous, init_value, 0, {}});
+      stream, std::make_shared<const Outline>(std::move(outline)), 0);
   for (const mx::array& output : outputs) output.primitive_ptr() = ours;
 }
 

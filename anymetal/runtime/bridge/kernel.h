@@ -19,26 +19,21 @@ using Mapped = std::pair<std::vector<mlx::core::array>, std::vector<int>>;
 // What runs a kernel for a whole batch.
 using Lift = std::function<Mapped(const std::vector<mlx::core::array>&, const std::vector<int>&)>;
 
-struct Outputs {
-  std::vector<mlx::core::Shape> shapes;
+// What the nodes of equal calls have in common.
+struct Outline {
+  std::shared_ptr<Plan> plan;
+  std::vector<mlx::core::Shape> shapes;  // of the outputs, as the next
   std::vector<mlx::core::Dtype> dtypes;
-};
-
-struct Options {
   bool contiguous;  // bind row-contiguous copies of inputs that are not
   std::optional<float> init_value;
-  int32_t patience;  // as in Call
-  Lift lift;         // empty: there is none
+  Lift lift;  // empty: there is none
 };
 
 class MetalKernel : public mlx::core::Primitive {
  public:
-  MetalKernel(mlx::core::Stream stream, std::shared_ptr<Plan> plan, Outputs outputs,
-               Options options)
-      : Primitive(stream),
-        plan_(std::move(plan)),
-        outputs_(std::move(outputs)),
-        options_(std::move(options)) {}
+  // `patience` as in Call.
+  MetalKernel(mlx::core::Stream stream, std::shared_ptr<const Outline> outline, int32_t patience)
+      : Primitive(stream), outline_(std::move(outline)), patience_(patience) {}
 
   void eval_cpu(const std::vector<mlx::core::array>& inputs,
                 std::vector<mlx::core::array>& outputs) override;
@@ -68,9 +63,12 @@ class MetalKernel : public mlx::core::Primitive {
                                         const std::vector<mlx::core::array>& inputs,
                                         const char* error);
 
-  const std::shared_ptr<Plan> plan_;
-  const Outputs outputs_;
-  const Options options_;
+  const std::shared_ptr<const Outline> outline_;
+  const int32_t patience_;
 };
+
+// The outputs of a call, not evaluated yet.
+std::vector<mlx::core::array> node(mlx::core::Stream stream, std::shared_ptr<const Outline> outline,
+                                   int32_t patience, std::vector<mlx::core::array> inputs);
 
 }  // namespace anymetal

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 import mlx.core as mx
 
@@ -21,8 +21,22 @@ class NativePlan(Protocol):
     """A kernel for one grid and threadgroup, in C++ (plan.h)."""
 
 
+class NativeOutline(Protocol):
+    """What equal calls have in common, in C++ (kernel.h)."""
+
+
+class NativeRecentCalls(Protocol):
+    """Calls of a kernel, and what they came to (recent.cpp)."""
+
+    def __call__(self, call: dict[str, Any]) -> list[mx.array] | None:
+        """The outputs of a call, given by its keyword arguments, if one like it was kept."""
+
+    def keep(self, call: dict[str, Any], outline: NativeOutline) -> None:
+        """Keeps a call, if its arguments are plain enough to be compared."""
+
+
 class Native(Protocol):
-    """What the C++ module offers (module.cpp)."""
+    """What the C++ module offers (module.cpp, calls.cpp, recent.cpp)."""
 
     def plan(self, kernel: str, compile: Callable[[], object]) -> NativePlan:
         """A plan that calls `compile` when it is first evaluated.
@@ -30,22 +44,32 @@ class Native(Protocol):
         It returns what module.cpp reads in `program_of`, or None for a launch without threads.
         """
 
-    def call(
+    def outline(
         self,
         plan: NativePlan,
-        inputs: Sequence[mx.array],
         shapes: Sequence[tuple[int, ...]],
         dtypes: Sequence[mx.Dtype],
         contiguous: bool,
         init_value: float | None,
-        patience: int,
-        stream: object,
         lift: Callable[..., object] | None,
+    ) -> NativeOutline:
+        """A launch without its inputs; shapes and dtypes are those of the outputs."""
+
+    def call(
+        self, outline: NativeOutline, inputs: Sequence[mx.array], patience: int, stream: object
     ) -> list[mx.array]:
         """A launch as a node of MLX's graph: its outputs, not evaluated yet."""
 
+    def RecentCalls(  # a class
+        self, defaults: dict[str, Any], patience: Callable[[], int]
+    ) -> NativeRecentCalls:
+        """No calls yet. `defaults` of arguments that calls may leave out."""
+
     def exporting(self, arrays: Sequence[mx.array]) -> bool:
         """Whether these arrays are part of a function that is being exported."""
+
+    def traced(self, arrays: Sequence[mx.array]) -> bool:
+        """Whether any of the arrays takes part in a transformation."""
 
     def adopt(
         self,
@@ -85,9 +109,9 @@ def load(path: Path) -> Native:
 
 def _try_out(native: Native) -> None:
     """A launch without threads, which only fills its output."""
-    (array,) = native.call(
-        native.plan("trial", lambda: None), [], [(2, 3)], [mx.int32], True, 7.0, 0, None, None
-    )
+    plan = native.plan("trial", lambda: None)
+    outline = native.outline(plan, [(2, 3)], [mx.int32], True, 7.0, None)
+    (array,) = native.call(outline, [], 0, None)
     if type(array) is not mx.array:
         raise TypeError(f"it makes arrays of the type {type(array)}, not {mx.array}")
     if array.shape != (2, 3) or array.dtype != mx.int32:

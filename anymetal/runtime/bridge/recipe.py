@@ -15,8 +15,19 @@ import mlx.core as mx
 from anymetal.runtime import cache
 
 _FOLDER = Path(__file__).parent
-_UNITS = ("module.cpp", "kernel.cpp", "adopt.cpp")
-_HEADERS = ("kernel.h", "adopt.h", "plan.h", "failure.h", "chores.h", "memory.h", "../launch.h")
+_UNITS = ("module.cpp", "calls.cpp", "recent.cpp", "kernel.cpp", "task.cpp", "adopt.cpp")
+_HEADERS = (
+    "python.h",
+    "calls.h",
+    "kernel.h",
+    "task.h",
+    "adopt.h",
+    "plan.h",
+    "failure.h",
+    "chores.h",
+    "memory.h",
+    "../launch.h",
+)
 _COMPILERS = ("c++", "g++", "clang++")
 
 #: `z now`: a library that lacks a symbol of MLX must fail when it is loaded, not in a call.

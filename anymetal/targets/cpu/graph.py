@@ -15,7 +15,7 @@ from anymetal.targets.apple import recorded_for_export
 from anymetal.targets.base import Extent, Launch
 
 if TYPE_CHECKING:
-    from anymetal.runtime.bridge.native import Native, NativePlan
+    from anymetal.runtime.bridge.native import Native, NativeOutline, NativePlan
 
 
 class Recipe(NamedTuple):
@@ -43,14 +43,16 @@ def record(native: Native, plan: NativePlan, launch: Launch) -> list[mx.array]:
         exported = recorded_for_export(launch)
         if exported is not None:
             return exported
-    return native.call(
+    return native.call(outline(native, plan, launch), launch.inputs, patience(), launch.stream)
+
+
+def outline(native: Native, plan: NativePlan, launch: Launch) -> NativeOutline:
+    """What of a launch is the same for all calls that are like it."""
+    return native.outline(
         plan,
-        launch.inputs,
         launch.output_shapes,
         launch.output_dtypes,
         launch.ensure_row_contiguous,
         launch.init_value,
-        patience(),
-        launch.stream,
         launch.lift,
     )

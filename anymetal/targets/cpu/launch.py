@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar, cast
 
 import mlx.core as mx
 
@@ -18,15 +18,16 @@ from anymetal.errors import KernelLaunchError
 from anymetal.runtime import arrays
 from anymetal.runtime.arrays import Arguments, Exporter, Numbers
 from anymetal.runtime.bridge import loader as bridge
-from anymetal.runtime.pool import Call, Pool, pool
+from anymetal.runtime.pool import Call, Pool, patience, pool
 from anymetal.source import KernelSource, Parameter
-from anymetal.targets.base import Extent, Launch, check_extents
-from anymetal.targets.cpu.graph import KINDS, Recipe, record
+from anymetal.targets.base import Arguments as CallArguments
+from anymetal.targets.base import Extent, Launch, Recent, check_extents
+from anymetal.targets.cpu.graph import KINDS, Recipe, outline, record
 from anymetal.targets.cpu.library import entry_of
 from anymetal.targets.cpu.variant import fitting_group, gang_width_in_use, variant_for
 
 if TYPE_CHECKING:
-    from anymetal.runtime.bridge.native import Native, NativePlan
+    from anymetal.runtime.bridge.native import Native, NativePlan, NativeRecentCalls
 
 #: Grid, threadgroup, gang width, arrays of 2³¹ elements.
 _Key = tuple[Extent, Extent, int, bool]
@@ -64,11 +65,26 @@ class CpuTarget:
         native = bridge.native()
         if native is None:
             return self._run_now(launch)
+        return record(native, self._plan_of(native, launch), launch)
+
+    def keep(self, recent: Recent | None, launch: Launch, call: CallArguments) -> Recent | None:
+        """With the bridge, calls like this one become nodes without a look at their arguments."""
+        native = bridge.native()
+        if native is None:
+            return None
+        kept = (
+            cast("NativeRecentCalls", recent)
+            if recent is not None
+            else native.RecentCalls(call.defaults, patience)
+        )
+        kept.keep(call.given, outline(native, self._plan_of(native, launch), launch))
+        return kept
+
+    def _plan_of(self, native: Native, launch: Launch) -> NativePlan:
         sizes = [array.size for array in launch.inputs]
         sizes += map(prod, launch.output_shapes)
         large = max(sizes) >= _LARGE
-        plan = self.plan(native, launch.source, launch.grid, launch.threadgroup, large)
-        return record(native, plan, launch)
+        return self.plan(native, launch.source, launch.grid, launch.threadgroup, large)
 
     def plan(
         self, native: Native, source: KernelSource, grid: Extent, threadgroup: Extent, large: bool

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from math import prod
 
 from anymetal.source import KernelSource
+from anymetal.targets.base import new_epoch
 
 SIMD_GROUP = 32
 MOST_THREADS = 1024  #: in a threadgroup
@@ -64,10 +65,12 @@ def gang_width(width: int) -> Iterator[None]:
     """Compile kernels with another gang width: 1 is the scalar build, the reference for fuzzing."""
     global _width
     before, _width = _width, width
+    new_epoch()
     try:
         yield
     finally:
         _width = before
+        new_epoch()
 
 
 Extent = tuple[int, int, int]

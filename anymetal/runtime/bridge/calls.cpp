@@ -1,0 +1,109 @@
+#include "calls.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+
+#include "mlx/fast.h"
+#include "mlx/utils.h"
+#include "python.h"
+
+namespace nb = nanobind;
+namespace mx = mlx::core;
+
+namespace anymetal {
+namespace {
+
+mx::Shape shape_of(nb::handle extents) {
+  mx::Shape shape;
+  for (nb::handle extent : extents) shape.push_back(nb::cast<mx::ShapeElem>(extent));
+  return shape;
+}
+
+// Python's rule for mx.vmap: inputs and axes to outputs and axes, where None means no axis.
+Lift lift_of(nb::handle given) {
+  if (given.is_none()) return {};
+  const auto function = shared(nb::borrow(given));
+  return [function](const std::vector<mx::array>& inputs, const std::vector<int>& axes) {
+    nb::gil_scoped_acquire gil;
+    nb::list named;
+    for (int axis : axes) named.append(axis < 0 ? nb::none() : nb::object(nb::int_(axis)));
+    try {
+      const nb::object made = (*function)(inputs, named);
+      return nb::cast<Mapped>(made);
+    } catch (nb::python_error& error) {
+      throw Raised(std::move(error));
+    }
+  };
+}
+
+OutlineHandle outline(const PlanHandle& handle, const nb::list& shapes,
+                      std::vector<mx::Dtype> dtypes, bool contiguous,
+                      std::optional<float> init_value, nb::handle lift) {
+  std::vector<mx::Shape> extents;
+  extents.reserve(shapes.size());
+  for (nb::handle shape : shapes) extents.push_back(shape_of(shape));
+  return {std::make_shared<const Outline>(Outline{handle.plan, std::move(extents),
+                                                  std::move(dtypes), contiguous, init_value,
+                                                  lift_of(lift)})};
+}
+
+std::vector<mx::array> call(const OutlineHandle& handle, std::vector<mx::array> inputs,
+                            int32_t patience, nb::handle stream) {
+  return node(stream_of(stream), handle.outline, patience, std::move(inputs));
+}
+
+// Whether `mx.export_function` is tracing. MLX says so in one way only: its own kernels, which
+// need a GPU, may then be called without one.
+bool exporting() {
+  static const mx::fast::CustomKernelFunction probe =
+      mx::fast::metal_kernel("probe", {}, {"out"}, "", "");
+  try {
+    probe({}, {{1}}, {mx::float32}, {1, 1, 1}, {1, 1, 1}, {}, std::nullopt, false, {});
+    return true;
+  } catch (const std::runtime_error&) {
+    return false;
+  }
+}
+
+bool any_tracer(const std::vector<mx::array>& arrays) {
+  return std::any_of(arrays.begin(), arrays.end(),
+                     [](const mx::array& array) { return array.is_tracer(); });
+}
+
+}  // namespace
+
+mx::Stream stream_of(nb::handle given) {
+  if (!given.is_none()) {
+    if (nb::isinstance<mx::ThreadLocalStream>(given)) {
+      const mx::Stream own =
+          mx::stream_from_thread_local_stream(nb::cast<mx::ThreadLocalStream>(given));
+      if (own.device == mx::Device::cpu) return own;
+    } else if (nb::isinstance<mx::Stream>(given)) {
+      const auto own = nb::cast<mx::Stream>(given);
+      if (own.device == mx::Device::cpu) return own;
+    }
+  }
+  return mx::default_stream(mx::Device::cpu);
+}
+
+bool exported(const std::vector<mx::array>& inputs) {
+  return (inputs.empty() || any_tracer(inputs)) && exporting();
+}
+
+void define_calls(nb::module_& module) {
+  nb::class_<OutlineHandle>(module, "Outline", "What equal calls have in common.");
+  module.def("outline", outline, nb::arg("plan"), nb::arg("shapes"), nb::arg("dtypes"),
+             nb::arg("contiguous"), nb::arg("init_value").none(), nb::arg("lift").none());
+  module.def("call", call, nb::arg("outline"), nb::arg("inputs"), nb::arg("patience"),
+             nb::arg("stream").none(),
+             "A node of the graph: arrays that are not evaluated yet.");
+  module.def("exporting", exported, nb::arg("arrays"),
+             "Whether a kernel of these inputs is part of an exported function.");
+  module.def("traced", any_tracer, nb::arg("arrays"),
+             "Whether any of the arrays takes part in a transformation.");
+}
+
+}  // namespace anymetal

@@ -1,0 +1,25 @@
+// Calls of kernels, as Python makes them.
+
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+#include <vector>
+
+#include "kernel.h"
+
+namespace anymetal {
+
+// What equal calls have in common, as Python holds it.
+struct OutlineHandle {
+  std::shared_ptr<const Outline> outline;
+};
+
+// The stream that a kernel runs on which the caller wants to run on this one.
+mlx::core::Stream stream_of(nanobind::handle given);
+
+// Whether a kernel of these inputs is part of a function that `mx.export_function` traces.
+bool exported(const std::vector<mlx::core::array>& inputs);
+
+}  // namespace anymetal

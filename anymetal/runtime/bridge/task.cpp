@@ -1,0 +1,144 @@
+#include "task.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "failure.h"
+#include "memory.h"
+
+namespace mx = mlx::core;
+
+namespace anymetal {
+namespace {
+
+// MLX 0.32.4 notices the error of a stream also while it still schedules the graph around it. It then
+// never signals the events of what is scheduled already, and who waits for one of those waits for
+// ever. So a failure is told when scheduling has had time to end, kernels of the graph that must be
+// compiled included; but not later than after two seconds, whatever others do meanwhile.
+void let_scheduling_end() {
+  for (int turn = 0; turn < 100; ++turn) {
+    const bool busy = Plan::being_made() > 0;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    if (!busy && Plan::being_made() == 0) return;
+  }
+}
+
+bool on_main_thread() {
+  thread_local const bool main = syscall(SYS_gettid) == getpid();  // also in the child of a fork
+  return main;
+}
+
+// int32_t values as a kernel reads them, in memory that is made of 64-bit words.
+template <typename Values>
+int64_t* put_words(int64_t* at, const Values& values) {
+  auto* words = reinterpret_cast<int32_t*>(at);
+  std::copy(values.begin(), values.end(), words);
+  return at + (values.size() + 2) / 2;  // at least one, so that there is an address
+}
+
+int64_t* put_packed_strides(int64_t* at, const mx::Shape& shape) {
+  int64_t step = 1;
+  for (size_t axis = shape.size(); axis-- > 0; step *= shape[axis]) at[axis] = step;
+  return at + shape.size() + 1;
+}
+
+}  // namespace
+
+Task::Task(std::shared_ptr<const Outline> outline, const Program* program, int32_t patience,
+           std::vector<mx::array>& outputs)
+    : outline_(std::move(outline)),
+      program_(program),
+      patience_(patience),
+      interruptible_(on_main_thread()) {
+  for (mx::array& output : outputs) {
+    allocate(output);
+    if (outline_->init_value && output.nbytes() != 0) fill(output);
+  }
+}
+
+void Task::fill(mx::array& output) {
+  const mx::array value(*outline_->init_value, output.dtype());
+  Fill fill{output.data<uint8_t>(), output.nbytes(), static_cast<uint32_t>(output.itemsize()), {}};
+  std::memcpy(fill.value.data(), value.data<uint8_t>(), fill.itemsize);
+  fills_.push_back(fill);
+}
+
+void Task::bind(const std::vector<mx::array>& inputs, const std::vector<mx::array>& outputs,
+                mx::cpu::CommandEncoder& encoder) {
+  buffers_.resize(std::max<size_t>(program_->buffers, 1));
+  auto slot = program_->slots.begin();
+  for (const mx::array& input : inputs) {
+    const bool plain = input.flags().row_contiguous || !outline_->contiguous;
+    buffers_[*slot++] =
+        plain ? const_cast<uint8_t*>(input.data<uint8_t>()) : straightened(input, encoder);
+  }
+  for (const mx::array& output : outputs) {
+    buffers_[*slot++] = const_cast<uint8_t*>(output.data<uint8_t>());
+  }
+  if (!program_->infos.empty()) describe(inputs);
+  if (interruptible_) program_->watch();
+}
+
+// A row-contiguous copy, which the task makes first.
+void* Task::straightened(const mx::array& input, mx::cpu::CommandEncoder& encoder) {
+  mx::array copy(input.shape(), input.dtype(), nullptr, {});
+  allocate(copy);
+  uint8_t* const memory = copy.data<uint8_t>();
+  copies_.push_back({input.data<uint8_t>(), memory, static_cast<uint32_t>(input.itemsize()),
+                     {input.shape().begin(), input.shape().end()},
+                     {input.strides().begin(), input.strides().end()}});
+  encoder.add_temporary(std::move(copy));
+  return memory;
+}
+
+// What parameters say about inputs, as they are bound.
+void Task::describe(const std::vector<mx::array>& inputs) {
+  size_t size = 0;
+  for (const Info& info : program_->infos) size += inputs[info.input].ndim() + 1;
+  numbers_.resize(size);
+  int64_t* at = numbers_.data();
+  for (const Info& info : program_->infos) {
+    const mx::array& input = inputs[info.input];
+    buffers_[info.slot] = at;
+    switch (info.kind) {
+      case Info::shape: at = put_words(at, input.shape()); break;
+      case Info::ndim: *at++ = static_cast<int64_t>(input.ndim()); break;
+      case Info::size: *at++ = static_cast<uint32_t>(input.size()); break;
+      case Info::strides:
+        if (outline_->contiguous || input.flags().row_contiguous) {
+          at = put_packed_strides(at, input.shape());
+        } else {
+          at = std::copy(input.strides().begin(), input.strides().end(), at) + 1;
+        }
+    }
+  }
+}
+
+void Task::operator()() {
+  Run* const run = program_ ? program_->run : nullptr;
+  for (const Fill& fill : fills_) expect_ok(fill(run));
+  for (const Copy& copy : copies_) expect_ok(copy(run));
+  if (!program_) return;
+  Plan& plan = *outline_->plan;
+  Call call = program_->call;
+  call.buffers = buffers_.data();
+  call.group_time = plan.group_time.load(std::memory_order_relaxed);
+  call.patience = patience_;
+  call.interruptible = interruptible_;
+  const int32_t status = run(&call);  // first: it writes what follows
+  expect_ok(status, call.signal, call.address);
+  plan.group_time.store(call.group_time, std::memory_order_relaxed);
+}
+
+void Task::expect_ok(int32_t status, int32_t signal, uint64_t address) const {
+  if (status == OK) return;
+  let_scheduling_end();
+  throw failures().add({outline_->plan->kernel, status, signal, address});
+}
+
+}  // namespace anymetal
