@@ -15,8 +15,9 @@ from anymetal.ir.model import Block, Const, Instr, Program, Value
 from anymetal.passes.differ import Differ, Part, touches, writes
 
 #: From so many instructions on, those of each SIMD-group are kept together: mixed by LLVM's
-#: scheduler they would need more registers than there are, and processors look ahead that far.
-LONG = 20
+#: scheduler they would need more registers than there are, and ask memory for lines in an order
+#: that no processor foresees; and processors look ahead far enough to mix short ones.
+LONG = 8
 
 
 def run(program: Program, differ: Differ, steps: dict[str, int], count: int) -> None:
