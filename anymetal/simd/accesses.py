@@ -7,6 +7,7 @@ less code.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from anymetal.ir import types as t
@@ -70,22 +71,34 @@ class Accesses:
         w.call("void", f"llvm.masked.scatter.{suffix(type_, w.width)}.v{w.width}p0", args)
 
     def stream(self, type_: t.Type, name: str, address: str, align: int, mask: Mask) -> None:
-        """Stores consecutive elements, past the caches where the launch is large and the elements
-        begin a cache line: see streams.py."""
+        """Stores consecutive elements, past the caches where that pays."""
+
+        def usual() -> None:
+            self.store(type_, name, address, True, align, mask)
+
+        self.past_caches([(self.w.vector(type_), name, address)], mask, usual)
+
+    def past_caches(
+        self, rows: list[tuple[str, str, str]], mask: Mask, usual: Callable[[], None]
+    ) -> None:
+        """Stores vectors (type, name, address) of whole lines one behind the other, past the caches
+        where the launch is large and the first one begins a line, all lanes being active; else as
+        `usual`: see streams.py."""
         w = self.w
-        number = w.value(f"ptrtoint ptr {address} to i64")
+        number = w.value(f"ptrtoint ptr {rows[0][2]} to i64")
         inside = w.value(f"and i64 {number}, {LINE - 1}")
         whole = w.value(f"icmp eq i64 {inside}, 0")
         wanted = w.value(f"and i1 {whole}, %streaming")
         if mask is not None:
             wanted = w.value(f"and i1 {wanted}, {self.masks.all(mask)}")
-        past, usual, end = (w.fresh(f"store.{n}") for n in ("past", "usual", "end"))
-        w.do(f"br i1 {wanted}, label %{past}, label %{usual}")
+        past, other, end = (w.fresh(f"store.{n}") for n in ("past", "usual", "end"))
+        w.do(f"br i1 {wanted}, label %{past}, label %{other}")
         w.label(past)
-        w.do(f"store {w.vector(type_)} {name}, ptr {address}, align {LINE}, !nontemporal !1")
+        for spelling, name, address in rows:
+            w.do(f"store {spelling} {name}, ptr {address}, align {LINE}, !nontemporal !1")
         w.do(f"br label %{end}")
-        w.label(usual)
-        self.store(type_, name, address, True, align, mask)
+        w.label(other)
+        usual()
         w.do(f"br label %{end}")
         w.label(end)
 

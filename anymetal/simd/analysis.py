@@ -12,7 +12,7 @@ from anymetal.simd.lane_split import split_lanes
 from anymetal.simd.lanes import is_cross_lane, laid_out
 from anymetal.simd.linear import LinearForms
 from anymetal.simd.linearize import Linearizer, RegionPlan
-from anymetal.simd.origins import Origin, pointer_origins
+from anymetal.simd.origins import Origin, pointer_origins, unlocked
 from anymetal.simd.private import interleaved_pointers
 from anymetal.simd.regions import Region, RegionTree
 from anymetal.simd.shape import Launch, Shapes
@@ -48,6 +48,8 @@ class Analysis:
 
     def __post_init__(self) -> None:
         self.tree = RegionTree(self.program.blocks)
+        self.origins = pointer_origins(self.program)
+        unlocked(self.program, self.origins)
         wide = self.width > 1
         self.private = interleaved_pointers(self.program) if wide else {}
         self.shapes = self._shapes()
@@ -57,7 +59,6 @@ class Analysis:
         in_order = (i for block in self.shapes.order for i in block.instrs)
         self.numbers = LaneNumbers(in_order if wide else (), self.width)
         self.used = {v for i in self.program.instructions() for v in i.operands}
-        self.origins = pointer_origins(self.program)
         self.groups = self._groups() if wide else {}
         finder = self._tiles() if wide else None
         self.tiles = finder.tiles if finder else {}
@@ -66,7 +67,9 @@ class Analysis:
         self.laid_out = laid_out(self.program, self.shapes) if wide else set()
         self.sums = own_sums(self.program, self.origins, self.used) if self.width == 32 else {}
         self.later = later_additions(self.program, self.tree, self.origins, self.used)
-        self.streams = streaming_stores(self.program, self.tree, self.shapes, self.origins)
+        self.streams = streaming_stores(
+            self.program, self.tree, self.shapes, self.origins, self.groups
+        )
 
     def _shapes(self) -> Shapes:
         return Shapes(self.program, self.tree, self.launch, self.private, self.width)

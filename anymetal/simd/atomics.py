@@ -65,7 +65,7 @@ class Atomics:
         elif way is AtomicWay.COUNTED:
             self._counted(instr, mask, one)
         elif way is AtomicWay.SIDE_BY_SIDE:
-            self._side_by_side(instr, mask)
+            self._side_by_side(instr, self.v.scalar(instr.operands[0]), mask)
         elif way is AtomicWay.LANES and (sums := self._sums_of(instr)) is not None:
             self._add_to_sums(instr, mask, sums)
         elif way is AtomicWay.LANES:
@@ -142,7 +142,14 @@ class Atomics:
         before = dict(self.v.local)  # what one side computes is not there on the other
         w.label(own)
         array = w.value(f"getelementptr i8, ptr %sums, i64 {sums.offset}")
-        self.each_lane.emit_whole(instr, instr.operands, self._plain, array)
+        if self.v.shape(instr.operands[0]).stride == instr.type.size:
+            base = w.value(f"ptrtoint ptr {self.v.scalar(sums.argument)} to i64")
+            first = w.value(f"ptrtoint ptr {self.v.scalar(instr.operands[0])} to i64")
+            distance = w.value(f"sub i64 {first}, {base}")
+            own_first = w.value(f"getelementptr i8, ptr {array}, i64 {distance}")
+            self._side_by_side(instr, own_first, None)
+        else:
+            self.each_lane.emit_whole(instr, instr.operands, self._plain, array)
         w.do(f"br label %{end}")
         w.label(shared)
         self.v.local = dict(before)
@@ -178,10 +185,10 @@ class Atomics:
         old = w.splat(type_, one(instr, [self.v.scalar(instr.operands[0]), total]))
         self.v.define(instr, vector=w.value(f"add {w.vector(type_)} {old}, {before}"))
 
-    def _side_by_side(self, instr: Instr, mask: Mask) -> None:
-        """Each lane has an element of its own, in threadgroup memory."""
+    def _side_by_side(self, instr: Instr, address: str, mask: Mask) -> None:
+        """Each lane has an element of its own, in the worker's memory, from an address on."""
         operation, access = instr.arg
-        type_, address = instr.type, self.v.scalar(instr.operands[0])
+        type_ = instr.type
         old = self.accesses.load(type_, address, True, access.align, mask)
         value = self.v.vector(instr.operands[1])
         new = self._operation(operation, type_, self.w.width, old, value)

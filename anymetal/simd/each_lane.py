@@ -111,13 +111,8 @@ class EachLane:
         numbers = addresses.vector
         if addresses.type_ != t.Int(bits):
             numbers = w.value(f"trunc {w.vector(addresses.type_)} {numbers} to {vector}")
-        place = w.alloca(words, "lanes", 64)
         joined = w.value(f"bitcast {vector} {numbers} to {words}")
-        w.do(f"store volatile {words} {joined}, ptr {place}, align 64")
-        loaded: list[str] = []
-        for number in range(count):
-            at = w.value(f"getelementptr i64, ptr {place}, i64 {number}")
-            loaded.append(w.value(f"load volatile i64, ptr {at}"))
+        loaded = [w.value(f"extractelement {words} {joined}, i64 {i}") for i in range(count)]
 
         def pick(lane: int) -> str:
             word, shift = loaded[lane // each], lane % each * bits

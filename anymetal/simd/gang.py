@@ -95,7 +95,9 @@ class GangFunction:
             self.atomics,
             analysis.streams,
         )
-        self.groups = GroupAccess(self.w, self.v, self.masks, accesses, self.atomics)
+        self.groups = GroupAccess(
+            self.w, self.v, self.masks, accesses, self.atomics, analysis.streams
+        )
         self.tiles = TileAccess(self.w, self.v, self.masks, analysis.numbers, accesses)
         self.lanes = (
             Rendezvous(self.w, self.v, analysis.tree)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from anymetal.ir import types as t
+from anymetal.ir.model import Instr
 from anymetal.simd.accesses import Accesses
 from anymetal.simd.atomics import Atomics
 from anymetal.simd.groups import Group, accessed, pointer_of
@@ -17,13 +18,15 @@ class GroupAccess:
     """Emits them under the mask of the current block."""
 
     def __init__(
-        self, writer: Writer, values: Values, masks: Masks, accesses: Accesses, atomics: Atomics
-    ) -> None:
+        self, writer: Writer, values: Values, masks: Masks, accesses: Accesses, atomics: Atomics,
+        streams: set[Instr],
+    ) -> None:  # fmt: skip
         self.w = writer
         self.v = values
         self.masks = masks
         self.accesses = accesses
         self.atomics = atomics
+        self.streams = streams  #: stores that may go past the caches
 
     def emit(self, group: Group, mask: Mask) -> None:
         """All members, in the place of the anchor."""
@@ -69,25 +72,38 @@ class GroupAccess:
         ]
 
     def _store(self, group: Group, type_: t.Type, address: str, parts: list[str]) -> list[str]:
+        rows = self._rows(group, type_, address, parts)
+
+        def usual() -> None:
+            for spelling, name, place in rows:
+                self.w.do(f"store {spelling} {name}, ptr {place}, align {group.align}")
+
+        if group.anchor in self.streams:
+            self.accesses.past_caches(rows, None, usual)
+        else:
+            usual()
+        return []
+
+    def _rows(
+        self, group: Group, type_: t.Type, address: str, parts: list[str]
+    ) -> list[tuple[str, str, str]]:
+        """What goes to memory, in its order: types, names and addresses of vectors."""
         w, count = self.w, len(group.members)
         if group.has_gaps:
-            self._store_rows(group, type_, address, parts)
-            return []
+            return self._rows_apart(group, type_, address, parts)
         if is_power_of_two(count):
-            for i, row in enumerate(interleave(w, type_, parts)):
-                at = self._place(type_, address, i)
-                w.do(f"store {w.vector(type_)} {row}, ptr {at}, align {group.align}")
-            return []
+            return [
+                (w.vector(type_), row, self._place(type_, address, i))
+                for i, row in enumerate(interleave(w, type_, parts))
+            ]
         total = w.width * count
-        wide = f"<{total} x {type_}>"
         joined, size = self._join(type_, parts, w.width)
         order = w.numbers(
             t.I32, [lane + w.width * part for lane in range(w.width) for part in range(count)]
         )
-        whole = f"<{size} x {type_}>"
+        wide, whole = f"<{total} x {type_}>", f"<{size} x {type_}>"
         name = w.value(f"shufflevector {whole} {joined}, {whole} poison, <{total} x i32> {order}")
-        w.do(f"store {wide} {name}, ptr {address}, align {group.align}")
-        return []
+        return [(wide, name, address)]
 
     def _load_rows(self, group: Group, type_: t.Type, address: str) -> list[str]:
         """The lanes' runs one after the other, as if there were no gaps."""
@@ -100,9 +116,12 @@ class GroupAccess:
         lanes = w.width // count  # that fill a vector
         return [self._join(type_, rows[i : i + lanes], count)[0] for i in range(0, w.width, lanes)]
 
-    def _store_rows(self, group: Group, type_: t.Type, address: str, parts: list[str]) -> None:
+    def _rows_apart(
+        self, group: Group, type_: t.Type, address: str, parts: list[str]
+    ) -> list[tuple[str, str, str]]:
         w, count = self.w, len(group.members)
         vector, row = w.vector(type_), f"<{count} x {type_}>"
+        rows = []
         for i, whole in enumerate(interleave(w, type_, parts)):
             for k in range(w.width // count):
                 picks = w.numbers(t.I32, list(range(k * count, (k + 1) * count)))
@@ -110,7 +129,8 @@ class GroupAccess:
                     f"shufflevector {vector} {whole}, {vector} poison, <{count} x i32> {picks}"
                 )
                 at = self._row(group, address, i * (w.width // count) + k)
-                w.do(f"store {row} {one}, ptr {at}, align {group.align}")
+                rows.append((row, one, at))
+        return rows
 
     def _row(self, group: Group, address: str, lane: int) -> str:
         return self.w.value(f"getelementptr i8, ptr {address}, i64 {lane * group.stride}")

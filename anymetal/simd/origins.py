@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from anymetal.ir.model import Argument, Global, Instr, Program, Value
 
 Origin = Argument | Global | Instr
@@ -60,3 +62,13 @@ def disjoint(one: frozenset[Origin], other: frozenset[Origin]) -> bool:
 
 def _has_argument(origins: frozenset[Origin]) -> bool:
     return any(isinstance(o, Argument) for o in origins)
+
+
+def unlocked(program: Program, origins: dict[Value, frozenset[Origin]]) -> None:
+    """Atomic loads and stores of threadgroup memory become plain ones: it belongs to one thread of
+    the processor. (Not before teams are formed, which look at what a loop may wait for.)"""
+    for instr in program.instructions():
+        if instr.op in ("load", "guarded_load", "store") and instr.arg.atomic:
+            pointer = instr.operands[1 if instr.op == "store" else 0]
+            if not instr.arg.volatile and in_threadgroup(origins.get(pointer, frozenset())):
+                instr.arg = replace(instr.arg, atomic=False)

@@ -3,13 +3,15 @@
 A store of a whole cache line makes the processor read the line first, for nothing, if the line is
 not in a cache; a non-temporal store does not. That pays for results larger than the caches, which
 nobody reads before they have been pushed out again. The launch decides (targets/cpu/entry.py); here
-is which stores qualify: those of whole lines to an array that the kernel only writes, once.
+is which stores qualify: those of whole lines to an array that the kernel only writes, once. The
+components of a float4, which are stored as a group (groups.py), are such a store together.
 """
 
 from __future__ import annotations
 
 from anymetal.ir.cfg import Loop
 from anymetal.ir.model import Argument, Instr, Program, Value
+from anymetal.simd.groups import Group
 from anymetal.simd.origins import Origin
 from anymetal.simd.regions import RegionTree
 from anymetal.simd.shape import Shapes
@@ -18,7 +20,11 @@ LINE = 64  #: bytes
 
 
 def streaming_stores(
-    program: Program, tree: RegionTree, shapes: Shapes, origins: dict[Value, frozenset[Origin]]
+    program: Program,
+    tree: RegionTree,
+    shapes: Shapes,
+    origins: dict[Value, frozenset[Origin]],
+    groups: dict[Instr, Group],
 ) -> set[Instr]:
     """Stores to consecutive elements, which cover whole lines if they begin with one."""
     if shapes.width == 1:
@@ -29,11 +35,17 @@ def streaming_stores(
         for instr in program.instructions()
         if instr.op == "store"
         and not (instr.arg.volatile or instr.arg.atomic)
-        and shapes[instr.operands[1]].stride == instr.operands[0].type.size
+        and _has_no_gaps(instr, shapes, groups)
         and instr.operands[0].type.size * shapes.width >= LINE
         and _only_written(origins.get(instr.operands[1], frozenset()), read)
         and _moves(instr, tree)
     }
+
+
+def _has_no_gaps(store: Instr, shapes: Shapes, groups: dict[Instr, Group]) -> bool:
+    if store in groups:
+        return not groups[store].has_gaps
+    return shapes[store.operands[1]].stride == store.operands[0].type.size
 
 
 def _read(program: Program, origins: dict[Value, frozenset[Origin]]) -> set[Origin]:

@@ -62,14 +62,15 @@ def _promising(program: Program) -> bool:
         return False
     # A SIMD-group may wait in a loop for what another one does behind its own.
     looped = {block for loop in loops for block in loop.blocks}
-    return not any(_may_wait(i) for block in looped for i in block.instrs)
+    used = {v for i in program.instructions() for v in i.operands}
+    return not any(_may_wait(i, used) for block in looped for i in block.instrs)
 
 
-def _may_wait(instr: Instr) -> bool:
-    """Whether an instruction sees what other threads do meanwhile."""
+def _may_wait(instr: Instr, used: set[Value]) -> bool:
+    """Whether the program looks at what other threads do meanwhile."""
     if instr.op in ("load", "guarded_load"):
         return bool(instr.arg.atomic or instr.arg.volatile)
-    return instr.op in ("atomicrmw", "cmpxchg")
+    return instr.op == "cmpxchg" or (instr.op == "atomicrmw" and instr in used)
 
 
 class _Choice:
