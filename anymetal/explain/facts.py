@@ -121,7 +121,9 @@ def _way(function: GangFunction, instr: Instr, kind: str) -> tuple[Way, str]:
     apart = "scatter" if kind == "store" else "gather"
     if (group := analysis.groups.get(instr)) is not None:
         each = f"a {kind} a lane" if group.has_gaps else f"one wide {kind}"
-        return Way.GROUP, f"grouped: {len(group.members)} neighbours a lane, {each}"
+        text = f"grouped: {len(group.members)} neighbours a lane, {each}"
+        ordered = group in function.groups.ordered
+        return Way.GROUP, f"{text}, in the order of memory" if ordered else text
     if (tile := analysis.tiles.get(instr)) is not None:
         runs, length = len(tile.runs), len(tile.runs[0].cells)
         rows = f"a row of {length} elements"

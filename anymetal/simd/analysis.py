@@ -12,6 +12,8 @@ from anymetal.simd.lane_split import split_lanes
 from anymetal.simd.lanes import is_cross_lane, laid_out
 from anymetal.simd.linear import LinearForms
 from anymetal.simd.linearize import Linearizer, RegionPlan
+from anymetal.simd.mask_roots import MaskRoots
+from anymetal.simd.order import in_memory_order
 from anymetal.simd.origins import Origin, pointer_origins, unlocked
 from anymetal.simd.private import interleaved_pointers
 from anymetal.simd.regions import Region, RegionTree
@@ -34,8 +36,10 @@ class Analysis:
     private: dict[Value, Instr] = field(init=False)
     shapes: Shapes = field(init=False)
     plans: dict[Region, RegionPlan] = field(init=False)
+    roots: MaskRoots = field(init=False)
     numbers: LaneNumbers = field(init=False)
     groups: dict[Instr, Group] = field(init=False)
+    ordered: set[Group] = field(init=False)  #: in full gangs, members are in the order of memory
     tiles: dict[Instr, Tile] = field(init=False)
     needed: set[Value] = field(init=False)  #: by the addresses of tiles, wherever they are
     demanded: set[Value] = field(init=False)
@@ -56,6 +60,7 @@ class Analysis:
         if wide and split_lanes(self.program, self.shapes):
             self.shapes = self._shapes()
         self.plans = Linearizer(self.tree, self.shapes).plans
+        self.roots = MaskRoots(self.tree, self.plans)
         in_order = (i for block in self.shapes.order for i in block.instrs)
         self.numbers = LaneNumbers(in_order if wide else (), self.width)
         self.used = {v for i in self.program.instructions() for v in i.operands}
@@ -63,6 +68,14 @@ class Analysis:
         finder = self._tiles() if wide else None
         self.tiles = finder.tiles if finder else {}
         self.needed = finder.leaves if finder else set()
+        self.ordered = in_memory_order(
+            self.program,
+            self.tree,
+            self.shapes,
+            self.groups,
+            self.roots.always_full,
+            self.needed,
+        )
         self.demanded = demanded_vectors(self.program, self.shapes, self.groups)
         self.laid_out = laid_out(self.program, self.shapes) if wide else set()
         self.sums = own_sums(self.program, self.origins, self.used) if self.width == 32 else {}

@@ -25,6 +25,7 @@ from anymetal.simd.log import LOG, Log
 from anymetal.simd.marks import Marks, Role
 from anymetal.simd.masks import Mask, Masks
 from anymetal.simd.memory import Memory
+from anymetal.simd.order import TO_LANES, TO_MEMORY
 from anymetal.simd.positions import CONTEXT, Positions
 from anymetal.simd.private import element_size
 from anymetal.simd.regions import BARRIER, Edge, Node, Region
@@ -95,8 +96,9 @@ class GangFunction:
             self.atomics,
             analysis.streams,
         )
+        ordered = set() if masked else analysis.ordered
         self.groups = GroupAccess(
-            self.w, self.v, self.masks, accesses, self.atomics, analysis.streams
+            self.w, self.v, self.masks, accesses, self.atomics, ordered, analysis.streams
         )
         self.tiles = TileAccess(self.w, self.v, self.masks, analysis.numbers, accesses)
         self.lanes = (
@@ -107,7 +109,6 @@ class GangFunction:
         self.positions = Positions(self.w, self.v, analysis.launch)
         self.log = Log(self.w, self.v, self.masks)
         self.slots: dict[object, str] = {}  #: mask slots
-        self.roots: dict[Node, Node | Region | None] = {}
         self.entry_mask: Mask = None
         if masked:
             self.entry_mask = self._entry_mask()
@@ -182,40 +183,17 @@ class GangFunction:
 
     def _mask_root(self, node: Node) -> Node | Region | None:
         """Whose mask slot a node's mask is in; None if all lanes of the gang are active."""
-        if node not in self.roots:
-            self.roots[node] = self._find_mask_root(node)
-        return self.roots[node]
+        root = self.a.roots.of(node)
+        return None if root is self.a.tree.root and self.entry_mask is None else root
 
     def is_masked(self, block: Block) -> bool:
         """Whether some lanes may be inactive in this block."""
         return self._mask_root(self.a.tree.node_of[block]) is not None
 
-    def _find_mask_root(self, node: Node) -> Node | Region | None:
-        while True:
-            region = node.region
-            plan = self.a.plans[region]
-            if node in plan.alias:
-                node = plan.alias[node]
-            elif node in plan.collect:
-                return node
-            elif node is region.entry:
-                if plan.divergent:
-                    return region
-                if region.node is None:
-                    return self.a.tree.root if self.entry_mask else None
-                node = region.node
-            else:
-                sources = self._direct_sources(plan, node)
-                roots = {self._mask_root(s) for s in sources}
-                return roots.pop() if len(roots) == 1 else node
-
-    def _direct_sources(self, plan: RegionPlan, node: Node) -> list[Node]:
-        return [s for s in plan.region.nodes if node in s.successors]
-
     def _mask(self, node: Node) -> Mask:
         root = self._mask_root(node)
         if root is None or root is self.a.tree.root:
-            return self.entry_mask if root is not None else None
+            return self.entry_mask
         return self.w.value(f"load {self.masks.type}, ptr {self._slot(root)}")
 
     def _hand_mask(self, plan: RegionPlan, node: Node, mask: Mask) -> None:
@@ -370,6 +348,8 @@ class GangFunction:
             self.memory.private_offset(instr)
         elif op == "call" and instr.arg.startswith("__am_"):
             self._intrinsic(instr, mask)
+        elif op in (TO_MEMORY, TO_LANES):
+            self.groups.convert(instr)
         elif op == "fence":
             self.w.do("fence seq_cst")
         elif op == "call" and instr.arg.startswith(("llvm.memcpy", "llvm.memset", "llvm.memmove")):

@@ -7,25 +7,36 @@ from anymetal.ir.model import Instr
 from anymetal.simd.accesses import Accesses
 from anymetal.simd.atomics import Atomics
 from anymetal.simd.groups import Group, accessed, pointer_of
-from anymetal.simd.interleave import deinterleave, interleave, is_power_of_two
+from anymetal.simd.interleave import (
+    deinterleave,
+    every,
+    interleave,
+    is_power_of_two,
+    join,
+    part_in_order,
+    part_of_lanes,
+)
 from anymetal.simd.masks import Mask, Masks
-from anymetal.simd.values import Values
+from anymetal.simd.order import TO_MEMORY
+from anymetal.simd.values import VECTOR, Values
 from anymetal.simd.whole import whole_or_some
 from anymetal.simd.writer import Writer
 
 
 class GroupAccess:
-    """Emits them under the mask of the current block."""
+    """Emits them under the mask of the current block. `ordered`: groups of which the members are
+    in the order of memory (order.py), all of them where all lanes are active."""
 
     def __init__(
         self, writer: Writer, values: Values, masks: Masks, accesses: Accesses, atomics: Atomics,
-        streams: set[Instr],
+        ordered: set[Group], streams: set[Instr],
     ) -> None:  # fmt: skip
         self.w = writer
         self.v = values
         self.masks = masks
         self.accesses = accesses
         self.atomics = atomics
+        self.ordered = ordered
         self.streams = streams  #: stores that may go past the caches
 
     def emit(self, group: Group, mask: Mask) -> None:
@@ -57,19 +68,15 @@ class GroupAccess:
         w, count = self.w, len(group.members)
         if group.has_gaps:
             return deinterleave(w, type_, self._load_rows(group, type_, address))
-        if is_power_of_two(count):
+        if is_power_of_two(count) or group in self.ordered:
             vector = w.vector(type_)
             places = [self._place(type_, address, i) for i in range(count)]
             rows = [w.value(f"load {vector}, ptr {at}, align {group.align}") for at in places]
-            return deinterleave(w, type_, rows)
+            return rows if group in self.ordered else deinterleave(w, type_, rows)
         total = w.width * count
         wide = f"<{total} x {type_}>"
         loaded = w.value(f"load {wide}, ptr {address}, align {group.align}")
-        picks = [w.numbers(t.I32, list(range(i, total, count))) for i in range(count)]
-        return [
-            w.value(f"shufflevector {wide} {loaded}, {wide} poison, <{w.width} x i32> {order}")
-            for order in picks
-        ]
+        return [every(w, type_, loaded, total, i, count) for i in range(count)]
 
     def _store(self, group: Group, type_: t.Type, address: str, parts: list[str]) -> list[str]:
         rows = self._rows(group, type_, address, parts)
@@ -91,13 +98,12 @@ class GroupAccess:
         w, count = self.w, len(group.members)
         if group.has_gaps:
             return self._rows_apart(group, type_, address, parts)
-        if is_power_of_two(count):
-            return [
-                (w.vector(type_), row, self._place(type_, address, i))
-                for i, row in enumerate(interleave(w, type_, parts))
-            ]
+        if is_power_of_two(count) or group in self.ordered:
+            rows = parts if group in self.ordered else interleave(w, type_, parts)
+            places = [self._place(type_, address, i) for i in range(count)]
+            return [(w.vector(type_), *at) for at in zip(rows, places, strict=True)]
         total = w.width * count
-        joined, size = self._join(type_, parts, w.width)
+        joined, size = join(w, type_, parts, w.width)
         order = w.numbers(
             t.I32, [lane + w.width * part for lane in range(w.width) for part in range(count)]
         )
@@ -114,7 +120,7 @@ class GroupAccess:
             for lane in range(w.width)
         ]
         lanes = w.width // count  # that fill a vector
-        return [self._join(type_, rows[i : i + lanes], count)[0] for i in range(0, w.width, lanes)]
+        return [join(w, type_, rows[i : i + lanes], count)[0] for i in range(0, w.width, lanes)]
 
     def _rows_apart(
         self, group: Group, type_: t.Type, address: str, parts: list[str]
@@ -139,36 +145,29 @@ class GroupAccess:
         offset = row * self.w.width * type_.size
         return self.w.value(f"getelementptr i8, ptr {address}, i64 {offset}")
 
-    def _join(self, type_: t.Type, parts: list[str], size: int) -> tuple[str, int]:
-        """Concatenate vectors of `size` elements pairwise; returns the whole and its length."""
-        while len(parts) > 1:
-            parts = [*parts, "poison"] if len(parts) % 2 else parts
-            vector, picks = f"<{size} x {type_}>", self.w.numbers(t.I32, list(range(2 * size)))
-            parts = [
-                self.w.value(
-                    f"shufflevector {vector} {a}, {vector} {b}, <{2 * size} x i32> {picks}"
-                )
-                for a, b in zip(parts[::2], parts[1::2], strict=True)
-            ]
-            size *= 2
-        return parts[0], size
-
     # -- atomic additions -----------------------------------------------------------------
 
     def _add(self, group: Group, mask: Mask) -> None:
         """Vectors of neighbours, as they lie in memory; if not all lanes are active, or there is no
         way to add to neighbours at once, each member by itself."""
+        parts = [self.v.vector(member.operands[1]) for member in group.members]
 
         def each() -> list[str]:
+            before = dict(self.v.local)
+            if group in self.ordered:
+                lanes = deinterleave(self.w, group.anchor.type, parts)
+                for member, vector in zip(group.members, lanes, strict=True):
+                    self.v.local[member.operands[1], VECTOR] = vector
             for member in group.members:
                 self.atomics.update(member, mask)
+            self.v.local = before
             return []
 
         def whole() -> list[str]:
             base = self.v.scalar(pointer_of(group.anchor))
             address = self.w.value(f"getelementptr i8, ptr {base}, i64 {group.first_offset}")
-            parts = [self.v.vector(member.operands[1]) for member in group.members]
-            for i, row in enumerate(interleave(self.w, t.FLOAT, parts)):
+            rows = parts if group in self.ordered else interleave(self.w, t.FLOAT, parts)
+            for i, row in enumerate(rows):
                 place = self._place(t.FLOAT, address, i)
                 self.atomics.add_neighbours(group.anchor, place, row, None)
             return []
@@ -177,6 +176,33 @@ class GroupAccess:
             whole_or_some(self.w, self.v, self.masks, mask, whole, each)
         else:
             each()
+
+    # -- the order of memory --------------------------------------------------------------
+
+    def convert(self, instr: Instr) -> None:
+        """Into the order of memory, or out of it (order.py)."""
+        uniform = all(self.v.shape(v).is_uniform for v in instr.operands)
+        if not self.ordered:
+            vector = self.v.vector(instr.operands[instr.arg])
+        elif uniform and instr.type not in (t.HALF, t.BFLOAT):
+            vector = self._repeated(instr)
+        else:
+            parts = [self.v.vector(v) for v in instr.operands]
+            part = part_in_order if instr.op == TO_MEMORY else part_of_lanes
+            vector = part(self.w, instr.type, parts, instr.arg)
+        self.v.define(instr, vector=vector)
+
+    def _repeated(self, instr: Instr) -> str:
+        """Uniform values one after the other, again and again."""
+        w, count, result = self.w, len(instr.operands), "poison"
+        vector = w.vector(instr.type)
+        for i, value in enumerate(instr.operands):
+            scalar = f"{instr.type} {self.v.scalar(value)}"
+            result = w.value(f"insertelement {vector} {result}, {scalar}, i64 {i}")
+        first = instr.arg * w.width
+        picks = w.numbers(t.I32, [at % count for at in range(first, first + w.width)])
+        order = f"<{w.width} x i32> {picks}"
+        return w.value(f"shufflevector {vector} {result}, {vector} poison, {order}")
 
     # -- lanes are missing ----------------------------------------------------------------
 

@@ -44,6 +44,47 @@ def interleave(w: Writer, type_: t.Type, parts: list[str]) -> list[str]:
     ]
 
 
+def part_in_order(w: Writer, type_: t.Type, parts: list[str], number: int) -> str:
+    """One of the vectors in memory of elements of which each lane has `parts`."""
+    count, first = len(parts), number * w.width
+    if len(set(parts)) == 1:
+        lanes = [at // count for at in range(first, first + w.width)]
+        return _shuffle(w, type_, parts[0], "poison", lanes)
+    if is_power_of_two(count):
+        return interleave(w, type_, parts)[number]
+    joined, size = join(w, type_, parts, w.width)
+    picks = [at % count * w.width + at // count for at in range(first, first + w.width)]
+    whole, order = f"<{size} x {type_}>", w.numbers(t.I32, picks)
+    return w.value(f"shufflevector {whole} {joined}, {whole} poison, <{w.width} x i32> {order}")
+
+
+def part_of_lanes(w: Writer, type_: t.Type, rows: list[str], number: int) -> str:
+    """The reverse: element `number` of all lanes."""
+    if is_power_of_two(len(rows)):
+        return deinterleave(w, type_, rows)[number]
+    return every(w, type_, *join(w, type_, rows, w.width), number, len(rows))
+
+
+def every(w: Writer, type_: t.Type, vector: str, size: int, first: int, step: int) -> str:
+    """A vector of so many elements at a constant distance."""
+    picks = w.numbers(t.I32, [first + i * step for i in range(w.width)])
+    whole = f"<{size} x {type_}>"
+    return w.value(f"shufflevector {whole} {vector}, {whole} poison, <{w.width} x i32> {picks}")
+
+
+def join(w: Writer, type_: t.Type, parts: list[str], size: int) -> tuple[str, int]:
+    """Concatenates vectors of `size` elements pairwise; returns the whole and its length."""
+    while len(parts) > 1:
+        parts = [*parts, "poison"] if len(parts) % 2 else parts
+        vector, picks = f"<{size} x {type_}>", w.numbers(t.I32, list(range(2 * size)))
+        parts = [
+            w.value(f"shufflevector {vector} {a}, {vector} {b}, <{2 * size} x i32> {picks}")
+            for a, b in zip(parts[::2], parts[1::2], strict=True)
+        ]
+        size *= 2
+    return parts[0], size
+
+
 def _shuffle(w: Writer, type_: t.Type, a: str, b: str, picks: list[int]) -> str:
     vector = w.vector(type_)
     order = w.numbers(t.I32, picks)

@@ -20,13 +20,11 @@ LINE = 64  #: bytes
 
 
 def streaming_stores(
-    program: Program,
-    tree: RegionTree,
-    shapes: Shapes,
-    origins: dict[Value, frozenset[Origin]],
+    program: Program, tree: RegionTree, shapes: Shapes, origins: dict[Value, frozenset[Origin]],
     groups: dict[Instr, Group],
-) -> set[Instr]:
-    """Stores to consecutive elements, which cover whole lines if they begin with one."""
+) -> set[Instr]:  # fmt: skip
+    """Stores to consecutive elements, of one instruction or of a group, which cover whole lines if
+    they begin with one."""
     if shapes.width == 1:
         return set()
     read = _read(program, origins)
@@ -36,7 +34,7 @@ def streaming_stores(
         if instr.op == "store"
         and not (instr.arg.volatile or instr.arg.atomic)
         and _has_no_gaps(instr, shapes, groups)
-        and instr.operands[0].type.size * shapes.width >= LINE
+        and shapes[instr.operands[1]].stride * shapes.width >= LINE
         and _only_written(origins.get(instr.operands[1], frozenset()), read)
         and _moves(instr, tree)
     }

@@ -16,8 +16,9 @@ from anymetal.targets.cpu import rendezvous
 _AXES = ("x", "y", "z")
 #: Offsets in am_launch (see runtime/launch.h).
 _GRID, _GROUP, _GROUPS, _CANCEL = 0, 12, 24, 40
-#: Results of more bytes are taken not to be in a cache when they are read again.
-CACHE = 12 << 20
+#: Results of so many bytes are taken not to be in a cache when they are read again: what is read
+#: for them takes as much.
+CACHE = 16 << 20
 #: Workers have own sums if a launch has at least so many threads for each.
 THREADS_PER_BIN = 4
 SUMS_FRAME = 1024  #: behind the frames of gangs
@@ -129,7 +130,7 @@ def _streaming(bytes_per_thread: int) -> list[str]:
         return [*threads, "  %streaming = icmp ne i32 0, 0"]
     return [
         *threads,
-        f"  %streaming = icmp ugt i64 %grid.threads, {CACHE // bytes_per_thread}",
+        f"  %streaming = icmp uge i64 %grid.threads, {CACHE // bytes_per_thread}",
     ]
 
 

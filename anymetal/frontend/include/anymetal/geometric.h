@@ -12,8 +12,10 @@ using unify_points =
     conditional_t<is_vector<unify<A...>> && is_floating_point_v<element_of<unify<A...>>>,
                   unify<A...>, void>;
 
+// Metal does not say in which order the products are added.
 template <typename T, int N>
 inline float inner_product(const vec<T, N>& a, const vec<T, N>& b) {
+#pragma clang fp reassociate(on)
   const float first = float(a.at(0)) * float(b.at(0));
   const float two = __builtin_fmaf(float(a.at(1)), float(b.at(1)), first);
   if constexpr (N == 2) return two;
