@@ -25,6 +25,10 @@ _COLLECTIVE = [
 
 #: Does nothing; LLVM shall not mix what is in front of it and behind it.
 APART = "__am_apart"
+#: Whether a condition holds in all active lanes; it may say no although it does.
+ALL = "__am_all"
+#: Where a thread stands, and how many there are.
+POSITIONS = frozenset(f"__am_{name}" for name in _POSITIONS)
 #: Our own functions (see frontend/include/anymetal/intrinsics.h): result and operand types.
 INTRINSICS: dict[str, Signature] = {
     **{f"__am_{name}": (I32, ()) for name in _POSITIONS},
@@ -36,6 +40,7 @@ INTRINSICS: dict[str, Signature] = {
     "__am_simdgroup_barrier": (VOID, (I32,)),
     "__am_log": (VOID, (PTR,)),
     APART: (VOID, ()),
+    ALL: (I1, (I1,)),
 }
 
 #: Functions of the C library with a result and nothing else.

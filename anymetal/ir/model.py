@@ -73,6 +73,7 @@ class ConstVector(Value):
 class Argument(Value):
     name: str
     index: int
+    describes: bool = False  #: shape, strides, ndim or size of an input
 
 
 @dataclass(eq=False, slots=True)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from anymetal.ir import calls
 from anymetal.ir import types as t
+from anymetal.ir.calls import ALL
 from anymetal.ir.cfg import Loop, dominators, find_loops, postorder
 from anymetal.ir.model import Block, Instr, Program, Value, predecessors
 from anymetal.simd.origins import pointer_origins
@@ -72,8 +73,8 @@ class Differ:
                         self._split_arrays(instr)
 
     def _differs(self, instr: Instr) -> bool:
-        if instr.op == "call" and instr.arg == BARRIER:
-            return False
+        if instr.op == "call" and instr.arg in (BARRIER, ALL):
+            return False  # of a team at once
         if instr.op == "call" and (instr.arg in self.positions or instr.arg == "__am_log"):
             return True
         if instr.op in ("atomicrmw", "cmpxchg"):

@@ -10,7 +10,7 @@ costs nothing. Where SIMD-groups take different ways, they do so one after the o
 from __future__ import annotations
 
 from anymetal.ir import types as t
-from anymetal.ir.calls import APART
+from anymetal.ir.calls import ALL, APART
 from anymetal.ir.model import Block, Const, Instr, Program, Value
 from anymetal.passes.differ import Differ, Part, touches, writes
 
@@ -79,10 +79,26 @@ class _Jam:
                 or (touches(instr) and any(map(writes, chunk)))
             ):
                 flush()
+            if needs and instr.op == "call" and instr.arg == ALL:
+                result.extend(self._asked_of_all(instr))
             # What is the same for all may come first: it needs nothing that differs.
             result.append(instr)
         phis = [i for i in result if i.op == "phi"]
         return phis + [i for i in result if i.op != "phi"]
+
+    def _asked_of_all(self, question: Instr) -> list[Instr]:
+        """Asks each SIMD-group; what was the question becomes the last step to one answer."""
+        condition = question.operands
+        answers = [Instr(t.I1, "call", condition, ALL, "", question.loc) for _ in self.values]
+        self.made = [(i, number) for i, number in self.made if i is not question]
+        self.made += [(answer, number) for number, answer in enumerate(answers)]
+        steps: list[Instr] = []
+        whole = answers[0]
+        for answer in answers[1:-1]:
+            whole = Instr(t.I1, "and", [whole, answer], None, "", question.loc)
+            steps.append(whole)
+        question.op, question.operands, question.arg = "and", [whole, answers[-1]], None
+        return [*answers, *steps]
 
     def _copy(self, instr: Instr, number: int, first: Value | None = None) -> list[Instr]:
         """A SIMD-group's copy; where the first one's is at hand, positions follow from that, so

@@ -15,6 +15,8 @@ import mlx.core as mx
 
 from anymetal.runtime.pool import Pool
 
+#: Bytes that each description of an input has at least (see passes/interior.py).
+_ROOM = 32
 #: Outputs up to this many bytes are copied from a template. MLX does that at once, while filling
 #: an array goes through its scheduler, which takes longer than a small kernel.
 _TEMPLATE_BYTES = 1 << 16
@@ -106,7 +108,7 @@ class Numbers(NamedTuple):
 @functools.lru_cache(maxsize=1024)
 def shape_numbers(shape: tuple[int, ...]) -> Numbers:
     """`<input>_shape`, an int32 for each axis."""
-    memory = (ctypes.c_int32 * max(len(shape), 1))(*shape)
+    memory = (ctypes.c_int32 * max(len(shape), _ROOM // 4))(*shape)
     return Numbers(memory, ctypes.addressof(memory))
 
 
@@ -119,12 +121,13 @@ def ndim_numbers(ndim: int) -> Numbers:
 @functools.lru_cache(maxsize=1024)
 def size_numbers(size: int) -> Numbers:
     """The element count behind `<input>_size`, one uint32."""
-    memory = ctypes.c_int32(size)  # wraps beyond 32 bits; the bits are those of the uint32
+    number = ctypes.c_int32(size)  # wraps beyond 32 bits; the bits are those of the uint32
+    memory = (ctypes.c_int32 * (_ROOM // 4))(number)
     return Numbers(memory, ctypes.addressof(memory))
 
 
 def stride_numbers(pool: Pool, capsule: object, ndim: int) -> Numbers:
     """`<input>_strides` of an array bound by `Arguments`, an int64 for each axis, in elements."""
-    memory = (ctypes.c_int64 * max(ndim, 1))()
+    memory = (ctypes.c_int64 * max(ndim, _ROOM // 8))()
     pool.strides(capsule, ctypes.addressof(memory))
     return Numbers(memory, ctypes.addressof(memory))

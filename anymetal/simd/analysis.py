@@ -14,7 +14,7 @@ from anymetal.simd.linear import LinearForms
 from anymetal.simd.linearize import Linearizer, RegionPlan
 from anymetal.simd.mask_roots import MaskRoots
 from anymetal.simd.order import in_memory_order
-from anymetal.simd.origins import Origin, pointer_origins, unlocked
+from anymetal.simd.origins import Origin, pointer_origins, read_only, unlocked
 from anymetal.simd.private import interleaved_pointers
 from anymetal.simd.regions import Region, RegionTree
 from anymetal.simd.shape import Launch, Shapes
@@ -47,6 +47,7 @@ class Analysis:
     used: set[Value] = field(init=False)
     streams: set[Instr] = field(init=False)
     origins: dict[Value, frozenset[Origin]] = field(init=False)
+    read_only: set[Argument] = field(init=False)
     sums: dict[Argument, Sums] = field(init=False)
     later: set[Instr] = field(init=False)  #: atomic additions that may wait for the gang's end
 
@@ -78,6 +79,7 @@ class Analysis:
         )
         self.demanded = demanded_vectors(self.program, self.shapes, self.groups)
         self.laid_out = laid_out(self.program, self.shapes) if wide else set()
+        self.read_only = read_only(self.program, self.origins)
         self.sums = own_sums(self.program, self.origins, self.used) if self.width == 32 else {}
         self.later = later_additions(self.program, self.tree, self.origins, self.used)
         self.streams = streaming_stores(

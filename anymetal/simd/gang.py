@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from anymetal.ir import types as t
-from anymetal.ir.calls import APART
+from anymetal.ir.calls import ALL, APART
 from anymetal.ir.model import Block, Instr, threadgroup_layout
 from anymetal.ir.problem import Problem
 from anymetal.simd.accesses import Accesses, VectorMemory
@@ -18,6 +18,7 @@ from anymetal.simd.arith import Arithmetic, VectorMath
 from anymetal.simd.atomics import Atomics
 from anymetal.simd.contiguity import Contiguity
 from anymetal.simd.coroutine import coroutine, suspend
+from anymetal.simd.everywhere import Everywhere
 from anymetal.simd.group_access import GroupAccess
 from anymetal.simd.lanes import CrossLane, is_cross_lane
 from anymetal.simd.linearize import RegionPlan, Target
@@ -107,6 +108,7 @@ class GangFunction:
             else CrossLane(self.w, self.v, self.masks, analysis.numbers)
         )
         self.positions = Positions(self.w, self.v, analysis.launch)
+        self.everywhere = Everywhere(self.w, self.v, self.masks, edge=masked)
         self.log = Log(self.w, self.v, self.masks)
         self.slots: dict[object, str] = {}  #: mask slots
         self.entry_mask: Mask = None
@@ -132,7 +134,14 @@ class GangFunction:
         return self.w.value(f"icmp ult {vector} {self.w.lanes(t.I32)}, {count}")
 
     def _assemble(self) -> str:
-        params = ", ".join([f"ptr {buffer_name(a)}" for a in self.program.args] + CONTEXT)
+        read_only = " noalias readonly"  # nothing that the kernel writes changes what it reads
+        params = ", ".join(
+            [
+                f"ptr{read_only if a in self.a.read_only else ''} {buffer_name(a)}"
+                for a in self.program.args
+            ]
+            + CONTEXT
+        )
         body = "\n".join(self.w.lines)
         entry = "\n".join(self.w.entry_lines)
         if self.suspends:
@@ -362,6 +371,8 @@ class GangFunction:
             self._barrier()
         elif is_cross_lane(instr.arg):
             self.lanes.emit(instr, mask)
+        elif instr.arg == ALL:
+            self.everywhere.emit(instr, mask)
         elif instr.arg == APART:
             self.w.end_block()
         elif instr.arg == LOG:

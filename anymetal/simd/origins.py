@@ -45,6 +45,25 @@ def pointer_origins(program: Program) -> dict[Value, frozenset[Origin]]:
     return result
 
 
+def read_only(program: Program, origins: dict[Value, frozenset[Origin]]) -> set[Argument]:
+    """Arrays that the program only reads, and that no other pointer leads into."""
+    if program.shared_buffers:
+        return set()
+    touched: set[Origin] = set()
+    for instr in program.instructions():
+        if instr.op in ("gep", "phi", "select", "freeze", "icmp"):
+            continue
+        plain = instr.op == "guarded_load" or (
+            instr.op == "load" and not (instr.arg.volatile or instr.arg.atomic)
+        )
+        for value in instr.operands:
+            if not plain:
+                touched |= origins.get(value, frozenset())
+        if instr.type.is_ptr and instr.op != "alloca":
+            return set()  # a pointer out of memory, or made of a number, may lead anywhere
+    return {argument for argument in program.args if argument not in touched}
+
+
 def in_threadgroup(origins: frozenset[Origin]) -> bool:
     """Whether such a pointer is one into threadgroup memory."""
     return bool(origins) and all(isinstance(o, Global) and o.threadgroup for o in origins)

@@ -64,7 +64,7 @@ class Launch:
 
 UNIFORM_CALLS = frozenset(
     f"__am_{what}_{axis}" for what in ("group", "size", "full_size", "grid") for axis in "xyz"
-) | {"__am_gang", "__am_ballot"}
+) | {"__am_gang", "__am_ballot", "__am_all"}
 
 
 class Shapes:

@@ -37,7 +37,7 @@ class Writer:
         """A branch that LLVM must not look through and that costs nothing: its scheduler works on
         one block at a time."""
         behind = self.fresh("behind")
-        self.do(f'callbr void asm sideeffect "", ""() to label %{behind} []')
+        self.do(f'callbr void asm sideeffect "", ""() memory(none) to label %{behind} []')
         self.label(behind)
 
     def alloca(self, type_: Type | str, prefix: str = "slot", align: int = 0) -> str:

@@ -41,6 +41,9 @@ int64_t* put_words(int64_t* at, const Values& values) {
   return at + (values.size() + 2) / 2;  // at least one, so that there is an address
 }
 
+// Descriptions of inputs have so many words of memory behind their start (see passes/interior.py).
+constexpr size_t kRoom = 4;
+
 int64_t* put_packed_strides(int64_t* at, const mx::Shape& shape) {
   int64_t step = 1;
   for (size_t axis = shape.size(); axis-- > 0; step *= shape[axis]) at[axis] = step;
@@ -98,7 +101,7 @@ void* Task::straightened(const mx::array& input, mx::cpu::CommandEncoder& encode
 
 // What parameters say about inputs, as they are bound.
 void Task::describe(const std::vector<mx::array>& inputs) {
-  size_t size = 0;
+  size_t size = kRoom;
   for (const Info& info : program_->infos) size += inputs[info.input].ndim() + 1;
   numbers_.resize(size);
   int64_t* at = numbers_.data();

@@ -16,7 +16,7 @@ from anymetal.ir.printer import print_program
 from anymetal.ir.problem import Problem
 from anymetal.ir.reader import read_program
 from anymetal.ir.spec import Stage
-from anymetal.passes import dce, late_loads, memory, rows, scalarize, words
+from anymetal.passes import dce, interior, late_loads, memory, rows, scalarize, words
 from anymetal.runtime import turns
 from anymetal.simd.analysis import Analysis
 from anymetal.simd.coroutine import DECLARATIONS
@@ -29,7 +29,7 @@ from anymetal.source import KernelSource, LibrarySource
 from anymetal.targets.cpu import log, rendezvous, teams
 from anymetal.targets.cpu.entry import entry_function
 from anymetal.targets.cpu.stages import Stages
-from anymetal.targets.cpu.variant import Variant
+from anymetal.targets.cpu.variant import SIMD_GROUP, Variant
 from anymetal.targets.cpu.vecmath import VectorLibrary
 
 #: Metal's limit; the text of the error is Metal's own.
@@ -105,6 +105,8 @@ def thread_program(
     with stages.stage("passes"):
         program = read_program(text)
         program.name = source.name
+        for argument, parameter in zip(program.args, source.parameters, strict=True):
+            argument.describes = parameter.kind not in ("input", "output")
         if isinstance(source, LibrarySource):  # whose buffers have numbers for names
             program.shared_buffers = True
             for argument, parameter in zip(program.args, source.parameters, strict=True):
@@ -137,6 +139,8 @@ def _vector_ir(program: Program, variant: Variant, machine: Machine, stages: Sta
     math = VectorLibrary(machine.triple, machine.enabled)
     if variant.rows:
         rows.run(program, variant.rows)
+    if variant.width == SIMD_GROUP:
+        interior.run(program)
     team = teams.form(program, variant.team, not variant.rows, machine.enabled)
     launch = Launch(variant.linear, variant.aligned, variant.flat, whole=not variant.partial)
     analysis = Analysis(program, launch, variant.width, team)

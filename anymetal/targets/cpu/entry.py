@@ -90,9 +90,7 @@ def entry_function(
     else:
         lines += _sequence(calls, full, partial)
     lines += [
-        "group.done:",
-        "  %group.next = add i64 %group, 1",
-        "  br label %groups",
+        *_next_group(),
         "done:",
         *([f"  {fence}"] if streamed and fence else []),
         "  ret void",
@@ -167,19 +165,23 @@ def _own_sums(sums: list[tuple[str, Sums]]) -> list[str]:
 def _group_loop(width: int) -> list[str]:
     """Position and real size of the next threadgroup: groups at the edge are smaller."""
     lines = [
+        "  %first.x = urem i64 %first, %groups.x.wide",
+        "  %first.row = udiv i64 %first, %groups.x.wide",
+        "  %first.y = urem i64 %first.row, %groups.y.wide",
+        "  %first.z = udiv i64 %first.row, %groups.y.wide",
         "  br label %groups",
         "groups:",
         "  %group = phi i64 [ %first, %begin ], [ %group.next, %group.done ]",
+        *(
+            f"  %wide.{axis} = phi i64 [ %first.{axis}, %begin ], [ %next.{axis}, %group.done ]"
+            for axis in _AXES
+        ),
         "  %flag = load volatile i32, ptr %cancel",
         "  %stop = icmp ne i32 %flag, 0",
         "  %end = icmp uge i64 %group, %last",
         "  %leave = or i1 %stop, %end",
         "  br i1 %leave, label %done, label %one.group",
         "one.group:",
-        "  %wide.x = urem i64 %group, %groups.x.wide",
-        "  %row = udiv i64 %group, %groups.x.wide",
-        "  %wide.y = urem i64 %row, %groups.y.wide",
-        "  %wide.z = udiv i64 %row, %groups.y.wide",
     ]
     for axis in _AXES:
         lines += [
@@ -195,6 +197,24 @@ def _group_loop(width: int) -> list[str]:
         f"  %rest = urem i32 %threads, {width}",
     ]
     return lines
+
+
+def _next_group() -> list[str]:
+    """To the next threadgroup in x, y, z: by counting, since divisions take long."""
+    return [
+        "group.done:",
+        "  %group.next = add i64 %group, 1",
+        "  %right = add i64 %wide.x, 1",
+        "  %row.done = icmp eq i64 %right, %groups.x.wide",
+        "  %next.x = select i1 %row.done, i64 0, i64 %right",
+        "  %rows.done = zext i1 %row.done to i64",
+        "  %below = add i64 %wide.y, %rows.done",
+        "  %plane.done = icmp eq i64 %below, %groups.y.wide",
+        "  %next.y = select i1 %plane.done, i64 0, i64 %below",
+        "  %planes.done = zext i1 %plane.done to i64",
+        "  %next.z = add i64 %wide.z, %planes.done",
+        "  br label %groups",
+    ]
 
 
 class _Calls:

@@ -1,15 +1,17 @@
 """Decides how many SIMD-groups of a threadgroup run as one (passes/jam.py).
 
-That pays where SIMD-groups meet at barriers, which then cost nothing, and where a loop loads what
-is the same for all of them. It does not where one SIMD-group keeps the registers busy.
+That pays where SIMD-groups meet at barriers, which then cost nothing, and where a loop, or the
+interior behind bounds checks (passes/interior.py), loads what is the same for all of them. It does
+not where one SIMD-group keeps the registers busy.
 """
 
 from __future__ import annotations
 
+from anymetal.ir.calls import ALL
 from anymetal.ir.cfg import find_loops
 from anymetal.ir.liveness import live_behind, points
 from anymetal.ir.model import Block, Instr, Program, Value
-from anymetal.passes import jam
+from anymetal.passes import jam, sums
 from anymetal.passes.differ import Differ
 from anymetal.simd.regions import BARRIER, RegionTree
 from anymetal.simd.shape import UNIFORM, VARYING, Launch, Shape, Shapes, strided
@@ -17,6 +19,8 @@ from anymetal.simd.shape import UNIFORM, VARYING, Launch, Shape, Shapes, strided
 SIMD_GROUP = 32
 #: Instructions of a team, before they become SIMD: more take long to compile and fill the caches.
 MOST_INSTRUCTIONS = 4096
+#: SIMD-groups without loops or barriers: more share little more.
+MOST_STRAIGHT = 4
 #: Registers that a loop may ask for, in those that there are: some of its values come from memory.
 CROWDED = 1.4
 
@@ -52,13 +56,14 @@ def form(program: Program, most: int, in_row: bool, features: frozenset[str]) ->
     most = _Choice(program, differ, launch, features).most(most)
     if most > 1:
         jam.run(program, differ, steps, most)
+        sums.run(program)
     return most
 
 
 def _promising(program: Program) -> bool:
-    """A quick look: barriers or loops, and no matrices, which fill the registers."""
+    """A quick look: barriers, loops or an interior, and no matrices, which fill the registers."""
     loops = find_loops(program.blocks)
-    if program.calls("__am_matrix_fma") or not (program.calls(BARRIER) or loops):
+    if program.calls("__am_matrix_fma") or not (program.calls(BARRIER, ALL) or loops):
         return False
     # A SIMD-group may wait in a loop for what another one does behind its own.
     looped = {block for loop in loops for block in loop.blocks}
@@ -95,13 +100,15 @@ class _Choice:
         else:
             innermost = {block: loop for loop in loops for block in loop.blocks}  # outer ones first
             loops = [innermost[block] for block in innermost if self._shares(block)]
-            if not loops:
+        blocks = list(dict.fromkeys(b for loop in loops for b in loop.ordered))
+        if not (loops or program.calls(BARRIER)):
+            blocks = [b for b in program.blocks if b not in apart and self._shares_much(b)]
+            most = MOST_STRAIGHT if most % MOST_STRAIGHT == 0 else most
+            if not (blocks and program.calls(ALL)):
                 return 1
         behind = live_behind(program)
         needs = [
-            self._registers(point)
-            for block in dict.fromkeys(b for loop in loops for b in loop.ordered)
-            for point in points(block, behind[block])
+            self._registers(point) for block in blocks for point in points(block, behind[block])
         ]
         total = sum(len(b.instrs) for b in program.blocks)
         for size in (s for s in (8, 7, 6, 5, 4, 3, 2) if most % s == 0):
@@ -116,6 +123,19 @@ class _Choice:
             i.op == "load" and i not in self.differ.values and self.lanes[i].is_varying
             for i in block.instrs
         )
+
+    def _shares_much(self, block: Block) -> bool:
+        """Whether a third of what is loaded into vectors is the same for all SIMD-groups."""
+        loads = [i for i in block.instrs if i.op == "load" and self._spreads(i)]
+        own = sum(i in self.differ.values for i in loads)
+        return 3 * (len(loads) - own) >= len(loads) > 0
+
+    def _spreads(self, load: Instr) -> bool:
+        """Whether what is loaded differs between lanes, or is combined with what does."""
+        if self.lanes[load].is_varying:
+            return True
+        users = (i for i in self.program.instructions() if load in i.operands)
+        return any(self.lanes[i].is_varying and i.op != "gep" for i in users)
 
     def _registers(self, point: set[Value]) -> tuple[int, int]:
         """Registers for values of one SIMD-group, and for those that all share."""
