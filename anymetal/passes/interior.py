@@ -206,10 +206,10 @@ def _describes(load: Instr) -> bool:
         return len(load.operands) == 1
     if load.op != "load":
         return False
-    pointer: Value = load.operands[0]
-    offset = 0
+    pointer, offset = load.operands[0], 0
     if isinstance(pointer, Instr) and pointer.op == "gep" and len(pointer.operands) == 1:
-        pointer, offset = pointer.operands[0], pointer.arg[-1]
+        offset = pointer.arg[-1]
+        pointer = pointer.operands[0]
     inside = 0 <= offset <= _ROOM - load.type.size
     return isinstance(pointer, Argument) and pointer.describes and inside
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from anymetal.ir.model import Argument, Instr, Program, Value
+from anymetal.ir.model import Argument, Block, Instr, Program, Value
 from anymetal.simd.demand import demanded_vectors
 from anymetal.simd.groups import Group, find_groups
 from anymetal.simd.lane_numbers import LaneNumbers
@@ -16,6 +16,7 @@ from anymetal.simd.mask_roots import MaskRoots
 from anymetal.simd.order import in_memory_order
 from anymetal.simd.origins import Origin, pointer_origins, read_only, unlocked
 from anymetal.simd.private import interleaved_pointers
+from anymetal.simd.products import Columns, Product, find_products, row_phis
 from anymetal.simd.regions import Region, RegionTree
 from anymetal.simd.shape import Launch, Shapes
 from anymetal.simd.streams import streaming_stores
@@ -41,6 +42,8 @@ class Analysis:
     groups: dict[Instr, Group] = field(init=False)
     ordered: set[Group] = field(init=False)  #: in full gangs, members are in the order of memory
     tiles: dict[Instr, Tile] = field(init=False)
+    products: dict[Instr, Product] = field(init=False)
+    row_phis: dict[Block, list[Columns]] = field(init=False)
     needed: set[Value] = field(init=False)  #: by the addresses of tiles, wherever they are
     demanded: set[Value] = field(init=False)
     laid_out: set[Value] = field(init=False)
@@ -68,6 +71,8 @@ class Analysis:
         self.groups = self._groups() if wide else {}
         finder = self._tiles() if wide else None
         self.tiles = finder.tiles if finder else {}
+        self.products = find_products(self.program) if wide else {}
+        self.row_phis = row_phis(self.products.values(), self.shapes.joins)
         self.needed = finder.leaves if finder else set()
         self.ordered = in_memory_order(
             self.program,

@@ -25,18 +25,20 @@ from anymetal.simd.linearize import RegionPlan, Target
 from anymetal.simd.log import LOG, Log
 from anymetal.simd.marks import Marks, Role
 from anymetal.simd.masks import Mask, Masks
+from anymetal.simd.matrix import Matrices, MatrixRegisters
 from anymetal.simd.memory import Memory
 from anymetal.simd.order import TO_LANES, TO_MEMORY
 from anymetal.simd.positions import CONTEXT, Positions
 from anymetal.simd.private import element_size
 from anymetal.simd.regions import BARRIER, Edge, Node, Region
 from anymetal.simd.rendezvous import Rendezvous
+from anymetal.simd.row_forms import RowForms
 from anymetal.simd.tiles import TileAccess
 from anymetal.simd.values import SCALAR, VECTOR, Values, buffer_name
 from anymetal.simd.writer import Writer
 
 
-class VectorTarget(VectorMath, VectorMemory, Protocol):
+class VectorTarget(VectorMath, VectorMemory, MatrixRegisters, Protocol):
     """What code generation asks a target for."""
 
 
@@ -101,7 +103,13 @@ class GangFunction:
         self.groups = GroupAccess(
             self.w, self.v, self.masks, accesses, self.atomics, ordered, analysis.streams
         )
-        self.tiles = TileAccess(self.w, self.v, self.masks, analysis.numbers, accesses)
+        rows = RowForms(self.w, self.v, self.masks, target.converts(t.HALF))
+        self.matrices = Matrices(
+            self.w, self.v, rows, analysis.products.values(), analysis.row_phis, target
+        )
+        self.tiles = TileAccess(
+            self.w, self.v, self.masks, analysis.numbers, accesses, self.matrices.loaded
+        )
         self.lanes = (
             Rendezvous(self.w, self.v, analysis.tree)
             if analysis.meets
@@ -316,14 +324,18 @@ class GangFunction:
         block = node.block
         self.v.enter(block)
         mask = self._mask(node)
-        for phi in block.phis:
+        for phi in self._phis(block):
             for form in self.v.forms(phi):
                 type_ = self.v.form_type(phi, form)
                 name = self.w.value(f"load {type_}, ptr {self._phi_slot(phi, form)}")
                 self.v.define(phi, **{form: name})
+        self.matrices.enter(block)
         for instr in block.body:
             self._instruction(instr, mask)
         self._leave(plan, node, mask)
+
+    def _phis(self, block: Block) -> list[Instr]:
+        return [phi for phi in block.phis if phi not in self.matrices.merged]
 
     def _phi_slot(self, phi: Instr, form: str) -> str:
         key = (phi, form)
@@ -343,6 +355,10 @@ class GangFunction:
             if instr is tile.anchor:
                 guarded = instr.op == "guarded_load"
                 self.tiles.emit(tile, self.memory.guard(instr, mask) if guarded else mask)
+        elif instr in self.a.products:
+            product = self.a.products[instr]
+            if instr is product.anchor:
+                self.matrices.emit(product, mask)
         elif op == "load":
             self.memory.load(instr, mask)
         elif op == "guarded_load":
@@ -447,7 +463,7 @@ class GangFunction:
 
     def _move_phis(self, edge: Edge, mask: Mask) -> None:
         """Give the phis of the target their values for lanes of `mask`."""
-        phis = edge.target.phis
+        phis = self._phis(edge.target)
         blends = edge.target in self.a.shapes.joins and mask is not None
         moves = []
         for phi in phis:
@@ -455,6 +471,8 @@ class GangFunction:
             for form in self.v.forms(phi):
                 name = self.v.scalar(value) if form == SCALAR else self.v.vector(value)
                 moves.append((phi, form, name))
+        rows = self.matrices.leave(edge.source, edge.target)
+        self.matrices.hand_over(rows)
         for phi, form, name in moves:  # all are read before any is written
             slot, type_ = self._phi_slot(phi, form), self.v.form_type(phi, form)
             if blends and form == VECTOR:

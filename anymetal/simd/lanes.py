@@ -6,7 +6,7 @@ from anymetal.ir import types as t
 from anymetal.ir.model import Instr, Program, Value
 from anymetal.simd.lane_numbers import LaneNumbers
 from anymetal.simd.masks import Mask, Masks
-from anymetal.simd.matrix import matrix_fma
+from anymetal.simd.products import MATRIX_FMA
 from anymetal.simd.reductions import reduce_lanes, scan_lanes
 from anymetal.simd.regions import Region
 from anymetal.simd.shape import Shapes
@@ -24,7 +24,7 @@ _REDUCTIONS = {
     ("min", "u32"): ("umin", "-1"), ("max", "u32"): ("umax", "0"),
     ("and", "u32"): ("and", "-1"), ("or", "u32"): ("or", "0"), ("xor", "u32"): ("xor", "0"),
 }  # fmt: skip
-_SINGLE = ("__am_shuffle", "__am_ballot", "__am_simdgroup_barrier", "__am_matrix_fma")
+_SINGLE = ("__am_shuffle", "__am_ballot", "__am_simdgroup_barrier", MATRIX_FMA)
 
 
 def laid_out(program: Program, shapes: Shapes) -> set[Value]:
@@ -47,7 +47,8 @@ def is_cross_lane(callee: str) -> bool:
 
 
 class CrossLane:
-    """Emits cross-lane calls. An inactive lane gives 0 to shuffles and matrices, nothing else."""
+    """Emits cross-lane calls, but for products of matrices (matrix.py). An inactive lane gives 0 to
+    shuffles and matrices, nothing else."""
 
     promise = "null"  #: what a suspended gang shows of itself
 
@@ -72,10 +73,6 @@ class CrossLane:
             reduction, identity = _REDUCTIONS[kind[1], kind[2]]
             vector = self.masks.blend(instr.type, self.v.vector(instr.operands[0]), identity, mask)
             self.v.define(instr, reduce_lanes(self.w, reduction, instr.type, vector))
-        elif kind[0] == "matrix":
-            a0, a1, b, c = (self.v.vector(operand) for operand in instr.operands)
-            a0, a1, b = (self.masks.blend(instr.type, m, "0.0", mask) for m in (a0, a1, b))
-            self.v.define(instr, vector=matrix_fma(self.w, a0, a1, b, c))
         else:
             self._scan(instr, kind[1], exclusive=kind[0] == "xscan", mask=mask)
 

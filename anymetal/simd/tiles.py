@@ -16,6 +16,7 @@ are active; if not, each access takes the usual way.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from anymetal.ir import types as t
@@ -168,13 +169,20 @@ class TileAccess:
     """Emits tiles."""
 
     def __init__(
-        self, writer: Writer, values: Values, masks: Masks, numbers: LaneNumbers, accesses: Accesses
-    ) -> None:  # fmt: skip
+        self,
+        writer: Writer,
+        values: Values,
+        masks: Masks,
+        numbers: LaneNumbers,
+        accesses: Accesses,
+        loaded: Callable[[Tile, list[str]], None],
+    ) -> None:
         self.w = writer
         self.v = values
         self.masks = masks
         self.numbers = numbers
         self.accesses = accesses
+        self.loaded = loaded  #: is told the runs of a tile that was loaded
 
     def emit(self, tile: Tile, mask: Mask) -> None:
         """All members, in the place of the anchor."""
@@ -221,6 +229,7 @@ class TileAccess:
             self.w.value(f"load {row}, ptr {self._address(tile, run)}, align {align}")
             for run in tile.runs
         ]
+        self.loaded(tile, rows)
         everything = self._joined(type_, rows, length)
         elements = [element for run in tile.runs for element in run.cells]
         places = {cell: i for i, element in enumerate(elements) for cell in element}

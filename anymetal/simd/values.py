@@ -8,6 +8,8 @@ SSA form again better than we could.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from anymetal.ir import types as t
 from anymetal.ir.model import Argument, Block, Const, Global, Instr, Program, Value
 from anymetal.simd.shape import Shape, Shapes
@@ -40,7 +42,8 @@ class Values:
         self.layouts: dict[Value, str] = {}
         self.slots: dict[tuple[Value, str], str] = {}
         self.permanent: dict[tuple[Value, str], str] = {}  #: defined in the entry block
-        self.local: dict[tuple[Value, str], str] = {}
+        self.local: dict[tuple[object, str], str] = {}
+        self.derived: dict[Value, Callable[[Value], str]] = {}  #: makes vectors out of other forms
         self.block = self.entry
 
     def enter(self, block: Block) -> None:
@@ -137,7 +140,8 @@ class Values:
         if key in self.permanent:
             return self.permanent[key]
         if key not in self.local:
-            self.local[key] = self.load_slot(value, form)
+            made = self.derived.get(value)
+            self.local[key] = made(value) if made else self.load_slot(value, form)
         return self.local[key]
 
     def _spread(self, value: Value) -> str:

@@ -5,6 +5,7 @@ What the functions do is tested by tests/kernels/matrix, whose cases run here on
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import mlx.core as mx
@@ -13,13 +14,22 @@ import pytest
 
 import anymetal
 from anymetal.runtime.zig import host_triple
-from anymetal.targets.cpu.compiler import machine_for, thread_program, vector_ir
+from anymetal.targets.cpu.compiler import machine_for, optimised, thread_program, vector_ir
 from anymetal.targets.cpu.variant import Variant, gang_width
 from anymetal.testing.metal_case import parse, run
 from tests.frontend.kernels import kernel_source
 
 _CASES = sorted((Path(__file__).parent.parent / "kernels" / "matrix").glob("*.metal"))
 _X86 = host_triple().startswith("x86_64")
+_LOOP = """
+simdgroup_float8x8 p, q[2], sums[2] = {simdgroup_float8x8(0), simdgroup_float8x8(0)};
+for (uint k = 0; k < a_shape[1]; k += 8) {
+  simdgroup_load(p, a, a_shape[1], ulong2(k, 0));
+  for (int j = 0; j < 2; j++) simdgroup_load(q[j], b, 16, ulong2(8 * j, k));
+  for (int j = 0; j < 2; j++) simdgroup_multiply_accumulate(sums[j], p, q[j], sums[j]);
+}
+for (int j = 0; j < 2; j++) simdgroup_store(sums[j], y, 16, ulong2(8 * j, 0));
+"""
 _PRODUCT = """
 simdgroup_float8x8 p, q, r;
 simdgroup_load(p, a);
@@ -38,7 +48,9 @@ def test_scalar_build(path: Path) -> None:
 
 @pytest.mark.skipif(not _X86, reason="levels of x86-64")
 @pytest.mark.parametrize("level", ["x86-64-v2", "x86-64-v3"])
-@pytest.mark.parametrize("name", ["gemm_ragged", "multiply_accumulate", "real_numbers"])
+@pytest.mark.parametrize(
+    "name", ["gemm_ragged", "multiply_accumulate", "real_numbers", "wide_sums", "sums_of_two_ways"]
+)
 def test_other_cpus(name: str, level: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANYMETAL_CPU", level)
     case = next(parse(path) for path in _CASES if path.stem == name)
@@ -72,11 +84,27 @@ def test_missing_lanes_count_as_zeros(threads: int) -> None:
 
 
 def test_products_are_vector_instructions() -> None:
-    """2 * 8 multiplications of 16 lanes for each of a lane's elements; 8 rows for each matrix."""
+    """8 rows of the result, each a sum of 8 rows of the right matrix, loaded as they are."""
     source = kernel_source(
         _PRODUCT, inputs={"a": mx.zeros(64), "b": mx.zeros((64, 64))}, outputs={"y": mx.float32}
     )
     variant = Variant(flat=True, linear=True, aligned=True, full=True, partial=False, single=True)
     text = vector_ir(thread_program(source), variant, machine_for(""))
-    assert text.count("call <16 x float> @llvm.fmuladd.v16f32") == 32
+    assert text.count("call <8 x float> @llvm.fmuladd.v8f32") == 64
     assert "gather" not in text and "scatter" not in text
+
+
+def test_sums_of_a_loop_stay_rows() -> None:
+    """Two matrices side by side are 8 vectors of 16; lanes get them once, behind the loop."""
+    source = kernel_source(
+        _LOOP,
+        inputs={"a": mx.zeros((8, 64)), "b": mx.zeros((64, 16))},
+        outputs={"y": mx.float32},
+    )
+    variant = Variant(flat=True, linear=True, aligned=True, full=True, partial=False, single=True)
+    module = optimised(vector_ir(thread_program(source), variant, machine_for("")), machine_for(""))
+    blocks = re.split(r"\n(?=\S+:)", str(module))
+    loop = [b for b in blocks if "call <16 x float> @llvm.fmuladd.v16f32" in b]
+    assert len(loop) == 1 and loop[0].count("@llvm.fmuladd.v16f32") == 64
+    assert loop[0].count("phi <16 x float>") == 8
+    assert not re.search(r"shufflevector <(16|32) x float>.*, <16 x float> %", loop[0])

@@ -13,6 +13,7 @@ from anymetal.ir.liveness import live_behind, points
 from anymetal.ir.model import Block, Instr, Program, Value
 from anymetal.passes import jam, sums
 from anymetal.passes.differ import Differ
+from anymetal.simd.products import MATRIX_FMA
 from anymetal.simd.regions import BARRIER, RegionTree
 from anymetal.simd.shape import UNIFORM, VARYING, Launch, Shape, Shapes, strided
 
@@ -63,7 +64,7 @@ def form(program: Program, most: int, in_row: bool, features: frozenset[str]) ->
 def _promising(program: Program) -> bool:
     """A quick look: barriers, loops or an interior, and no matrices, which fill the registers."""
     loops = find_loops(program.blocks)
-    if program.calls("__am_matrix_fma") or not (program.calls(BARRIER, ALL) or loops):
+    if program.calls(MATRIX_FMA) or not (program.calls(BARRIER, ALL) or loops):
         return False
     # A SIMD-group may wait in a loop for what another one does behind its own.
     looped = {block for loop in loops for block in loop.blocks}

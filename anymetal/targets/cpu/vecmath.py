@@ -50,6 +50,11 @@ class VectorLibrary:
         needed = "avx512f" if operation == "scatter" else "avx2"
         return size >= 4 and not {needed, "avx512f"}.isdisjoint(self.features)
 
+    def rows_at_once(self, columns: int) -> int:
+        """How many rows of so many float sums fit half of the registers."""
+        many = "avx512f" in self.features or self.architecture == "aarch64"
+        return max(1, min(8, (16 if many else 8) * self.width // columns))
+
     @property
     def swaps_16_bytes(self) -> bool:
         """Whether 16 bytes can be compared and exchanged atomically."""
