@@ -471,8 +471,7 @@ class GangFunction:
             for form in self.v.forms(phi):
                 name = self.v.scalar(value) if form == SCALAR else self.v.vector(value)
                 moves.append((phi, form, name))
-        rows = self.matrices.leave(edge.source, edge.target)
-        self.matrices.hand_over(rows)
+        self.matrices.hand_over(self.matrices.leave(edge.source, edge.target))
         for phi, form, name in moves:  # all are read before any is written
             slot, type_ = self._phi_slot(phi, form), self.v.form_type(phi, form)
             if blends and form == VECTOR:

@@ -55,9 +55,12 @@ class GroupAccess:
                 self.w.vector(type_),
             )  # fmt: skip
             for member, vector in zip(group.members, vectors, strict=True):
-                self.v.define(member, vector=vector)
+                self.v.define(member, vector=self._cast(vector, type_, member.type))
             return
-        parts = [self.v.vector(accessed(member)) for member in group.members]
+        parts = [
+            self._cast(self.v.vector(value), value.type, type_)
+            for value in map(accessed, group.members)
+        ]
         whole_or_some(
             self.w, self.v, self.masks, mask,
             lambda: self._store(group, type_, address, parts),
@@ -140,6 +143,13 @@ class GroupAccess:
 
     def _row(self, group: Group, address: str, lane: int) -> str:
         return self.w.value(f"getelementptr i8, ptr {address}, i64 {lane * group.stride}")
+
+    def _cast(self, vector: str, source: t.Type, target: t.Type) -> str:
+        """The same bits as another type of that size."""
+        if source == target:
+            return vector
+        types = self.w.vector(source), self.w.vector(target)
+        return self.w.value(f"bitcast {types[0]} {vector} to {types[1]}")
 
     def _place(self, type_: t.Type, address: str, row: int) -> str:
         offset = row * self.w.width * type_.size

@@ -42,6 +42,11 @@ class Group:
         return self.stride > len(self.members) * accessed(self.anchor).type.size
 
     @property
+    def is_of_vectors(self) -> bool:
+        """Whether the lanes' elements are vectors of one type, one behind the other."""
+        return not self.has_gaps and len({accessed(m).type for m in self.members}) == 1
+
+    @property
     def align(self) -> int:
         return min(int(access_of(m).align) for m in self.members)
 
@@ -124,13 +129,14 @@ def _elsewhere(instr: Instr, member: Instr, origins: Origins) -> bool:
 def _key(
     instr: Instr, shapes: Shapes, linear: LinearForms, private: dict[Value, Instr]
 ) -> tuple[object, int] | None:
-    """Root, stride and type."""
+    """Root, stride and size: a word is a word, whether it is read as a number or as bits."""
     pointer, type_ = pointer_of(instr), accessed(instr).type
     shape = shapes[pointer]
     if pointer in private or not shape.is_strided or shape.stride <= type_.size:
         return None
     root, offset = _root(pointer, linear)
-    return (root, shape.stride, type_), offset
+    kind = type_ if type_.is_ptr or instr.op == "atomicrmw" else type_.size
+    return (root, shape.stride, kind), offset
 
 
 def _disturbs(instr: Instr, op: str) -> bool:

@@ -44,7 +44,7 @@ def in_memory_order(
     `full`: whether all lanes of a full gang are active in a block; `fixed`: values that are asked
     for without being an operand.
     """
-    groups = {member: group for member, group in groups.items() if not group.has_gaps}
+    groups = {member: group for member, group in groups.items() if group.is_of_vectors}
     if not any(group.anchor.op == "load" for group in groups.values()):
         return set()
 

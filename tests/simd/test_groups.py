@@ -37,7 +37,12 @@ _SUM4 = "out[i] = {0}[4 * i] + {0}[4 * i + 1] + {0}[4 * i + 2] + {0}[4 * i + 3];
         ("float2 v = ((const device float2*)a)[i]; ((device float2*)out)[i] = v.yx;",
          ["load a [0, 4]", "store out [0, 4]"]),
         ("out[i] = ((const device P*)a)[i].x + ((const device P*)a)[i].y"
-         " + ((const device P*)a)[i].n;", []),  # two types
+         " + ((const device P*)a)[i].n;", ["load a [0, 4, 8]"]),  # words are words
+        ("uint w = simd_shuffle(((const device uint*)a)[2 * i + 1], 3u);"
+         "out[i] = a[2 * i] + as_type<float>(w);",
+         ["load a [0, 4]"]),
+        ("out[i] = ((const device Q*)a)[i].x + ((const device Q*)a)[i].h"
+         " + ((const device Q*)a)[i].g;", []),  # two sizes
         ("out[2 * i] = a[i]; out[2 * i + 1] = 5;", ["store out [0, 4]"]),
         # gaps, repetitions, other strides
         ("out[i] = a[4 * i] + a[4 * i + 1] + a[4 * i + 3];", []),
@@ -62,6 +67,8 @@ _SUM4 = "out[i] = {0}[4 * i] + {0}[4 * i + 1] + {0}[4 * i + 2] + {0}[4 * i + 3];
         ("float x = out[2 * i]; threadgroup_barrier(mem_flags::mem_device);\n"
          "out[i] = x + out[2 * i + 1];", []),
         ("out[2 * i] = 1; float x = out[7]; out[2 * i + 1] = x;", []),
+        ("float mine[4]; for (int k = 0; k < 4; k++) mine[k] = a[4 * i + k];\n"
+         "out[i] = mine[b[i] & 3];", ["load a [0, 4, 8, 12]"]),  # its own array
         ("volatile device float* o = out; o[2 * i] = 1; o[2 * i + 1] = 2;", []),
     ],
 )  # fmt: skip
