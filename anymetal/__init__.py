@@ -18,6 +18,7 @@ from anymetal.install import install, uninstall
 from anymetal.kernel import MetalKernel, metal_kernel
 
 if TYPE_CHECKING:
+    from anymetal.custom import CustomFunction, custom_function
     from anymetal.gradients import Differentiable, differentiable
     from anymetal.imported import import_function
     from anymetal.library import MetalLibrary, metal_library
@@ -28,6 +29,7 @@ __all__ = [
     "AnyMetalError",
     "AnyMetalWarning",
     "CompilerError",
+    "CustomFunction",
     "Differentiable",
     "KernelLaunchError",
     "KernelLoadError",
@@ -39,6 +41,7 @@ __all__ = [
     "ToolchainError",
     "UnsupportedFeatureError",
     "__version__",
+    "custom_function",
     "differentiable",
     "import_function",
     "install",
@@ -50,6 +53,8 @@ __all__ = [
 
 #: What few programs need and none shall wait for: names and their modules.
 _LATER = {
+    "CustomFunction": "anymetal.custom",
+    "custom_function": "anymetal.custom",
     "Differentiable": "anymetal.gradients",
     "differentiable": "anymetal.gradients",
     "MetalLibrary": "anymetal.library",

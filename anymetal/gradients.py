@@ -12,6 +12,7 @@ from typing import Any, cast
 import mlx.core as mx
 
 from anymetal import arguments
+from anymetal.custom import custom_function
 from anymetal.kernel import MetalKernel
 
 Arrays = Sequence[mx.array]
@@ -152,7 +153,7 @@ def _with_gradient(forward: Forward, gradient: Gradient) -> Forward:
         outputs = _batched(forward, gradient, tuple(axes))(*inputs)
         return outputs, [0] * len(outputs)
 
-    function: Any = mx.custom_function(forward)
+    function = custom_function(forward)
     function.vjp(vjp)
     function.vmap(vmap)
     return cast("Forward", function)

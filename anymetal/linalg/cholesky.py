@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 import mlx.core as mx
 
 from anymetal import metal_kernel
+from anymetal.custom import CustomFunction, custom_function
 from anymetal.kernel import MetalKernel
 from anymetal.linalg.gemm import matmul_atb
 from anymetal.linalg.triangular import solve_lower
 from anymetal.metal_files import read
-from anymetal.transforms import is_transformed
-from anymetal.tune.switch import choose
+from anymetal.tune.switch import Question, answer, asked
 
 # The largest matrices of a thread, a SIMD-group and a threadgroup.
 _LARGEST = {"thread": 8, "simdgroup": 32, "threadgroup": 512}
@@ -40,8 +40,15 @@ class _Job(NamedTuple):
     checked: bool  # whether the numbers of bad pivots are wanted, too
 
 
-Factor = tuple[mx.array, mx.array | None]
-"""The triangle; if checked, for each matrix 0 or 1 + the index of its first bad pivot."""
+class _Request(NamedTuple):
+    """What follows from the shape of a matrix and the options of a call."""
+
+    question: Question  # for the switch
+    ways: dict[str, CustomFunction]  # by path
+
+
+Factor = mx.array | tuple[mx.array, mx.array]
+"""The triangle; if checked, also for each matrix 0 or 1 + the index of its first bad pivot."""
 
 
 def cholesky(
@@ -80,20 +87,22 @@ def cholesky(
         ValueError: Not square matrices of float32; a path that cannot serve them; with `check`, a
             matrix that is not positive definite, with its index and the pivot's.
     """
-    question = _question(A.shape, A.dtype, guard)
-    if A.size == 0:
+    request = _request(A.shape, A.dtype, upper, guard, check)
+    if request is None:
         return mx.zeros(A.shape, A.dtype)
-    choice = choose("cholesky", **question, forced=path, explain=explain)
-    factor, pivots = _differentiable(_WAYS[choice.path], A, _Job(upper, guard, check))
-    if pivots is not None:
-        _raise_unless_zero(pivots)
+    result: Any = request.ways[answer(request.question, path, explain).path](A)
+    factor: mx.array = result[0] if check else result
+    if check:
+        _raise_unless_zero(result[1])
     return factor
 
 
 # A small matrix takes microseconds, so what follows from the arguments alone is kept.
 @functools.lru_cache(maxsize=1024)
-def _question(shape: Shape, dtype: mx.Dtype, guard: float | None) -> dict[str, Any]:
-    """What the switch is asked."""
+def _request(
+    shape: Shape, dtype: mx.Dtype, upper: bool, guard: float | None, checked: bool
+) -> _Request | None:
+    """None for no matrices, or empty ones."""
     if len(shape) < 2 or shape[-1] != shape[-2]:
         raise ValueError(
             f"[cholesky] The last two dimensions must be those of square matrices, not {shape}."
@@ -105,17 +114,19 @@ def _question(shape: Shape, dtype: mx.Dtype, guard: float | None) -> dict[str, A
         )
     if guard is not None and not guard > 0:
         raise ValueError(f"[cholesky] guard must be above zero, such as 1e-10, not {guard}.")
+    if 0 in shape:
+        return None
     size = shape[-1]
     among = [name for name in _WAYS if size <= _LARGEST.get(name, size)]
     if guard is not None:
         among.remove("mlx")
     # The first that can do it is the fastest.
-    return {
-        "sizes": (math.prod(shape[:-2]), size),
-        "dtype": dtype,
-        "among": tuple(among),
-        "default": among[0],
-    }
+    sizes = (math.prod(shape[:-2]), size)
+    job = _Job(bool(upper), guard, bool(checked))
+    return _Request(
+        asked("cholesky", sizes, dtype, tuple(among), among[0]),
+        {name: _differentiable(name, job) for name in among},
+    )
 
 
 def _raise_unless_zero(pivots: mx.array) -> None:
@@ -138,12 +149,12 @@ def _raise_unless_zero(pivots: mx.array) -> None:
 # The paths
 
 
-def _in_one_launch(name: str) -> Callable[[mx.array, _Job], Factor]:
-    def way(A: mx.array, job: _Job) -> Factor:
+def _in_one_launch(name: str) -> Callable[[_Job, mx.array], Factor]:
+    def way(job: _Job, A: mx.array) -> Factor:
         kernel, arguments = _single_launch(name, A.shape, job)
-        inputs = [A] if job.guard is None else [A, job.guard]
+        inputs = [A] if job.guard is None else [A, mx.array(job.guard)]
         results = kernel(inputs=inputs, **arguments)
-        return results[0], results[1] if job.checked else None
+        return (results[0], results[1]) if job.checked else results[0]
 
     return way
 
@@ -160,6 +171,8 @@ def _single_launch(name: str, shape: Shape, job: _Job) -> tuple[MetalKernel, dic
         macros["N"] = size
     else:
         grid, threadgroup = (height, matrices, 1), (height, 1, 1)
+    if name == "simdgroup" and size == height:
+        macros["WHOLE"] = 1
     if name == "threadgroup":
         outputs["work"] = (matrices, height, height)
     inputs = ("a",) if job.guard is None else ("a", "guard")
@@ -171,7 +184,7 @@ def _single_launch(name: str, shape: Shape, job: _Job) -> tuple[MetalKernel, dic
     }
 
 
-def _by_blocks(A: mx.array, job: _Job) -> Factor:
+def _by_blocks(job: _Job, A: mx.array) -> Factor:
     matrices, height = A.size // A.shape[-1] ** 2, _whole_strips(A.shape[-1])
     count = height // 32  # strips of 32 columns
     guard = {} if job.guard is None else {"guard": job.guard}
@@ -224,10 +237,10 @@ def _by_blocks(A: mx.array, job: _Job) -> Factor:
         output_shapes=list(outputs.values()),
         output_dtypes=_dtypes(outputs),
     )
-    return results[0], results[1] if job.checked else None
+    return (results[0], results[1]) if job.checked else results[0]
 
 
-def _by_mlx(A: mx.array, job: _Job) -> Factor:
+def _by_mlx(job: _Job, A: mx.array) -> Factor:
     factor = mx.linalg.cholesky(A, job.upper, stream=mx.cpu)
     # LAPACK stops at the first pivot that is not positive, and leaves it where it is.
     bad = ~(mx.diagonal(factor, axis1=-2, axis2=-1) > 0)
@@ -236,7 +249,9 @@ def _by_mlx(A: mx.array, job: _Job) -> Factor:
     if job.upper:
         triangle = triangle.T
     factor = mx.where(failed[..., None, None] & triangle, math.nan, factor)
-    return factor, mx.where(failed, mx.argmax(bad, axis=-1) + 1, 0) if job.checked else None
+    if not job.checked:
+        return factor
+    return factor, mx.where(failed, mx.argmax(bad, axis=-1) + 1, 0)
 
 
 def _whole_strips(size: int) -> int:
@@ -289,7 +304,7 @@ def _kernel(
     )
 
 
-_WAYS: dict[str, Callable[[mx.array, _Job], Factor]] = {
+_WAYS: dict[str, Callable[[_Job, mx.array], Factor]] = {
     "thread": _in_one_launch("thread"),
     "simdgroup": _in_one_launch("simdgroup"),
     "threadgroup": _in_one_launch("threadgroup"),
@@ -302,24 +317,22 @@ PATHS = {name: functools.partial(cholesky, path=name) for name in _WAYS}
 # The gradient
 
 
-def _differentiable(way: Callable[[mx.array, _Job], Factor], A: mx.array, job: _Job) -> Factor:
-    if not is_transformed([A]):
-        return way(A, job)  # a custom function is one more node of the graph, which takes time
-    pivots: list[mx.array | None] = [None]
+@functools.lru_cache(maxsize=256)
+def _differentiable(path: str, job: _Job) -> CustomFunction:
+    function = custom_function(functools.partial(_WAYS[path], job))
 
-    def factor(A: mx.array) -> mx.array:
-        result, pivots[0] = way(A, job)
-        return result
-
-    def gradient(primal: mx.array, cotangent: mx.array, output: mx.array) -> mx.array:
+    @function.vjp
+    def gradient(primal: mx.array, cotangents: Any, outputs: Any) -> mx.array:
+        cotangent, L = (cotangents[0], outputs[0]) if job.checked else (cotangents, outputs)
         if job.upper:
-            return _gradient(output.swapaxes(-1, -2), cotangent.swapaxes(-1, -2))
-        return _gradient(output, cotangent)
+            return _gradient(L.swapaxes(-1, -2), cotangent.swapaxes(-1, -2))
+        return _gradient(L, cotangent)
 
-    custom: Any = mx.custom_function(factor)
-    custom.vjp(gradient)
-    custom.vmap(lambda A, axis: (_differentiable(way, mx.moveaxis(A, axis, 0), job)[0], 0))
-    return custom(A), pivots[0]
+    @function.vmap
+    def batch(A: mx.array, axis: int) -> tuple[Factor, int | tuple[int, int]]:
+        return function(mx.moveaxis(A, axis, 0)), (0, 0) if job.checked else 0
+
+    return function
 
 
 def _gradient(L: mx.array, cotangent: mx.array) -> mx.array:

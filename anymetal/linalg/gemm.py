@@ -10,6 +10,7 @@ from typing import cast
 import mlx.core as mx
 
 from anymetal import metal_files
+from anymetal.custom import custom_function
 from anymetal.kernel import MetalKernel, metal_kernel
 from anymetal.linalg.tiles import DEPTH, Tile, tile_atb, tile_av
 from anymetal.signature import TemplateValue
@@ -183,7 +184,7 @@ def _kernel(product: str, kind: str, right: str) -> MetalKernel:
 
 
 def _with_gradient(forward: Product, backward: Callable[..., object]) -> Product:
-    function = mx.custom_function(forward)
+    function = custom_function(forward)
     function.vjp(backward)
     return cast(Product, function)
 

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple, cast, get_args
 
 import mlx.core as mx
 
+from anymetal.custom import custom_function
 from anymetal.linalg.checked_dots import (
     LOOSEST,
     TIGHTEST,
@@ -235,7 +236,7 @@ Rows = Callable[..., mx.array]
 
 
 def _with_gradient(forward: Rows, backward: Callable[..., object]) -> Rows:
-    function = mx.custom_function(forward)
+    function = custom_function(forward)
     function.vjp(backward)
     return cast(Rows, function)
 

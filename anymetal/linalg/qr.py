@@ -15,11 +15,11 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any
 
 import mlx.core as mx
 
 from anymetal import metal_kernel
+from anymetal.custom import CustomFunction, custom_function
 from anymetal.kernel import MetalKernel
 from anymetal.linalg.cholesky_qr import WIDEST, cholesky_qr
 from anymetal.linalg.gemm import matmul_atb, matmul_av
@@ -92,7 +92,8 @@ def qr(A: mx.array, *, path: str | None = None, explain: bool = False) -> Factor
         forced=path,
         explain=explain,
     )
-    return _differentiable(_WAYS[choice.path], A)
+    q, r = _differentiable(choice.path)(A)
+    return q, r
 
 
 # The paths
@@ -206,14 +207,12 @@ PATHS = {name: functools.partial(qr, path=name) for name in _WAYS}
 # The gradient
 
 
-def _differentiable(way: Callable[[mx.array], Factors], A: mx.array) -> Factors:
-    if not is_transformed([A]):
-        return way(A)  # a custom function is one more node of the graph, which takes time
-    custom: Any = mx.custom_function(way)
-    custom.vjp(_gradient)
-    custom.vmap(lambda A, axis: (_differentiable(way, mx.moveaxis(A, axis, 0)), (0, 0)))
-    q, r = custom(A)
-    return q, r
+@functools.cache
+def _differentiable(path: str) -> CustomFunction:
+    function = custom_function(_WAYS[path])
+    function.vjp(_gradient)
+    function.vmap(lambda A, axis: (function(mx.moveaxis(A, axis, 0)), (0, 0)))
+    return function
 
 
 def _gradient(A: mx.array, cotangents: Factors, outputs: Factors) -> mx.array:

@@ -9,6 +9,7 @@ from typing import cast
 
 import mlx.core as mx
 
+from anymetal.custom import custom_function
 from anymetal.nn import sampling_kernels as kernels
 from anymetal.nn.sampling_kernels import MODES, PADDING_MODES, Sampling
 from anymetal.nn.sampling_ops import sample_with_ops
@@ -97,7 +98,7 @@ def _differentiable(
     for the other one where launches are lazy.
     """
 
-    @mx.custom_function
+    @custom_function
     def sampled(x: mx.array, grid: mx.array) -> mx.array:
         return kernels.sample(x, grid, sampling)
 

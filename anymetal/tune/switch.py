@@ -86,47 +86,54 @@ def choose(
     Raises:
         ValueError: A forced path that is not among those; a malformed ANYMETAL_SWITCH.
     """
-    # Small calls take a few microseconds: here nothing is made that is not needed.
-    asked = (operation, tuple(sizes), dtype, tuple(among), default)
-    if forced is None and _tuning.get() is None and not os.environ.get("ANYMETAL_SWITCH"):
-        choice = _settled(*asked)
+    return answer(asked(operation, tuple(sizes), dtype, tuple(among), default), forced, explain)
+
+
+def answer(question: Question, forced: str | None = None, explain: bool = False) -> Choice:
+    """`choose`, for those who keep their questions: small calls take a few microseconds."""
+    if forced is None and _tuning.get() is None:
+        choice = _settled(question)
     else:
-        choice = _demanded(_question(*asked), forced) or _settled(*asked)
-        _tell(_question(*asked), choice)
+        choice = _demanded(question, forced) or _settled(question)
+        _tell(question, choice)
         if (tuning := _tuning.get()) and tuning.asking:
-            raise _Asked(_question(*asked), choice)
+            raise _Asked(question, choice)
     if explain:
-        print(_sentence(_question(*asked), choice), file=sys.stderr)
+        print(_sentence(question, choice), file=sys.stderr)
     return choice
 
 
-def _question(
+@functools.lru_cache(maxsize=4096)
+def asked(
     operation: str, sizes: tuple[int, ...], dtype: mx.Dtype, among: tuple[str, ...], default: str
 ) -> Question:
+    """What a routine asks; the arguments are those of `choose`."""
     return Question(operation, sizes, str(dtype).rpartition(".")[2], among, default)
 
 
 def _demanded(question: Question, forced: str | None) -> Choice | None:
-    """What the caller, `anymetal tune` or the environment wants, if they want something."""
+    """What the caller or `anymetal tune` wants, if they want something."""
     tuning = _tuning.get() or _Tuning({}, False)
     if forced is not None:
         return Choice(_known(question, forced, "path"), "asked for by the caller")
     if (tried := tuning.forced.get(question.operation)) is not None:
         return Choice(_known(question, tried, "anymetal tune"), "being measured")
-    if wanted := parsed(os.environ.get("ANYMETAL_SWITCH", "")).get(question.operation):
-        return Choice(_known(question, wanted, "ANYMETAL_SWITCH"), "ANYMETAL_SWITCH")
     return None
 
 
 @functools.lru_cache(maxsize=4096)
-def _settled(
-    operation: str, sizes: tuple[int, ...], dtype: mx.Dtype, among: tuple[str, ...], default: str
-) -> Choice:
-    """What tables and rules say; both stay as they are while a process runs."""
-    question = _question(operation, sizes, dtype, among, default)
-    choice = _looked_up(question)
+def _settled(question: Question) -> Choice:
+    """What environment, tables and rules say; all stay as they are while a process runs."""
+    choice = _of_environment(question) or _looked_up(question)
     _tell(question, choice)
     return choice
+
+
+def _of_environment(question: Question) -> Choice | None:
+    wanted = parsed(os.environ.get("ANYMETAL_SWITCH", "")).get(question.operation)
+    if wanted is None:
+        return None
+    return Choice(_known(question, wanted, "ANYMETAL_SWITCH"), "ANYMETAL_SWITCH")
 
 
 def _looked_up(question: Question) -> Choice:
@@ -143,7 +150,7 @@ def _looked_up(question: Question) -> Choice:
 
 
 def forget() -> None:
-    """Read tables anew, after one was written or the device changed."""
+    """Read tables and the environment anew, after one was written or the device changed."""
     _settled.cache_clear()
     tables.of_this_device.cache_clear()
 

@@ -74,6 +74,7 @@ def test_each_may_overrule_the_next(monkeypatch):
         "table", "measured here at a case: default takes 2.00 times as long"
     )
     monkeypatch.setenv("ANYMETAL_SWITCH", "cholesky=environment")
+    switch._settled.cache_clear()
     assert ask(**among) == Choice("environment", "ANYMETAL_SWITCH")
     with forcing("cholesky", "tuned"):
         assert ask(**among) == Choice("tuned", "being measured")

@@ -36,6 +36,10 @@ class Bridge:
             self._advance(_mode() == "wait")
         return self._native
 
+    def loaded(self) -> Native | None:
+        """The extension if this process has it already; starts nothing."""
+        return self._native
+
     def require(self) -> Native:
         """The extension, even if it must be built first; raises ToolchainError."""
         if not self._settled:
@@ -181,4 +185,5 @@ def _progress() -> Iterator[None]:
 
 _bridge = Bridge()
 native = _bridge.native
+loaded = _bridge.loaded
 require = _bridge.require
