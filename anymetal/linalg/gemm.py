@@ -131,7 +131,7 @@ def _av(A: mx.array, V: mx.array) -> mx.array:
 def _atb(A: mx.array, B: mx.array) -> mx.array:
     """Aᵀ @ B for shapes (batch, m, n) and (batch, m, q)."""
     batch, inner, rows = A.shape
-    columns, tile = B.shape[2], _narrowed(TILE_ATB, B.shape[2])
+    columns, tile = B.shape[2], _narrowed(TILE_ATB, rows, B.shape[2])
     across, down = -(-columns // tile.columns), -(-rows // tile.rows)
     side = min(down, _SIDE) if tile.in_registers else 1
     down = -(-down // side)
@@ -155,11 +155,16 @@ def _atb(A: mx.array, B: mx.array) -> mx.array:
 _SIDE = 16
 
 
-def _narrowed(tile: Tile, columns: int) -> Tile:
-    """Sums in registers for no more columns than there are, in eights lest kernels become many."""
-    if tile.in_registers and columns < tile.columns:
-        return tile._replace(columns=min(tile.columns, -(-columns // 8) * 8))
-    return tile
+def _narrowed(tile: Tile, rows: int, columns: int) -> Tile:
+    """Sums in registers for no more columns than there are, in eights lest kernels become many.
+
+    Strips of 32 rows, if an eighth of the lanes or more would be idle otherwise.
+    """
+    if not tile.in_registers:
+        return tile
+    if 8 * (-rows % tile.rows - -rows % 32) > rows:
+        tile = tile._replace(rows=32)
+    return tile._replace(columns=min(tile.columns, -(-columns // 8) * 8))
 
 
 def _parts(inner: int, threadgroups: int) -> int:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable
 from typing import NamedTuple, cast
 
 import mlx.core as mx
 
+from anymetal.linalg.blocks import orthonormal
 from anymetal.linalg.gemm import matmul_atb, matmul_av
-from anymetal.linalg.qr import qr
+from anymetal.linalg.jacobi import jacobi_svd
 
 Block = Callable[[mx.array], mx.array]
 
@@ -60,8 +62,8 @@ def subspace(A: Operator, search: Search) -> Found:
     for step in range(1, search.max_steps + 1):
         B = A.times(V)
         _check_range(B, step)
-        U = orthonormal(B, None, search.key)
-        P, S, Q = _svd(matmul_atb(U, B))
+        U = orthonormal(B, B[:, :0], search.key)
+        P, S, Q = jacobi_svd(matmul_atb(U, B))
         if step == search.max_steps:
             break
         Z = A.transposed_times(U)
@@ -69,7 +71,7 @@ def subspace(A: Operator, search: Search) -> Found:
         residual = _largest(residuals, S, search.k)
         if residual <= search.tolerance:
             break
-        V = orthonormal(Z, None, search.key)
+        V = orthonormal(Z, Z[:, :0], search.key)
     return _found(U, V, (P, S, Q), search.k, step, residual)
 
 
@@ -97,26 +99,34 @@ def lanczos(A: Operator, search: Search) -> Found:
         B = A.times(block)
         _check_range(B, step)
         new = orthonormal(B, U, search.key)
-        U = mx.concatenate([U, new], axis=1)
+        Z = _started(A.transposed_times(new))
+        U = mx.concatenate([U, new], axis=1) if step > 1 else new
         R = mx.concatenate([_padded(R, size), matmul_atb(U, B)], axis=1)
-        Z = A.transposed_times(new)
-        if 1 < step < search.max_steps:  # the first step is hardly ever the last, unless it must
-            P, S, Q = _svd(R)
-            rest = Z - matmul_av(V, matmul_atb(V, Z))
-            residual = _largest(matmul_av(rest, P[-size:]), S, search.k)
-            if residual <= search.tolerance:
-                break
         block = orthonormal(Z, V, search.key)
+        coupling = matmul_atb(Z, block)
         if step == search.max_steps:
             V = mx.concatenate([V, block], axis=1)
-            last = mx.concatenate([mx.zeros((R.shape[0] - size, size)), matmul_atb(Z, block)])
-            P, S, Q = _svd(mx.concatenate([R, last], axis=1))
+            last = mx.concatenate([mx.zeros((R.shape[0] - size, size)), coupling])
+            P, S, Q = jacobi_svd(mx.concatenate([R, last], axis=1))
             break
+        if step > 1:  # the first step is hardly ever the last
+            P, S, Q = jacobi_svd(R)
+            residual = _largest(matmul_atb(coupling, P[-size:]), S, search.k)
+            if residual <= search.tolerance:
+                break
         if R.shape[1] + size > _BLOCKS * size:
             U, V = matmul_av(U, P[:, :size]), matmul_av(V, Q[:, :size])
             R = mx.diag(S[:size])
         V = mx.concatenate([V, block], axis=1)
     return _found(U, V, (P, S, Q), search.k, step, residual)
+
+
+def _started(block: mx.array) -> mx.array:
+    """Evaluated while Python goes on, except inside of transformations, which do not allow it."""
+    with contextlib.suppress(ValueError):
+        start: Callable[..., None] = mx.async_eval
+        start(block)
+    return block
 
 
 def room_for_lanczos(block: int) -> int:
@@ -133,69 +143,13 @@ def _check_range(B: mx.array, step: int) -> None:
         raise OutOfRangeError
 
 
-def orthonormal(X: mx.array, basis: mx.array | None, key: mx.array) -> mx.array:
-    """Orthonormal columns that span those of X as far as the basis does not, for any X.
-
-    Scaled eigenvectors of the Gram matrix (SVQB: Stathopoulos and Wu, "A block orthogonalization
-    procedure with constant synchronization requirements", SIAM J. Sci. Comput. 23(6), 2002). One
-    pass leaves a condition of 1/√u of one of 1/u; most blocks need two. Directions that X lacks, or
-    has as rounding errors only, become random ones. Reads values, to see how far it has come.
-    """
-    for again in range(_PASSES):
-        if basis is not None and basis.size > 0:
-            X = X - matmul_av(basis, matmul_atb(basis, X))
-        gram = matmul_atb(X, X)
-        squares = mx.diag(gram)
-        if not mx.all(squares > 0).item():
-            X, key = _with_noise(X, squares > 0, key)
-            gram = matmul_atb(X, X)
-            squares = mx.diag(gram)
-        scale = mx.rsqrt(squares)
-        values, vectors = mx.linalg.eigh(gram * scale * scale[:, None], stream=mx.cpu)
-        divisors = mx.sqrt(mx.maximum(values, _SMALLEST * values[-1]))
-        X = matmul_av(X, scale[:, None] * vectors / divisors)
-        least = cast(float, values[0].item())
-        # A block that was taken out of a basis has parts of it again, if it lost much.
-        if least > _NEAR_ONE and (again or basis is None or basis.size == 0):
-            break
-        if again and least < _NOISE:
-            X, key = _with_noise(X, values >= _NOISE, key)
-    return X
-
-
-_PASSES = 6
-#: Eigenvalues below this share of the largest one are rounding errors.
-_SMALLEST = 1e-7
-#: With all eigenvalues above this, columns are orthogonal enough for one pass to do the rest.
-_NEAR_ONE = 0.5
-#: After a first pass, directions below the square root of this were rounding errors before.
-_NOISE = 1e-6
-
-
-def _with_noise(X: mx.array, good: mx.array, key: mx.array) -> tuple[mx.array, mx.array]:
-    """Random columns in place of those that are no good, and a key for the next time."""
-    key, used = mx.random.split(key)
-    return mx.where(good, X, mx.random.normal(X.shape, key=used)), key
-
-
 def _start(A: Operator, search: Search) -> mx.array:
-    block = mx.random.normal((A.columns, search.block), key=search.key)
-    return orthonormal(block, None, search.key)
+    block = mx.random.uniform(-1, 1, (A.columns, search.block), key=search.key)
+    return orthonormal(block, block[:, :0], search.key)
 
 
 def _padded(R: mx.array, rows: int) -> mx.array:
     return mx.concatenate([R, mx.zeros((rows, R.shape[1]))])
-
-
-def _svd(R: mx.array) -> tuple[mx.array, mx.array, mx.array]:
-    """P, S, Q with R = P diag(S) Qᵀ."""
-    if R.shape[0] < R.shape[1]:
-        # LAPACK would complete the longer side to a whole basis first.
-        basis, triangle = qr(R.T)
-        P, S, Q = _svd(triangle.T)
-        return P, S, matmul_av(basis, Q)
-    P, S, Qt = mx.linalg.svd(R, stream=mx.cpu)
-    return P, S, Qt.T
 
 
 def _largest(residuals: mx.array, S: mx.array, k: int) -> float:
