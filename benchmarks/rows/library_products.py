@@ -140,6 +140,7 @@ ROWS = [
     Row("dot_float32", "2²⁰ products, sums in float32", _dot("float32")),
     Row("dot_compensated", "2²⁰ products, sums in two floats", _dot("compensated")),
     Row("dot_limb", "2²⁰ products, sums in 128 bits", _dot("limb")),
+    Row("dot_auto", "2²⁰ products, error at most 1e-6", _dot("auto")),
     Row(
         "svd_topk",
         "32 singular values of 4096×1024 float32",
