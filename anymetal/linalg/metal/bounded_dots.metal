@@ -7,11 +7,7 @@ if (CHECKED && met[pair.result]) {
     return;
 }
 
-const auto left = x + pair.left;
-const auto right = y + pair.right;
-Bounded sum = {{0, 0}, 0, 0};
-for (uint i = lane; i < count; i += 32) add_product<COMPENSATED>(sum, left[i], right[i]);
-add_lanes<COMPENSATED>(sum);
+const Bounded sum = add_products<Bounded, COMPENSATED>(x + pair.left, y + pair.right, 0, count, lane);
 if (lane == 0) {
     const float result = sum.sum.sum + sum.sum.error;
     store(out, pair, ROOT ? metal::sqrt(result) : result, SYMMETRIC);

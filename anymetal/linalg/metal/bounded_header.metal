@@ -42,6 +42,7 @@ inline void add(thread Bounded& to, Bounded other) {
 
 template <bool COMPENSATED>
 inline void add_lanes(thread Bounded& sum) {
+    #pragma unroll
     for (ushort distance = 16; distance > 0; distance /= 2) {
         add<COMPENSATED>(sum, {{metal::simd_shuffle_xor(sum.sum.sum, distance),
                                 metal::simd_shuffle_xor(sum.sum.error, distance)},

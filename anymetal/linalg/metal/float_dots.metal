@@ -4,12 +4,9 @@ const uint block = thread_position_in_grid.z, blocks = threads_per_grid.z;
 const Pair pair = pair_of_rows(thread_position_in_grid.y, x_shape, y_shape);
 if (SYMMETRIC && pair.below) return;
 
-const auto left = x + pair.left;
-const auto right = y + pair.right;
 const uint begin = block * BLOCK, end = begin + metal::min(count - begin, uint(BLOCK));
-Sum sum = {0, 0};
-for (uint i = begin + lane; i < end; i += 32) add_product<COMPENSATED>(sum, left[i], right[i]);
-add_lanes<COMPENSATED>(sum);
+const Sum sum =
+    add_products<Sum, COMPENSATED>(x + pair.left, y + pair.right, begin, end, lane);
 
 if (lane != 0) return;
 if (blocks > 1) {

@@ -33,6 +33,7 @@ inline void add_product(thread Sum& to, float x, float y) {
 
 template <bool COMPENSATED>
 inline void add_lanes(thread Sum& sum) {
+    #pragma unroll
     for (ushort distance = 16; distance > 0; distance /= 2) {
         const Sum other = {metal::simd_shuffle_xor(sum.sum, distance),
                            metal::simd_shuffle_xor(sum.error, distance)};
@@ -42,6 +43,17 @@ inline void add_lanes(thread Sum& sum) {
             sum.sum += other.sum;
         }
     }
+}
+
+// A SIMD-group adds products [begin, end): all lanes together while there are enough of them.
+template <typename Total, bool COMPENSATED, typename Floats, typename OtherFloats>
+inline Total add_products(Floats x, OtherFloats y, uint begin, uint end, uint lane) {
+    Total sum = {};
+    const uint rest = end - (end - begin) % 32;
+    for (uint i = begin; i < rest; i += 32) add_product<COMPENSATED>(sum, x[i + lane], y[i + lane]);
+    if (rest + lane < end) add_product<COMPENSATED>(sum, x[rest + lane], y[rest + lane]);
+    add_lanes<COMPENSATED>(sum);
+    return sum;
 }
 
 // After an overflow the errors are undefined; the sum is what additions without errors give.
