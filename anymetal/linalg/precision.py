@@ -25,7 +25,7 @@ from anymetal.tune.switch import choose
 
 Accumulate = Literal["auto", "float32", "compensated", "limb", "exact"]
 
-#: Relative error that "auto" allows.
+#: Relative error that "auto" allows by default.
 TOLERANCE = 1e-6
 
 _DTYPES = (mx.float32, mx.float16, mx.bfloat16)
@@ -35,19 +35,20 @@ def dot(
     x: mx.array,
     y: mx.array,
     *,
-    accumulate: Accumulate = "auto",
-    tol: float = TOLERANCE,
+    accumulate: Accumulate | None = None,
+    tol: float | None = None,
     explain: bool = False,
 ) -> mx.array:
     """The sum of x·y over the last axis.
 
     Args:
         x, y: float32, float16 or bfloat16, shapes (..., n), whose leading axes broadcast.
-        accumulate: How products are added.
+        accumulate: How products are added. None is "auto" where `tol` is given, and else what the
+            switch says: "auto" for `dot` and `norm`, "float32" for `project` and `gram`, unless
+            ANYMETAL_SWITCH says something else.
 
             - "auto": each sum as cheaply as it can be shown to be within `tol`, by one of the
-              others. Kernels decide that from the data, for each sum on its own, unless
-              ANYMETAL_SWITCH decides for all.
+              others. Kernels decide that from the data, for each sum on its own.
             - "float32": one rounding per product, 32 running sums, added in the end.
             - "compensated": as if in twice the precision, then rounded: Dot2 of Ogita, Rump and
               Oishi, "Accurate sum and dot product" (SIAM J. Sci. Comput. 26(6), 2005), § 5. The
@@ -63,7 +64,8 @@ def dot(
               always the float32 next to the sum.
 
         tol: Of "auto": the relative error of each result is at most this, whatever the data are;
-            from 2⁻²² to 0.5. Results below 2⁻¹²⁶ are rounded to a multiple of 2⁻¹⁴⁹ besides.
+            from 2⁻²² to 0.5, 1e-6 by default. Results below 2⁻¹²⁶ are rounded to a multiple of
+            2⁻¹⁴⁹ besides.
         explain: Print the choice of the switch and, with "auto", how many sums were added in which
             way, to the standard error stream. That evaluates them.
 
@@ -87,7 +89,11 @@ def dot(
 
 
 def norm(
-    x: mx.array, *, accumulate: Accumulate = "auto", tol: float = TOLERANCE, explain: bool = False
+    x: mx.array,
+    *,
+    accumulate: Accumulate | None = None,
+    tol: float | None = None,
+    explain: bool = False,
 ) -> mx.array:
     """The Euclidean norm over the last axis, the square root of dot(x, x).
 
@@ -105,8 +111,8 @@ def project(
     Q: mx.array,
     V: mx.array,
     *,
-    accumulate: Accumulate = "auto",
-    tol: float = TOLERANCE,
+    accumulate: Accumulate | None = None,
+    tol: float | None = None,
     explain: bool = False,
 ) -> mx.array:
     """Qᵀ V: the coefficients of V's columns in the directions of Q's columns.
@@ -142,7 +148,11 @@ def project(
 
 
 def gram(
-    A: mx.array, *, accumulate: Accumulate = "auto", tol: float = TOLERANCE, explain: bool = False
+    A: mx.array,
+    *,
+    accumulate: Accumulate | None = None,
+    tol: float | None = None,
+    explain: bool = False,
 ) -> mx.array:
     """Aᵀ A, a product of rank m that is symmetric to the last bit.
 
@@ -182,16 +192,16 @@ class Way(NamedTuple):
 def _way(
     operation: str,
     sums: tuple[int, int, int],
-    accumulate: str,
-    tolerance: float,
+    accumulate: str | None,
+    tolerance: float | None,
     explain: bool,
 ) -> Way:
     """What the caller or the switch says; `sums` are batch, sums of each, products of a sum."""
     ways = get_args(Accumulate)
-    if accumulate not in ways:
+    if accumulate is not None and accumulate not in ways:
         choices = ", ".join(map(repr, ways))
         raise ValueError(f"[{operation}] accumulate must be one of {choices}; got {accumulate!r}.")
-    if not TIGHTEST <= tolerance <= LOOSEST:
+    if tolerance is not None and not TIGHTEST <= tolerance <= LOOSEST:
         raise ValueError(f"[{operation}] tol must be from 2⁻²² to 0.5; got {tolerance}.")
     choice = choose(
         operation,
@@ -199,11 +209,12 @@ def _way(
         dtype=mx.float32,
         among=ways,
         default="auto",
-        forced=None if accumulate == "auto" else accumulate,
+        forced="auto" if accumulate is None and tolerance is not None else accumulate,
         explain=explain,
     )
     if choice.path != "auto":
         return Way(operation, choice.path)
+    tolerance = TOLERANCE if tolerance is None else tolerance
     return Way(operation, "auto", tolerance, float_may_do(sums[2], tolerance), explain)
 
 

@@ -13,8 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from anymetal.tune.names import SUMS
-
 #: A path and the reason for it.
 Ruled = tuple[str, str]
 #: From sizes, dtype and kind of device.
@@ -45,9 +43,14 @@ def choose_svd_topk(sizes: Sequence[int], dtype: str, kind: str) -> Ruled | None
     return _unmeasured("full", kind)
 
 
-def choose_sum(sizes: Sequence[int], dtype: str, kind: str) -> Ruled | None:
+def choose_vector_sum(sizes: Sequence[int], dtype: str, kind: str) -> Ruled | None:
     """The precision that each sum's own condition asks for: limbs where it is numerically hard."""
     return "auto", "each sum as precise as its tolerance needs"
+
+
+def choose_matrix_sum(sizes: Sequence[int], dtype: str, kind: str) -> Ruled | None:
+    """Products of matrices, which arithmetic limits: bounds cost several times the product."""
+    return "float32", "a product of matrices; with tol= sums are as precise as that needs"
 
 
 def _unmeasured(path: str, kind: str) -> Ruled | None:
@@ -60,5 +63,8 @@ POLICIES: dict[str, Policy] = {
     "matmul_av": choose_matmul,
     "matmul_atb": choose_matmul,
     "svd_topk": choose_svd_topk,
-    **dict.fromkeys(SUMS, choose_sum),
+    "dot": choose_vector_sum,
+    "norm": choose_vector_sum,
+    "project": choose_matrix_sum,
+    "gram": choose_matrix_sum,
 }

@@ -152,8 +152,10 @@ def test_products_in_float_are_kept_where_they_do(capfd: Any) -> None:
     np.testing.assert_array_equal(
         np.array(project(Q, Q, tol=1e-4)), np.array(project(Q, Q, accumulate="float32"))
     )
-    gram(Q, explain=True)
+    gram(Q, tol=1e-6, explain=True)
     assert "gram: sums by 64 compensated\n" in capfd.readouterr().err
+    gram(Q, explain=True)
+    assert capfd.readouterr().err.startswith("gram 64×100 float32: float32 (a product of matrices")
 
 
 def test_explain_and_the_environment(monkeypatch: pytest.MonkeyPatch, capfd: Any) -> None:
