@@ -164,6 +164,12 @@ def load_kernel(path: Path, kernel: str) -> int:
     return _address(library.am_entry)
 
 
+def kernel_text(path: Path, name: str) -> str:
+    """A text that a compiled kernel exports, which has been loaded before."""
+    text = ctypes.c_char_p.in_dll(ctypes.CDLL(str(path)), name).value
+    return text.decode() if text else ""
+
+
 def _address(function: object) -> int:
     address = ctypes.cast(function, ctypes.c_void_p).value  # type: ignore[arg-type]
     assert address is not None

@@ -173,6 +173,20 @@ def test_init_value_is_written_before_each_launch():
         assert fun(mx.ones((100,))).item() == 105
 
 
+@pytest.mark.parametrize("rows", [2, 3, 5])
+def test_init_value_where_the_launch_stores_nothing(rows):
+    """Custom Metal kernels: "Initialize all of the kernel's outputs to this value before it runs",
+    those that are stored as a whole (which need not be filled) and those that are longer."""
+    every = kernel("every", "((device float4*)out)[i] = float4(x[i]);")
+    x = mx.arange(64).astype(mx.float32)
+    options = {"grid": (64, 1, 1), "threadgroup": (32, 1, 1), "dtype": mx.float32}
+    mx.eval(mx.full((rows, 128), 3.0))  # memory that is used again
+    y = run(every, x, shape=(rows, 128), init_value=7, **options)[0].reshape(-1)
+    stored = np.repeat(np.arange(64), 4)
+    assert y[: len(stored)].tolist() == stored.tolist()
+    assert (y[len(stored) :] == 7).all().item()
+
+
 # ---- Sizes and numbers
 
 

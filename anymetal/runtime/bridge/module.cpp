@@ -67,6 +67,7 @@ std::unique_ptr<const Program> program_of(const nb::object& given) {
   program->call.groups = number("total_groups");
   program->buffers = number("buffers");
   program->slots = nb::cast<std::vector<size_t>>(given.attr("slots"));
+  program->covered = nb::cast<std::vector<uint64_t>>(given.attr("covered"));
   for (nb::handle info : given.attr("infos")) {
     program->infos.push_back({static_cast<Info::Kind>(nb::cast<int32_t>(info[0])),
                               nb::cast<size_t>(info[1]), nb::cast<size_t>(info[2])});

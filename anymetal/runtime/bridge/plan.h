@@ -30,6 +30,7 @@ struct Program {
   size_t buffers;             // how many the kernel takes
   std::vector<size_t> slots;  // where each array goes: inputs, then outputs
   std::vector<Info> infos;
+  std::vector<uint64_t> covered;  // bytes of each output that are certain to be stored
 };
 
 // A program that is compiled when it is first needed. No Python in here: plans are let go on any

@@ -58,9 +58,11 @@ Task::Task(std::shared_ptr<const Outline> outline, const Program* program, int32
       program_(program),
       patience_(patience),
       interruptible_(on_main_thread()) {
-  for (mx::array& output : outputs) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    mx::array& output = outputs[i];
     allocate(output);
-    if (outline_->init_value && output.nbytes() != 0) fill(output);
+    const bool stored = program && program->covered[i] >= output.nbytes();
+    if (outline_->init_value && output.nbytes() != 0 && !stored) fill(output);
   }
 }
 

@@ -19,6 +19,7 @@ from anymetal.ir.spec import Stage
 from anymetal.passes import dce, interior, late_loads, memory, rows, scalarize, words
 from anymetal.runtime import turns
 from anymetal.simd.analysis import Analysis
+from anymetal.simd.certain import certain_stores
 from anymetal.simd.coroutine import DECLARATIONS
 from anymetal.simd.gang import GangFunction
 from anymetal.simd.log import LOG, kernel_name
@@ -60,7 +61,8 @@ class Machine(NamedTuple):
 
 
 def compile_kernel(source: KernelSource, variant: Variant, stages: Stages | None = None) -> bytes:
-    """An object file that exports `am_entry`; `stages` is told how things go.
+    """An object file that exports `am_entry`, and `am_stores` (certain.py); `stages` is told how
+    things go.
 
     Raises MetalCompileError for errors in the Metal text, KernelLoadError for too much threadgroup
     memory, UnsupportedFeatureError for what the CPU target lacks, CompilerError for our defects.
@@ -71,7 +73,8 @@ def compile_kernel(source: KernelSource, variant: Variant, stages: Stages | None
             machine = machine_for(variant.cpu)
         program = thread_program(source, large=variant.large, stages=stages)
         stages.made("thread program", lambda: print_program(program))
-        text = vector_ir(program, variant, machine, stages)
+        stores = _constant("am_stores", certain_stores(program))
+        text = vector_ir(program, variant, machine, stages) + stores
         return assemble(text, machine, stages)
     except Problem as problem:
         raise CompilerError(source.name, str(problem)) from problem
@@ -199,6 +202,16 @@ def _tables(program: Program) -> list[str]:
         for g in program.globals.values()
         if not g.threadgroup
     ]
+
+
+def _constant(name: str, text: str) -> str:
+    """An exported pointer to a text."""
+    data = text.replace("\\", "\\5C").replace('"', "\\22") + "\\00"
+    size = len(text) + 1
+    return (
+        f'@{name}.text = private unnamed_addr constant [{size} x i8] c"{data}"\n'
+        f"@{name} = constant ptr @{name}.text\n"
+    )
 
 
 def assemble(text: str, machine: Machine, stages: Stages | None = None) -> bytes:

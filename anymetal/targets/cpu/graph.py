@@ -31,6 +31,7 @@ class Recipe(NamedTuple):
     buffers: int
     slots: list[int]  #: position of each array among the buffers: inputs, then outputs
     infos: list[tuple[int, int, int]]  #: kind (`KINDS`), input, position among the buffers
+    covered: list[int]  #: of each output, how many bytes are certain to be stored
 
 
 #: Kinds of parameters that describe an input, by their numbers in plan.h.

@@ -22,8 +22,9 @@ from anymetal.runtime.pool import Call, Pool, patience, pool
 from anymetal.source import KernelSource, Parameter
 from anymetal.targets.base import Arguments as CallArguments
 from anymetal.targets.base import Extent, Launch, Recent, check_extents
+from anymetal.targets.cpu.covered import covered_bytes
 from anymetal.targets.cpu.graph import KINDS, Recipe, outline, record
-from anymetal.targets.cpu.library import entry_of
+from anymetal.targets.cpu.library import entry_of, stores_of
 from anymetal.targets.cpu.variant import fitting_group, gang_width_in_use, variant_for
 
 if TYPE_CHECKING:
@@ -188,6 +189,8 @@ class Plan:
         self._slots = [
             slot for kind in ("input", "output") for slot, p in parameters if p.kind == kind
         ]
+        covered = covered_bytes(stores_of(self._entry), grid, self._group)
+        self._covered = [covered.get(slot, 0) for slot, p in parameters if p.kind == "output"]
         #: Parameters that describe an input, each with its position among the buffers.
         self._infos = [(slot, p) for slot, p in parameters if slot not in self._slots]
         #: Launch descriptions that no thread is using.
@@ -207,6 +210,7 @@ class Plan:
             self._buffers,
             self._slots,
             [(KINDS[p.kind], p.argument, slot) for slot, p in self._infos],
+            self._covered,
         )
 
     def run(self, bound: list[Exporter], contiguous: bool) -> None:

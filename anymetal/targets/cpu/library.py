@@ -8,12 +8,13 @@ from anymetal import debug
 from anymetal.errors import ToolchainError
 from anymetal.frontend import strict
 from anymetal.runtime import cache, identity, turns, zig
-from anymetal.runtime.pool import load_kernel
+from anymetal.runtime.pool import kernel_text, load_kernel
 from anymetal.source import KernelSource
 from anymetal.targets.cpu.stages import DebugStages, Stages
 from anymetal.targets.cpu.variant import Variant
 
 _entries: dict[tuple[KernelSource, Variant], int] = {}
+_stores: dict[int, str] = {}  #: by the address of the entry
 
 
 def entry_of(source: KernelSource, variant: Variant) -> int:
@@ -33,6 +34,11 @@ def entry_of(source: KernelSource, variant: Variant) -> int:
     return entry
 
 
+def stores_of(entry: int) -> str:
+    """What the kernel with this entry is certain to store (simd/certain.py)."""
+    return _stores.get(entry, "[]")
+
+
 def used_kernels() -> list[tuple[KernelSource, Variant]]:
     """What this process has asked for, in order."""
     return list(_entries)
@@ -48,7 +54,9 @@ def _load(source: KernelSource, variant: Variant, stages: Stages) -> tuple[str, 
     while True:
         where, path = _library_of(source, variant, key, stages)
         try:
-            return where, load_kernel(path, source.name)
+            entry = load_kernel(path, source.name)
+            _stores[entry] = kernel_text(path, "am_stores")
+            return where, entry
         except ToolchainError:
             if path.exists():
                 raise
