@@ -21,7 +21,7 @@ from anymetal.simd.coroutine import coroutine, suspend
 from anymetal.simd.everywhere import Everywhere
 from anymetal.simd.group_access import GroupAccess
 from anymetal.simd.lanes import CrossLane, is_cross_lane
-from anymetal.simd.linearize import RegionPlan, Target
+from anymetal.simd.linearize import END, RegionPlan, Target
 from anymetal.simd.log import LOG, Log
 from anymetal.simd.marks import Marks, Role
 from anymetal.simd.masks import Mask, Masks
@@ -65,40 +65,21 @@ class GangFunction:
             )
             self.globals[variable] = address
         self.v = Values(
-            self.program,
-            analysis.shapes,
-            analysis.demanded,
-            self.w,
-            self.globals,
-            analysis.needed,
-            analysis.laid_out,
-        )
+            self.program, analysis.shapes, analysis.demanded, self.w, self.globals,
+            analysis.needed, analysis.laid_out,
+        )  # fmt: skip
         self.arithmetic = Arithmetic(self.w, self.v, target)
         accesses = Accesses(self.w, self.masks, target)
         contiguity = Contiguity(self.w, self.v, self.masks)
+        later = set() if suspends else analysis.later
         self.atomics = Atomics(
-            self.w,
-            self.v,
-            self.masks,
-            accesses,
-            contiguity,
-            analysis.origins,
-            analysis.used,
-            analysis.sums,
-            set() if suspends else analysis.later,
-            target,
-        )
+            self.w, self.v, self.masks, accesses, contiguity, analysis.origins, analysis.used,
+            analysis.sums, later, target,
+        )  # fmt: skip
         self.memory = Memory(
-            self.w,
-            self.v,
-            self.masks,
-            analysis.private,
-            self._private_arrays(),
-            accesses,
-            contiguity,
-            self.atomics,
-            analysis.streams,
-        )
+            self.w, self.v, self.masks, analysis.private, self._private_arrays(), accesses,
+            contiguity, self.atomics, analysis.streams,
+        )  # fmt: skip
         ordered = set() if masked else analysis.ordered
         self.groups = GroupAccess(
             self.w, self.v, self.masks, accesses, self.atomics, ordered, analysis.streams
@@ -227,7 +208,7 @@ class GangFunction:
     def _skip(self, plan: RegionPlan, node: Node) -> None:
         if node in plan.skip:
             some = self.masks.any(self._mask(node))
-            body = self.w.fresh(f"{self._label(node)}.active")
+            body = f"{self._label(node)}.active"
             away = self._target_label(plan.region, plan.skip[node])
             self.w.do(f"br i1 {some}, label %{body}, label %{away}")
             self.w.label(body)
@@ -260,13 +241,12 @@ class GangFunction:
         """One iteration is over: go on while any lane is live, then sort out those that left."""
         assert node.inner is not None
         end = f"{self._label(node)}.end"
+        back = f"load {self.masks.type}, ptr {self._slot((node.inner, 'back'))}"
+        done = self.w.fresh("left")
         self.w.label(end)
-        live = self.w.value(f"load {self.masks.type}, ptr {self._slot((node.inner, 'back'))}")
-        self._store_mask(node.inner, live)
-        some = self.masks.any(live)
-        again, done = self.w.fresh("again"), self.w.fresh("left")
-        self.w.do(f"br i1 {some}, label %{again}, label %{done}")
-        self.w.label(again)
+        self.w.do(f"br i1 {self.masks.any(self.w.value(back))}, label %{end}.live, label %{done}")
+        self.w.label(f"{end}.live")
+        self._store_mask(node.inner, self.w.value(back))
         self._poll(self._label(node.inner.entry), node.block.terminator)
         self.w.label(done)
         plan = self.a.plans[node.region]
@@ -448,18 +428,49 @@ class GangFunction:
         target = self._jump_target(plan, edge)
         if self._is_real_back_edge(plan, edge):
             self._poll(target, edge.source.terminator)
-        else:
-            self.w.do(f"br label %{target}")
+            return
+        if edge.is_back and plan.route[edge] is END and self._has_lanes(plan, edge.source):
+            target += ".live"
+        self.w.do(f"br label %{target}")
+
+    def _has_lanes(self, plan: RegionPlan, block: Block) -> bool:
+        """Whether a block of a divergent loop never runs without an active lane."""
+        node = self.a.tree.node_of[block]
+        return node in plan.skip or node is plan.region.entry
 
     def _leave_divergent(self, plan: RegionPlan, node: Node, mask: Mask) -> None:
         end = node.block.terminator
         condition = self.v.vector(end.operands[0])
-        taken = [self.masks.both(mask, condition), self.masks.both(mask, condition, negate=True)]
-        for target, lanes in zip(end.arg, taken, strict=True):
-            edge = _edge(node, target)
-            self._move_phis(edge, lanes)
-            self._arrive(plan, edge, lanes)
-        self.w.do(f"br label %{self._target_label(plan.region, plan.fall[node])}")
+        yes = self.masks.both(mask, condition)
+        taken = [yes, self.masks.without(mask, yes)]
+        pairs = [(_edge(node, t), lanes) for t, lanes in zip(end.arg, taken, strict=True)]
+        leaving = [(e, m) for e, m in pairs if plan.divergent and e.node is None and not e.is_back]
+        rare = leaving if len(leaving) == 1 and leaving[0][0].target.phis else []
+        for edge, lanes in pairs:
+            if (edge, lanes) not in rare:
+                self._move_phis(edge, lanes)
+                self._arrive(plan, edge, lanes)
+        fall = plan.fall[node]
+        target = self._target_label(plan.region, fall)
+        for edge, lanes in rare:
+            self._leave_loop(plan, node, edge, lanes)
+        self.w.do(f"br label %{target}")
+
+    def _leave_loop(self, plan: RegionPlan, node: Node, edge: Edge, lanes: str) -> None:
+        """Some lanes of a divergent loop may be through: in most iterations there are none, then
+        nothing is blended, and if all lanes of the loop were there, they still are."""
+        fall = plan.fall[node]
+        others = self._target_label(plan.region, fall)
+        leave = self.w.fresh("leave")
+        straight = self._has_lanes(plan, node.block) and fall in plan.skip
+        if straight and isinstance(fall, Node) and self._direct_sources(plan, fall) == [node]:
+            others += ".active"
+        self.w.do(f"br i1 {self.masks.any(lanes)}, label %{leave}, label %{others}")
+        before = dict(self.v.local)  # what is computed for those that leave is there for them only
+        self.w.label(leave)
+        self._move_phis(edge, lanes)
+        self._arrive(plan, edge, lanes)
+        self.v.local = before
 
     def _move_phis(self, edge: Edge, mask: Mask) -> None:
         """Give the phis of the target their values for lanes of `mask`."""

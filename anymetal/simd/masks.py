@@ -30,6 +30,10 @@ class Masks:
             f"select {self.type} {mask}, {self.type} {condition}, {self.type} zeroinitializer"
         )
 
+    def without(self, mask: Mask, some: str) -> str:
+        """Lanes of `mask` except for `some` of its lanes."""
+        return self.w.value(f"xor {self.type} {self.text(mask)}, {some}")
+
     def either(self, a: str, b: Mask) -> str:
         return self.w.value(f"or {self.type} {a}, {self.text(b)}")
 

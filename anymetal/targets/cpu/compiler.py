@@ -16,7 +16,7 @@ from anymetal.ir.printer import print_program
 from anymetal.ir.problem import Problem
 from anymetal.ir.reader import read_program
 from anymetal.ir.spec import Stage
-from anymetal.passes import dce, interior, late_loads, memory, rows, scalarize, words
+from anymetal.passes import dce, interior, late_loads, memory, products, rows, scalarize, words
 from anymetal.runtime import turns
 from anymetal.simd.analysis import Analysis
 from anymetal.simd.certain import certain_stores
@@ -86,6 +86,7 @@ PASSES: tuple[tuple[Callable[[Program], None], Stage], ...] = (
     (memory.run, Stage.SCALAR),
     (late_loads.run, Stage.GUARDED),
     (words.run, Stage.GUARDED),
+    (products.run, Stage.GUARDED),
     (dce.run, Stage.GUARDED),
 )
 

@@ -1,0 +1,44 @@
+"""A product that is there anyway is added, not multiplied once more.
+
+    x * x + y * y <= 4;  re = x * x - y * y + c
+
+Clang fuses the second sum, which multiplies x by x again, for the sum of rounded products may be as
+exact as it likes. Where the product itself is needed, too, a plain addition takes less: it is
+shorter than a fused one, and most processors have other units for it.
+"""
+
+from __future__ import annotations
+
+from anymetal.ir.cfg import dominates, dominators, reverse_postorder
+from anymetal.ir.model import Block, Instr, Program, Value
+from anymetal.ir.rewrite import rewrite
+
+
+def run(program: Program) -> None:
+    """Of the fused operations only those that may be taken apart (`fmuladd`) are."""
+    order = reverse_postorder(program.blocks[0])
+    idom = dominators(program.blocks[0], lambda b: b.successors)
+    products: dict[frozenset[Value], list[Instr]] = {}
+    known: dict[Instr, Instr] = {}
+    for block in order:
+        for instr in block.instrs:
+            factors = frozenset(instr.operands[:2])
+            if instr.op == "fmul":
+                products.setdefault(factors, []).append(instr)
+            elif instr.op == "call" and str(instr.arg).startswith("llvm.fmuladd."):
+                for product in products.get(factors, []):
+                    assert product.block is not None
+                    if dominates(idom, product.block, block):
+                        known[instr] = product
+                        break
+
+    def apart(block: Block, instr: Instr) -> Value | None:
+        product = known.get(instr)
+        if product is None:
+            return None
+        operands = [product, instr.operands[2]]
+        sum_ = Instr(instr.type, "fadd", operands, None, instr.flags, instr.loc, instr.name)
+        return block.append(sum_)
+
+    if known:
+        rewrite(program, apart)
