@@ -7,6 +7,10 @@ a branch. But few gangs lie at an edge. So whether all lanes pass all checks is 
 of the first of them, and what follows is there twice: behind a "yes" without the checks, as one
 piece of code without masks, and behind a "no" as it was.
 
+Along with that it is asked whether bounds that lanes are compared with (`channel < channels`, where
+`channel` counts on from a multiple of 32) are multiples of 32, as most are: then all lanes stay
+together in a loop.
+
 A check is the condition of a branch around code that accesses memory, or of a guarded load, made of
 comparisons by size, of the numbers that the addresses in there are made of, and known in front.
 """
@@ -22,7 +26,10 @@ from anymetal.ir.cfg import Loop, dominates, dominators, find_loops
 from anymetal.ir.model import Argument, Block, Const, Instr, Program, Value, predecessors
 from anymetal.ir.straight import straighten
 from anymetal.simd.lane_numbers import LaneNumbers
+from anymetal.simd.regions import RegionTree
+from anymetal.simd.shape import Launch, Shapes
 
+SIMD_GROUP = 32
 #: Instructions that may be there twice: larger programs take too long to compile.
 MOST_INSTRUCTIONS = 600
 _MOST_COMPARISONS = 32
@@ -46,20 +53,26 @@ class _Check(NamedTuple):
     comparisons: dict[Instr, bool]  #: what it is made of, and how each must come out
 
 
-def run(program: Program) -> None:
-    """Adds the second version, if there is a check that can be asked in front."""
+def run(program: Program, launch: Launch) -> None:
+    """Adds the second version, if there is something that can be asked in front."""
     if sum(len(block.instrs) for block in program.blocks) > MOST_INSTRUCTIONS:
         return
     entry = program.blocks[0]
-    known = LaneNumbers(program.instructions(), 32)
+    known = LaneNumbers(program.instructions(), SIMD_GROUP)
     found = [c for c in _checks(program) if _may_pass(c, known)]
     start = _start(entry, found)
     front = _Front(entry, start)
     checks = _agreeing(c for c in found if all(map(front.can_have, c.comparisons)))
     comparisons = {one: wanted for c in checks for one, wanted in c.comparisons.items()}
-    if comparisons and len(comparisons) <= _MOST_COMPARISONS:
+    shapes = Shapes(program, RegionTree(program.blocks), launch, {}, SIMD_GROUP)
+    bounds = [
+        i
+        for i in _ragged(program, shapes)
+        if i not in comparisons and front.can_have(i.operands[1])
+    ]
+    if (comparisons or bounds) and len(comparisons) <= _MOST_COMPARISONS:
         front.move_allocas()
-        _Versions(program, front, checks, comparisons).make()
+        _Versions(program, front, checks, comparisons, bounds).make()
 
 
 # ------------------------------------------------------------------------------------- checks
@@ -188,6 +201,20 @@ def _agreeing(checks: Iterable[_Check]) -> list[_Check]:
     return result
 
 
+def _ragged(program: Program, shapes: Shapes) -> list[Instr]:
+    """Comparisons that would be the same in all lanes if the bound were a multiple of 32."""
+    return [
+        i
+        for i in program.instructions()
+        if i.op == "icmp"
+        and i.arg in ("ult", "uge", "slt", "sge")
+        and shapes[i].is_varying
+        and shapes.counts_lanes(i.operands[0])
+        and shapes[i.operands[1]].is_uniform
+        and isinstance(i.operands[1], Instr)
+    ]
+
+
 # -------------------------------------------------------------------------------- the question
 
 
@@ -206,7 +233,8 @@ def _describes(load: Instr) -> bool:
         return len(load.operands) == 1
     if load.op != "load":
         return False
-    pointer, offset = load.operands[0], 0
+    pointer: Value = load.operands[0]
+    offset = 0
     if isinstance(pointer, Instr) and pointer.op == "gep" and len(pointer.operands) == 1:
         offset = pointer.arg[-1]
         pointer = pointer.operands[0]
@@ -255,20 +283,34 @@ class _Front:
             self.there[value] = copy
         return self.there[value]
 
-    def all_pass(self, comparisons: dict[Instr, bool]) -> Value:
-        """Whether all comparisons come out as wanted, in all lanes."""
-        result: Value | None = None
-        for one, wanted in comparisons.items():
-            operands = [self.have(v) for v in one.operands]
-            predicate = {"eq": "ule", "ne": "ugt"}.get(one.arg, one.arg)
-            passes = self.add("icmp", t.I1, operands, predicate if wanted else _OPPOSITE[predicate])
-            everywhere = self.add("call", t.I1, [passes], ALL)
-            result = self.add("and", t.I1, [result, everywhere]) if result else everywhere
-            for instr in (passes, everywhere, result):
-                assert isinstance(instr, Instr)
-                instr.loc = one.loc
-        assert result is not None
+    def all_pass(self, comparisons: dict[Instr, bool], bounds: Iterable[Value]) -> Value:
+        """Whether all comparisons come out as wanted, and all bounds are multiples of 32, in all
+        lanes."""
+        answers = [self._passes(one, wanted) for one, wanted in comparisons.items()]
+        answers += [self._is_multiple(bound) for bound in dict.fromkeys(bounds)]
+        result = answers[0]
+        for answer in answers[1:]:
+            result = self.add("and", t.I1, [result, answer])
         return result
+
+    def whole(self, bound: Value) -> Value:
+        """The bound if it is a multiple of 32, in a form that shows it."""
+        return self.add("and", bound.type, [self.have(bound), Const(bound.type, str(-SIMD_GROUP))])
+
+    def _passes(self, compare: Instr, wanted: bool) -> Value:
+        predicate = {"eq": "ule", "ne": "ugt"}.get(compare.arg, compare.arg)
+        predicate = predicate if wanted else _OPPOSITE[predicate]
+        operands = [self.have(v) for v in compare.operands]
+        passes = self.add("icmp", t.I1, operands, predicate)
+        everywhere = self.add("call", t.I1, [passes], ALL)
+        passes.loc = everywhere.loc = compare.loc
+        return everywhere
+
+    def _is_multiple(self, bound: Value) -> Value:
+        low = Const(bound.type, str(SIMD_GROUP - 1))
+        rest = self.add("and", bound.type, [self.have(bound), low])
+        none = self.add("icmp", t.I1, [rest, Const(bound.type, "0")], "eq")
+        return self.add("call", t.I1, [none], ALL)
 
 
 class _Versions:
@@ -280,10 +322,12 @@ class _Versions:
         front: _Front,
         checks: list[_Check],
         comparisons: dict[Instr, bool],
+        bounds: list[Instr],
     ) -> None:
         self.program = program
         self.front = front
         self.comparisons = comparisons
+        self.bounds = bounds  #: comparisons with bounds that are to be multiples of 32
         passed = {c.condition: c.wanted for c in checks} | comparisons
         #: Old values -> those in the interior.
         self.values: dict[Value, Value] = {
@@ -302,7 +346,11 @@ class _Versions:
         for copy in inner.values():
             for instr in copy.instrs:
                 instr.operands = [self.values.get(v, v) for v in instr.operands]
-        passes = front.all_pass(self.comparisons)
+        for compare in self.bounds:
+            inside = self.values[compare]
+            if isinstance(inside, Instr):
+                inside.operands[1] = front.whole(compare.operands[1])
+        passes = front.all_pass(self.comparisons, [i.operands[1] for i in self.bounds])
         front.entry.instrs = []
         for instr in front.instrs:
             front.entry.append(instr)

@@ -15,7 +15,12 @@ struct am_worker {
   // Coroutine frame, 64-byte aligned, one for each gang of this worker; kept and reused. Valid
   // until frame() is called again for that gang.
   void* (*frame)(am_worker*, uint32_t gang, uint64_t bytes);
+  // Locks of the launch, AM_LOCKS of them, each in a line of 64 bytes of its own (0 is free); null
+  // while no other thread takes part. Does not change while the entry runs.
+  uint8_t* locks;
 };
+
+constexpr uint32_t AM_LOCKS = 256, AM_LOCK_BYTES = 64;
 
 // Threadgroups are numbered x fastest, then y, then z; the entry runs those in [first, last). Each
 // thread that took part calls it once more at the end, with first == last.

@@ -35,6 +35,7 @@ struct alignas(64) Job {
   void* fault_address;
   alignas(64) int32_t cancel;  // a line of its own: every loop of the kernel reads it
   alignas(64) uint64_t next;   // first group that nobody has taken
+  alignas(64) uint8_t locks[AM_LOCKS * AM_LOCK_BYTES];
 };
 
 static Job jobs[MAX_JOBS];
@@ -93,6 +94,8 @@ static Effort take_part(Job* job, Context* self, bool may_share) {
   set_float_mode(KERNEL_FLOAT_MODE);
   if (_setjmp(self->resume) == 0) {
     while (take(job, wanted, &first, &last)) {
+      // Others come in only if this thread lets them, in between.
+      self->locks = job->parties > 1 ? job->locks : nullptr;
       self->in_kernel = true;
       call->entry(call->buffers, &call->launch, first, last, self);
       self->in_kernel = false;
@@ -324,6 +327,9 @@ int32_t am_run(Call* call) {
   if (in_front) step_back();
   clear_deadline(job);
   int32_t status = load(&job->cancel);
+  if (status != OK) {  // whoever was stopped may have had a lock
+    for (uint8_t& byte : job->locks) byte = 0;
+  }
   if (status == FAULT) {
     call->signal = job->fault_signal;
     call->address = reinterpret_cast<uint64_t>(job->fault_address);

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from anymetal.ir.model import Argument, Block, Instr, Program, Value
 from anymetal.simd.demand import demanded_vectors
+from anymetal.simd.exclusive import only_added
 from anymetal.simd.groups import Group, find_groups
 from anymetal.simd.lane_numbers import LaneNumbers
 from anymetal.simd.lane_split import split_lanes
@@ -52,6 +53,7 @@ class Analysis:
     origins: dict[Value, frozenset[Origin]] = field(init=False)
     read_only: set[Argument] = field(init=False)
     sums: dict[Argument, Sums] = field(init=False)
+    only_added: set[Instr] = field(default_factory=set)  #: to arrays that nobody looks at
     later: set[Instr] = field(init=False)  #: atomic additions that may wait for the gang's end
 
     def __post_init__(self) -> None:
@@ -86,7 +88,9 @@ class Analysis:
         self.laid_out = laid_out(self.program, self.shapes) if wide else set()
         self.read_only = read_only(self.program, self.origins)
         self.sums = own_sums(self.program, self.origins, self.used) if self.width == 32 else {}
-        self.later = later_additions(self.program, self.tree, self.origins, self.used)
+        if self.width == 32:
+            self.only_added = only_added(self.program, self.origins, self.used)
+        self.later = later_additions(self.tree, self.only_added)
         self.streams = streaming_stores(
             self.program, self.tree, self.shapes, self.origins, self.groups
         )

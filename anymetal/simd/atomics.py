@@ -14,6 +14,7 @@ from anymetal.ir.model import Argument, Instr, Value
 from anymetal.simd.accesses import Accesses, VectorMemory
 from anymetal.simd.contiguity import Contiguity
 from anymetal.simd.each_lane import EachLane
+from anymetal.simd.exclusive import ADD_EXCLUSIVE, ADD_ONE, CALLED, add_exclusive
 from anymetal.simd.masks import Mask, Masks
 from anymetal.simd.origins import Origin
 from anymetal.simd.reductions import reduce_lanes, scan_lanes
@@ -30,7 +31,8 @@ class Atomics:
     def __init__(
         self, writer: Writer, values: Values, masks: Masks, accesses: Accesses,
         contiguity: Contiguity, origins: dict[Value, frozenset[Origin]], used: set[Value],
-        sums: dict[Argument, Sums], later: set[Instr], target: VectorMemory,
+        sums: dict[Argument, Sums], only_added: set[Instr], later: set[Instr],
+        target: VectorMemory,
     ) -> None:  # fmt: skip
         self.w = writer
         self.v = values
@@ -40,6 +42,7 @@ class Atomics:
         self.origins = origins
         self.used = used  #: instructions with uses
         self.sums = sums
+        self.only_added = only_added  #: additions to arrays that nobody looks at (exclusive.py)
         self.later = later  #: additions that may wait for the end of the gang
         self.queue = ""  #: where additions wait for each other
         self.target = target
@@ -58,7 +61,7 @@ class Atomics:
             names = [self.v.scalar(v) for v in instr.operands]
             self.v.define(instr, self._locked(instr, names))
             return
-        one = self._plain if is_plain(instr, self.origins) else self._locked
+        one = self._one(instr)
         way = self.way(instr)
         if way is AtomicWay.COMBINED:
             self._combined(instr, self.v.scalar(instr.operands[0]), mask, one)
@@ -81,6 +84,17 @@ class Atomics:
         return atomic_way(instr, self.v.shapes, self.origins, self.used, swaps)
 
     # -- one lane -------------------------------------------------------------------------
+
+    def _one(self, instr: Instr) -> Callable[[Instr, list[str]], str]:
+        if is_plain(instr, self.origins):
+            return self._plain
+        return self._exclusive if instr in self.only_added else self._locked
+
+    def _exclusive(self, instr: Instr, names: list[str]) -> str:
+        self.w.declarations |= {ADD_ONE: add_exclusive(), **CALLED}
+        context = f"ptr %locks, ptr %cancel, ptr {names[0]}"
+        self.w.do(f"call void @{ADD_ONE}({context}, float {names[1]})")
+        return "poison"  # nobody asks for the old value
 
     def _locked(self, instr: Instr, names: list[str]) -> str:
         type_ = instr.operands[1].type
@@ -202,13 +216,14 @@ class Atomics:
         if way is AtomicWay.ADDED_RUN:
             self.add_neighbours(instr, self.v.scalar(pointer), vector, mask)
             return
+        single = self._one(instr)
         self.contiguity.update(
             pointer,
             t.FLOAT,
             mask,
-            one=lambda address: self._combined(instr, address, mask, self._locked),
+            one=lambda address: self._combined(instr, address, mask, single),
             run=lambda address: self.add_neighbours(instr, address, vector, mask),
-            scatter=lambda: self.each_lane.emit(instr, mask, instr.operands, self._locked),
+            scatter=lambda: self.each_lane.emit(instr, mask, instr.operands, single),
         )
 
     def adds_neighbours(self, instr: Instr) -> bool:
@@ -221,14 +236,36 @@ class Atomics:
 
     def add_neighbours(self, instr: Instr, address: str, vector: str, mask: Mask) -> None:
         """Adds the lanes' floats to consecutive elements from `address` on, now or later."""
-        self.w.declarations[ADD_RUN] = add_run(self.w.width)
-        function, first = ADD_RUN, ""
-        if self.w.width == 32 and instr in self.later:
+        if instr not in self.only_added:
+            self.w.declarations[ADD_RUN] = add_run(self.w.width)
+            self._call_add(ADD_RUN, "", address, vector, mask)
+            return
+        w = self.w
+        alone = w.value("icmp eq ptr %locks, null")
+        plain, shared, end = (w.fresh(f"add.{n}") for n in ("plain", "shared", "end"))
+        w.do(f"br i1 {alone}, label %{plain}, label %{shared}")
+        w.label(plain)
+        old = self.accesses.load(t.FLOAT, address, True, 4, mask)
+        total = w.value(f"fadd {w.vector(t.FLOAT)} {old}, {vector}")
+        self.accesses.store(t.FLOAT, total, address, True, 4, mask)
+        w.do(f"br label %{end}")
+        w.label(shared)
+        self._add_under_lock(instr, address, vector, mask)
+        w.do(f"br label %{end}")
+        w.label(end)
+
+    def _add_under_lock(self, instr: Instr, address: str, vector: str, mask: Mask) -> None:
+        function, first = ADD_EXCLUSIVE, "ptr %locks, ptr %cancel, "
+        self.w.declarations |= {ADD_ONE: add_exclusive(), **CALLED}
+        if instr in self.later:
             self.w.declarations[ADD_LATER] = add_later()
             if not self.queue:
                 self.queue = self.w.alloca(QUEUE, "queue", 128)
                 self.w.entry_lines.append(f"  store i32 0, ptr {self.queue}")
-            function, first = ADD_LATER, f"ptr {self.queue}, "
+            function, first = ADD_LATER, f"ptr {self.queue}, {first}"
+        self._call_add(function, first, address, vector, mask)
+
+    def _call_add(self, function: str, first: str, address: str, vector: str, mask: Mask) -> None:
         lanes = f"{self.masks.type} {self.masks.text(mask)}"
         self.w.do(
             f"call void @{function}({first}ptr {address}, "
@@ -237,4 +274,12 @@ class Atomics:
 
     def rest(self) -> str:
         """What is left to do at the end of the function."""
-        return f"  call void @{ADD_ALL}(ptr {self.queue})\n" if self.queue else ""
+        if not self.queue:
+            return ""
+        return (
+            "  %never.shared = icmp eq ptr %locks, null\n"
+            "  br i1 %never.shared, label %function.done, label %function.rest\n"
+            "function.rest:\n"
+            f"  call void @{ADD_ALL}(ptr {self.queue}, ptr %locks, ptr %cancel)\n"
+            "  br label %function.done\nfunction.done:\n"
+        )

@@ -74,7 +74,7 @@ class GangFunction:
         later = set() if suspends else analysis.later
         self.atomics = Atomics(
             self.w, self.v, self.masks, accesses, contiguity, analysis.origins, analysis.used,
-            analysis.sums, later, target,
+            analysis.sums, analysis.only_added, later, target,
         )  # fmt: skip
         self.memory = Memory(
             self.w, self.v, self.masks, analysis.private, self._private_arrays(), accesses,
@@ -462,8 +462,8 @@ class GangFunction:
         fall = plan.fall[node]
         others = self._target_label(plan.region, fall)
         leave = self.w.fresh("leave")
-        straight = self._has_lanes(plan, node.block) and fall in plan.skip
-        if straight and isinstance(fall, Node) and self._direct_sources(plan, fall) == [node]:
+        sources = [s for s in plan.region.nodes if fall in s.successors]
+        if self._has_lanes(plan, node.block) and fall in plan.skip and sources == [node]:
             others += ".active"
         self.w.do(f"br i1 {self.masks.any(lanes)}, label %{leave}, label %{others}")
         before = dict(self.v.local)  # what is computed for those that leave is there for them only

@@ -17,6 +17,7 @@ CONTEXT = [
     *(f"i32 %{name}" for name in CONTEXT_NAMES),
     "i1 %streaming",  #: whether results are to go past the caches
     "ptr %sums",  #: a worker's own arrays (see sums.py), or null
+    "ptr %locks",  #: of the launch (see exclusive.py), or null while a thread is alone in it
     "ptr %threadgroup",
     "ptr %cancel",
 ]

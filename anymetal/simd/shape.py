@@ -278,6 +278,8 @@ class Shapes:
         if isinstance(value, Const):
             number = value.int_value
             return 1 if number is None else 1 << 30 if number == 0 else number & -number
+        if isinstance(value, Instr) and value.op == "and" and shape.is_uniform:
+            return max(self._multiple(v, UNIFORM) for v in value.operands)
         if isinstance(value, Instr) and value.op in ("mul", "shl") and shape.is_uniform:
             sizes = [self._multiple(v, UNIFORM) for v in value.operands]
             return max(sizes) if value.op == "mul" else sizes[0]

@@ -10,8 +10,8 @@ it loads has come, and the lines that it changes, too.
 
 from __future__ import annotations
 
-from anymetal.ir.model import Argument, Instr, Program, Value
-from anymetal.simd.origins import Origin
+from anymetal.ir.model import Instr
+from anymetal.simd.exclusive import ADD_EXCLUSIVE
 from anymetal.simd.regions import RegionTree
 
 ADD_RUN = "am.atomic_add_run"
@@ -25,31 +25,13 @@ QUEUE = (
 )
 
 
-def later_additions(
-    program: Program,
-    tree: RegionTree,
-    origins: dict[Value, frozenset[Origin]],
-    used: set[Value],
-) -> set[Instr]:
-    """Additions of floats that can wait, and are worth it: more loads follow in a loop, and nobody
-    looks at the array that they change."""
-    if program.shared_buffers:
-        return set()
-    seen: set[Origin] = set()
-    adds: dict[Instr, frozenset[Origin]] = {}
-    for instr in program.instructions():
-        if instr.op == "atomicrmw" and instr.arg[0] == "fadd" and instr not in used:
-            adds[instr] = origins.get(instr.operands[0], frozenset())
-        elif instr.op not in ("gep", "phi", "select", "freeze"):
-            for value in instr.operands:
-                seen |= origins.get(value, frozenset())
+def later_additions(tree: RegionTree, only_added: set[Instr]) -> set[Instr]:
+    """Additions of floats that can wait, since nobody looks at the array that they change, and are
+    worth it: more loads follow in a loop."""
     return {
         instr
-        for instr, places in adds.items()
-        if instr.block is not None
-        and tree.node_of[instr.block].region.loop is not None
-        and places
-        and all(isinstance(place, Argument) and place not in seen for place in places)
+        for instr in only_added
+        if instr.block is not None and tree.node_of[instr.block].region.loop is not None
     }
 
 
@@ -161,12 +143,12 @@ end:
 
 
 def add_later() -> str:
-    """LLVM IR of `void am.atomic_add_later(ptr queue, ptr address, <32 x float>, <32 x i1>)` and
-    of `void am.atomic_add_all(ptr queue)`: the first puts an addition into the queue, which the
-    second empties."""
+    """LLVM IR of `void am.atomic_add_later(ptr queue, ptr locks, ptr cancel, ptr address,
+    <32 x float>, <32 x i1>)` and of `void am.atomic_add_all(ptr queue, ptr locks, ptr cancel)`: the
+    first puts an addition into the queue, which the second empties."""
     return f"""\
-define internal void @{ADD_LATER}(ptr %queue, ptr %address, <32 x float> %add, <32 x i1> %mask) \
-alwaysinline #0 {{
+define internal void @{ADD_LATER}(ptr %queue, ptr %locks, ptr %cancel, ptr %address, \
+<32 x float> %add, <32 x i1> %mask) alwaysinline #0 {{
   %line.1 = getelementptr i8, ptr %address, i64 64
   %line.2 = getelementptr i8, ptr %address, i64 124
   call void @llvm.prefetch.p0(ptr %address, i32 1, i32 3, i32 1)
@@ -185,12 +167,12 @@ alwaysinline #0 {{
   %full = icmp eq i32 %more, {_WAITING}
   br i1 %full, label %empty, label %end
 empty:
-  call void @{ADD_ALL}(ptr %queue)
+  call void @{ADD_ALL}(ptr %queue, ptr %locks, ptr %cancel)
   br label %end
 end:
   ret void
 }}
-define internal void @{ADD_ALL}(ptr %queue) noinline #0 {{
+define internal void @{ADD_ALL}(ptr %queue, ptr %locks, ptr %cancel) noinline #0 {{
 start:
   %count = load i32, ptr %queue, align 128
   store i32 0, ptr %queue, align 128
@@ -205,7 +187,8 @@ one:
   %mask = bitcast i32 %bits to <32 x i1>
   %values = getelementptr {QUEUE}, ptr %queue, i32 0, i32 5, i32 %i
   %add = load <32 x float>, ptr %values, align 128
-  call void @{ADD_RUN}(ptr %address, <32 x float> %add, <32 x i1> %mask)
+  call void @{ADD_EXCLUSIVE}(ptr %locks, ptr %cancel, ptr %address, <32 x float> %add, \
+<32 x i1> %mask)
   %i.next = add i32 %i, 1
   %again = icmp ult i32 %i.next, %count
   br i1 %again, label %one, label %end

@@ -74,7 +74,11 @@ class _Launch(ctypes.Structure):
 
 
 class _Worker(ctypes.Structure):
-    _fields_ = (("threadgroup", ctypes.c_void_p), ("frame", ctypes.c_void_p))
+    _fields_ = (
+        ("threadgroup", ctypes.c_void_p),
+        ("frame", ctypes.c_void_p),
+        ("locks", ctypes.c_void_p),
+    )
 
 
 def run_text(text: str, buffers: list[Bytes]) -> None:

@@ -8,6 +8,7 @@ from anymetal.ir.calls import ALL
 from anymetal.ir.model import Program
 from anymetal.ir.spec import Stage, check
 from anymetal.passes import interior
+from anymetal.simd.shape import Launch
 from anymetal.targets.cpu.compiler import thread_program
 from tests.frontend.kernels import kernel_source
 from tests.ir.programs import ops
@@ -17,7 +18,7 @@ _I = "int i = thread_position_in_grid.x, n = a_shape[0];\n"
 
 def versions(body: str) -> Program:
     kernel = thread_program(kernel_source(_I + body))
-    interior.run(kernel)
+    interior.run(kernel, Launch(linear=True, aligned=True, flat=True, whole=True))
     check(kernel, Stage.GUARDED)
     return kernel
 

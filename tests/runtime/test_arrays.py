@@ -176,7 +176,8 @@ def test_each_output_has_memory_of_its_own():
 
 
 def test_numbers_that_describe_an_array():
-    assert list(arrays.shape_numbers((3, 1, 4)).memory) == [3, 1, 4]
+    assert list(arrays.shape_numbers((3, 1, 4)).memory) == [3, 1, 4, 0, 0, 0, 0, 0]
+    assert len(arrays.shape_numbers((1,) * 9).memory) == 9
     assert arrays.ndim_numbers(3).memory[0] == 3
     assert ctypes.c_uint32.from_address(arrays.size_numbers(2**32 - 1).address).value == 2**32 - 1
     for numbers in (arrays.shape_numbers((5, 6)), arrays.ndim_numbers(2), arrays.size_numbers(9)):

@@ -143,10 +143,10 @@ def _vector_ir(program: Program, variant: Variant, machine: Machine, stages: Sta
     math = VectorLibrary(machine.triple, machine.enabled)
     if variant.rows:
         rows.run(program, variant.rows)
-    if variant.width == SIMD_GROUP:
-        interior.run(program)
-    team = teams.form(program, variant.team, not variant.rows, machine.enabled)
     launch = Launch(variant.linear, variant.aligned, variant.flat, whole=not variant.partial)
+    if variant.width == SIMD_GROUP:
+        interior.run(program, launch)
+    team = teams.form(program, variant.team, not variant.rows, machine.enabled)
     analysis = Analysis(program, launch, variant.width, team)
     suspends = analysis.meets or (
         program.calls(BARRIER) and not (variant.single or (variant.sole and team == variant.team))

@@ -114,6 +114,8 @@ def _launch_fields() -> list[str]:
         f"  %cancel.at = getelementptr i8, ptr %launch, i64 {_CANCEL}",
         "  %cancel = load ptr, ptr %cancel.at, !invariant.load !0",
         "  %threadgroup = load ptr, ptr %worker, !invariant.load !0",
+        "  %locks.at = getelementptr i8, ptr %worker, i64 16",
+        "  %locks = load ptr, ptr %locks.at",
     ]
     return lines
 
@@ -235,7 +237,7 @@ class _Calls:
     def text(self, function: str, gang: str, active: str) -> str:
         values = {name: f"%{name}" for name in CONTEXT_NAMES} | {"gang": gang, "active": active}
         context = [f"i32 {values[name]}" for name in CONTEXT_NAMES]
-        rest = ["i1 %streaming", "ptr %sums", "ptr %threadgroup", "ptr %cancel"]
+        rest = ["i1 %streaming", "ptr %sums", "ptr %locks", "ptr %threadgroup", "ptr %cancel"]
         args = [*self.buffers, *context, *rest]
         if self.suspends:
             return f"call ptr @{function}({', '.join([*args, 'ptr %worker'])})"
