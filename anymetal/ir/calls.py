@@ -27,6 +27,8 @@ _COLLECTIVE = [
 APART = "__am_apart"
 #: Whether a condition holds in all active lanes; it may say no although it does.
 ALL = "__am_all"
+#: Ask for memory that is going to be read, or written.
+AHEAD_READ, AHEAD_WRITE = "__am_ahead_read", "__am_ahead_write"
 #: Where a thread stands, and how many there are.
 POSITIONS = frozenset(f"__am_{name}" for name in _POSITIONS)
 #: Our own functions (see frontend/include/anymetal/intrinsics.h): result and operand types.
@@ -41,6 +43,8 @@ INTRINSICS: dict[str, Signature] = {
     "__am_log": (VOID, (PTR,)),
     APART: (VOID, ()),
     ALL: (I1, (I1,)),
+    AHEAD_READ: (VOID, (PTR,)),
+    AHEAD_WRITE: (VOID, (PTR,)),
 }
 
 #: Functions of the C library with a result and nothing else.

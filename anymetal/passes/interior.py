@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from anymetal.ir import types as t
-from anymetal.ir.calls import ALL, POSITIONS
+from anymetal.ir.calls import AHEAD_READ, AHEAD_WRITE, ALL, POSITIONS
 from anymetal.ir.cfg import Loop, dominates, dominators, find_loops
 from anymetal.ir.model import Argument, Block, Const, Instr, Program, Value, predecessors
 from anymetal.ir.straight import straighten
@@ -125,7 +125,8 @@ def _through(block: Block) -> Block:
 def _pointers(instr: Instr) -> list[Value]:
     if instr.op in ("load", "guarded_load", "atomicrmw", "cmpxchg"):
         return instr.operands[:1]
-    return instr.operands[1:] if instr.op == "store" else []
+    asks = instr.op == "call" and instr.arg in (AHEAD_READ, AHEAD_WRITE)
+    return instr.operands[1:] if instr.op == "store" else instr.operands if asks else []
 
 
 def _check(condition: Value, wanted: bool, pointers: list[Value]) -> Iterator[_Check]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import Protocol
 
 from anymetal.ir import types as t
-from anymetal.ir.calls import ALL, APART
+from anymetal.ir.calls import AHEAD_READ, AHEAD_WRITE, ALL, APART
 from anymetal.ir.model import Block, Instr, threadgroup_layout
 from anymetal.ir.problem import Problem
+from anymetal.simd import ahead
 from anymetal.simd.accesses import Accesses, VectorMemory
 from anymetal.simd.analysis import Analysis
 from anymetal.simd.arith import Arithmetic, VectorMath
@@ -369,6 +370,8 @@ class GangFunction:
             self.lanes.emit(instr, mask)
         elif instr.arg == ALL:
             self.everywhere.emit(instr, mask)
+        elif instr.arg in (AHEAD_READ, AHEAD_WRITE):
+            ahead.ask(self.w, self.v, instr)
         elif instr.arg == APART:
             self.w.end_block()
         elif instr.arg == LOG:

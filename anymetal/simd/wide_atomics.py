@@ -45,7 +45,6 @@ def add_run(width: int) -> str:
     """
     count = width + 4  # the run may begin anywhere in its first block
     return f"""\
-declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
 define internal void @{ADD_RUN}(ptr %address, <{width} x float> %add, <{width} x i1> %mask) \
 noinline #0 {{
   %line.1 = getelementptr i8, ptr %address, i64 64

@@ -16,15 +16,26 @@ from anymetal.ir.printer import print_program
 from anymetal.ir.problem import Problem
 from anymetal.ir.reader import read_program
 from anymetal.ir.spec import Stage
-from anymetal.passes import dce, interior, late_loads, memory, products, rows, scalarize, words
+from anymetal.passes import (
+    ahead,
+    dce,
+    interior,
+    late_loads,
+    memory,
+    products,
+    rows,
+    scalarize,
+    words,
+)
 from anymetal.runtime import turns
+from anymetal.simd.ahead import bytes_asked_for
 from anymetal.simd.analysis import Analysis
 from anymetal.simd.certain import certain_stores
 from anymetal.simd.coroutine import DECLARATIONS
 from anymetal.simd.gang import GangFunction
 from anymetal.simd.log import LOG, kernel_name
-from anymetal.simd.regions import BARRIER
-from anymetal.simd.shape import Launch
+from anymetal.simd.regions import BARRIER, RegionTree
+from anymetal.simd.shape import Launch, Shapes
 from anymetal.simd.values import buffer_name
 from anymetal.source import KernelSource, LibrarySource
 from anymetal.targets.cpu import log, rendezvous, teams
@@ -144,9 +155,11 @@ def _vector_ir(program: Program, variant: Variant, machine: Machine, stages: Sta
     if variant.rows:
         rows.run(program, variant.rows)
     launch = Launch(variant.linear, variant.aligned, variant.flat, whole=not variant.partial)
+    runner = _runner_ahead(program, variant, launch)
+    in_row = not variant.rows
     if variant.width == SIMD_GROUP:
         interior.run(program, launch)
-    team = teams.form(program, variant.team, not variant.rows, machine.enabled)
+    team = teams.form(program, variant.team, in_row, machine.enabled)
     analysis = Analysis(program, launch, variant.width, team)
     suspends = analysis.meets or (
         program.calls(BARRIER) and not (variant.single or (variant.sole and team == variant.team))
@@ -161,7 +174,14 @@ def _vector_ir(program: Program, variant: Variant, machine: Machine, stages: Sta
         if wanted
     ]
     stages.vectorized(functions)
-    declarations: dict[str, str] = {"llvm.umin.i32": "declare i32 @llvm.umin.i32(i32, i32)"}
+    asked = 0
+    if runner and not suspends and teams.join(runner, team, in_row):
+        runs = Analysis(runner, launch, variant.width, team)
+        asked = bytes_asked_for(runner, runs.shapes)
+        functions.append(GangFunction(runs, "gang.ahead", math, masked=False, suspends=False))
+    declarations: dict[str, str] = {
+        f"llvm.{name}.i32": f"declare i32 @llvm.{name}.i32(i32, i32)" for name in ("umin", "umax")
+    }
     for function in functions:
         declarations.update(function.w.declarations)
     if analysis.streams:
@@ -179,6 +199,7 @@ def _vector_ir(program: Program, variant: Variant, machine: Machine, stages: Sta
         streamed=analysis.streamed_bytes // team,
         sums=[(buffer_name(a), sums) for a, sums in analysis.sums.items()],
         fence=_FENCES.get(machine.triple.split("-")[0], ""),
+        ahead=asked,
     )
     text = "\n".join(
         [
@@ -194,6 +215,17 @@ def _vector_ir(program: Program, variant: Variant, machine: Machine, stages: Sta
         ]
     )
     return marks.declared(text) if marks else text
+
+
+def _runner_ahead(program: Program, variant: Variant, launch: Launch) -> Program | None:
+    """The program that runs ahead of this one, if there is one."""
+    if variant.width != SIMD_GROUP or variant.partial:
+        return None
+    shapes = Shapes(program, RegionTree(program.blocks), launch, {}, variant.width)
+    small = ahead.slice_of(program, shapes)
+    if small:
+        interior.run(small, launch)
+    return small
 
 
 def _tables(program: Program) -> list[str]:

@@ -19,6 +19,9 @@ _GRID, _GROUP, _GROUPS, _CANCEL = 0, 12, 24, 40
 #: Results of so many bytes are taken not to be in a cache when they are read again: what is read
 #: for them takes as much.
 CACHE = 16 << 20
+#: So much asked for ahead is taken not to be in a cache.
+AHEAD_BYTES = 4 << 20
+AHEAD_GANGS = 8  #: as soon as it takes memory to answer
 #: Workers have own sums if a launch has at least so many threads for each.
 THREADS_PER_BIN = 4
 SUMS_FRAME = 1024  #: behind the frames of gangs
@@ -63,13 +66,14 @@ end:
 
 def entry_function(
     buffers: list[str], width: int, team: int, *, full: bool, partial: bool, suspends: bool,
-    meets: bool, streamed: int, fence: str, sums: list[tuple[str, Sums]],
+    meets: bool, streamed: int, fence: str, sums: list[tuple[str, Sums]], ahead: int = 0,
 ) -> str:  # fmt: skip
     """LLVM IR of am_entry. `buffers` are the parameter names of the gang functions, in order;
     `team`: how many gangs one call runs (more than one only where there are no partial ones);
     `meets`: gangs suspend in cross-lane calls too; `streamed`: bytes that a thread stores and that
     may go past the caches, and `fence` what has to follow on such stores; `sums`: the worker's own
-    arrays, each with the buffer that it stands for."""
+    arrays, each with the buffer that it stands for; `ahead`: bytes that a call of `gang.ahead` asks
+    for, where there is such a function and there are no partial gangs (see passes/ahead.py)."""
     lines = [
         "define void @am_entry(ptr %buffers, ptr %launch, i64 %first, i64 %last, ptr %worker) #0 {",
         "start:",
@@ -82,15 +86,15 @@ def entry_function(
     lines += _own_sums(sums)
     if suspends:
         lines.append("  %ring = alloca [1024 x ptr], align 16")
-    lines += _group_loop(width * team)
+    lines += _group_loop(width * team, ahead)
     calls = _Calls(buffers, suspends, team)
     if suspends:
         lines += _ring(calls, full, partial)
         lines += rendezvous.turns() if meets else _turns()
     else:
-        lines += _sequence(calls, full, partial)
+        lines += _sequence(calls, full, partial, ahead > 0)
     lines += [
-        *_next_group(),
+        *_next_group(ahead),
         "done:",
         *([f"  {fence}"] if streamed and fence else []),
         "  ret void",
@@ -164,20 +168,17 @@ def _own_sums(sums: list[tuple[str, Sums]]) -> list[str]:
     ]
 
 
-def _group_loop(width: int) -> list[str]:
-    """Position and real size of the next threadgroup: groups at the edge are smaller."""
+def _group_loop(width: int, ahead: int) -> list[str]:
+    """Position and real size of the next threadgroup: groups at the edge are smaller. `ahead`: as
+    in entry_function."""
     lines = [
-        "  %first.x = urem i64 %first, %groups.x.wide",
-        "  %first.row = udiv i64 %first, %groups.x.wide",
-        "  %first.y = urem i64 %first.row, %groups.y.wide",
-        "  %first.z = udiv i64 %first.row, %groups.y.wide",
+        *_first("", "%first"),
+        *(_ahead_start(ahead, width) if ahead else []),
         "  br label %groups",
         "groups:",
         "  %group = phi i64 [ %first, %begin ], [ %group.next, %group.done ]",
-        *(
-            f"  %wide.{axis} = phi i64 [ %first.{axis}, %begin ], [ %next.{axis}, %group.done ]"
-            for axis in _AXES
-        ),
+        *_phis(""),
+        *(_phis("ahead.") if ahead else []),
         "  %flag = load volatile i32, ptr %cancel",
         "  %stop = icmp ne i32 %flag, 0",
         "  %end = icmp uge i64 %group, %last",
@@ -185,6 +186,13 @@ def _group_loop(width: int) -> list[str]:
         "  br i1 %leave, label %done, label %one.group",
         "one.group:",
     ]
+    if ahead:
+        lines += [
+            "  %ahead.group = add i64 %group, %ahead.distance",
+            "  %ahead.there = icmp ult i64 %ahead.group, %last",
+            "  %ahead.wanted = and i1 %ahead.there, %ahead.pays",
+            *(f"  %ahead.group_{axis} = trunc i64 %ahead.wide.{axis} to i32" for axis in _AXES),
+        ]
     for axis in _AXES:
         lines += [
             f"  %group_{axis} = trunc i64 %wide.{axis} to i32",
@@ -201,21 +209,62 @@ def _group_loop(width: int) -> list[str]:
     return lines
 
 
-def _next_group() -> list[str]:
-    """To the next threadgroup in x, y, z: by counting, since divisions take long."""
+def _next_group(ahead: int) -> list[str]:
     return [
         "group.done:",
         "  %group.next = add i64 %group, 1",
-        "  %right = add i64 %wide.x, 1",
-        "  %row.done = icmp eq i64 %right, %groups.x.wide",
-        "  %next.x = select i1 %row.done, i64 0, i64 %right",
-        "  %rows.done = zext i1 %row.done to i64",
-        "  %below = add i64 %wide.y, %rows.done",
-        "  %plane.done = icmp eq i64 %below, %groups.y.wide",
-        "  %next.y = select i1 %plane.done, i64 0, i64 %below",
-        "  %planes.done = zext i1 %plane.done to i64",
-        "  %next.z = add i64 %wide.z, %planes.done",
+        *_next(""),
+        *(_next("ahead.") if ahead else []),
         "  br label %groups",
+    ]
+
+
+def _ahead_start(bytes_per_call: int, threads: int) -> list[str]:
+    """Where the program that runs ahead begins, and whether it is worth it: not for memory that is
+    in the caches anyway."""
+    return [
+        "  %ahead.plane = mul i32 %full_size_x, %full_size_y",
+        "  %ahead.threads = mul i32 %ahead.plane, %full_size_z",
+        "  %ahead.gangs = udiv i32 %ahead.threads, 32",
+        f"  %ahead.groups = udiv i32 {AHEAD_GANGS}, %ahead.gangs",
+        "  %ahead.some = call i32 @llvm.umax.i32(i32 %ahead.groups, i32 1)",
+        "  %ahead.distance = zext i32 %ahead.some to i64",
+        "  %ahead.first = add i64 %first, %ahead.distance",
+        f"  %ahead.pays = icmp ugt i64 %grid.threads, {AHEAD_BYTES // bytes_per_call * threads}",
+        *_first("ahead.", "%ahead.first"),
+    ]
+
+
+def _first(walk: str, group: str) -> list[str]:
+    """The place in x, y, z of the first threadgroup of a walk through them."""
+    return [
+        f"  %{walk}first.x = urem i64 {group}, %groups.x.wide",
+        f"  %{walk}first.row = udiv i64 {group}, %groups.x.wide",
+        f"  %{walk}first.y = urem i64 %{walk}first.row, %groups.y.wide",
+        f"  %{walk}first.z = udiv i64 %{walk}first.row, %groups.y.wide",
+    ]
+
+
+def _phis(walk: str) -> list[str]:
+    return [
+        f"  %{walk}wide.{axis} = phi i64 [ %{walk}first.{axis}, %begin ], "
+        f"[ %{walk}next.{axis}, %group.done ]"
+        for axis in _AXES
+    ]
+
+
+def _next(walk: str) -> list[str]:
+    """To the next threadgroup: by counting, since divisions take long."""
+    return [
+        f"  %{walk}right = add i64 %{walk}wide.x, 1",
+        f"  %{walk}row.done = icmp eq i64 %{walk}right, %groups.x.wide",
+        f"  %{walk}next.x = select i1 %{walk}row.done, i64 0, i64 %{walk}right",
+        f"  %{walk}rows.done = zext i1 %{walk}row.done to i64",
+        f"  %{walk}below = add i64 %{walk}wide.y, %{walk}rows.done",
+        f"  %{walk}plane.done = icmp eq i64 %{walk}below, %groups.y.wide",
+        f"  %{walk}next.y = select i1 %{walk}plane.done, i64 0, i64 %{walk}below",
+        f"  %{walk}planes.done = zext i1 %{walk}plane.done to i64",
+        f"  %{walk}next.z = add i64 %{walk}wide.z, %{walk}planes.done",
     ]
 
 
@@ -234,8 +283,10 @@ class _Calls:
         first = f"  %gang.first = mul i32 %gang, {self.team}"
         return [first, self.text("gang.full", "%gang.first", "0")]
 
-    def text(self, function: str, gang: str, active: str) -> str:
+    def text(self, function: str, gang: str, active: str, walk: str = "") -> str:
+        """A call; `walk` says which threadgroup, that at hand or the one ahead."""
         values = {name: f"%{name}" for name in CONTEXT_NAMES} | {"gang": gang, "active": active}
+        values |= {f"group_{axis}": f"%{walk}group_{axis}" for axis in _AXES}
         context = [f"i32 {values[name]}" for name in CONTEXT_NAMES]
         rest = ["i1 %streaming", "ptr %sums", "ptr %locks", "ptr %threadgroup", "ptr %cancel"]
         args = [*self.buffers, *context, *rest]
@@ -244,17 +295,19 @@ class _Calls:
         return f"call void @{function}({', '.join(args)})"
 
 
-def _sequence(calls: _Calls, full: bool, partial: bool) -> list[str]:
+def _sequence(calls: _Calls, full: bool, partial: bool, ahead: bool) -> list[str]:
     lines = ["  br label %gangs", "gangs:"]
     *first, call = calls.full()
     if full:
         lines += [
-            "  %gang = phi i32 [ 0, %one.group ], [ %gang.next, %one.gang ]",
+            "  %gang = phi i32 [ 0, %one.group ], [ %gang.next, %gang.done ]",
             "  %more = icmp ult i32 %gang, %whole",
             "  br i1 %more, label %one.gang, label %tail",
             "one.gang:",
             *first,
             f"  {call}",
+            *(_run_ahead(calls) if ahead else ["  br label %gang.done"]),
+            "gang.done:",
             "  %gang.next = add i32 %gang, 1",
             "  br label %gangs",
             "tail:",
@@ -268,6 +321,17 @@ def _sequence(calls: _Calls, full: bool, partial: bool) -> list[str]:
         "edge:",
         f"  {calls.text('gang.partial', '%whole', '%rest')}",
         "  br label %group.done",
+    ]
+
+
+def _run_ahead(calls: _Calls) -> list[str]:
+    """Some threadgroups ahead, the gangs with the numbers of those that have just run."""
+    gang = "%gang" if calls.team == 1 else "%gang.first"
+    return [
+        "  br i1 %ahead.wanted, label %ahead, label %gang.done",
+        "ahead:",
+        f"  {calls.text('gang.ahead', gang, '0', 'ahead.')}",
+        "  br label %gang.done",
     ]
 
 

@@ -7,7 +7,7 @@ not where one SIMD-group keeps the registers busy.
 
 from __future__ import annotations
 
-from anymetal.ir.calls import ALL
+from anymetal.ir.calls import ALL, POSITIONS
 from anymetal.ir.cfg import find_loops
 from anymetal.ir.liveness import live_behind, points
 from anymetal.ir.model import Block, Instr, Program, Value
@@ -24,6 +24,10 @@ MOST_INSTRUCTIONS = 4096
 MOST_STRAIGHT = 4
 #: Registers that a loop may ask for, in those that there are: some of its values come from memory.
 CROWDED = 1.4
+
+
+#: Of launches that have teams.
+_LAUNCH = Launch(linear=True, aligned=True, flat=False, whole=True)
 
 
 class _TeamShapes(Shapes):
@@ -44,21 +48,39 @@ def form(program: Program, most: int, in_row: bool, features: frozenset[str]) ->
     """
     if most == 1 or not _promising(program):
         return 1
-    launch = Launch(linear=True, aligned=True, flat=False, whole=True)
-    shapes = _TeamShapes(program, RegionTree(program.blocks), launch, {}, SIMD_GROUP * most)
-    steps = {"__am_gang": 1} | ({"__am_thread_x": SIMD_GROUP} if in_row else {})
+    differ = _differ(program, most, in_row)
+    if not differ.possible:
+        return 1
+    most = _Choice(program, differ, features).most(most)
+    if most > 1:
+        _jam(program, differ, most, in_row)
+    return most
+
+
+def join(program: Program, count: int, in_row: bool) -> bool:
+    """Changes the program into that of a team of `count` SIMD-groups; whether it could."""
+    differ = _differ(program, count, in_row)
+    if count > 1 and differ.possible:
+        _jam(program, differ, count, in_row)
+    return differ.possible
+
+
+def _differ(program: Program, most: int, in_row: bool) -> Differ:
+    shapes = _TeamShapes(program, RegionTree(program.blocks), _LAUNCH, {}, SIMD_GROUP * most)
 
     def same(instr: Instr) -> bool:
         return in_row and instr.op == "icmp" and shapes[instr].is_uniform
 
-    differ = Differ(program, frozenset(steps), same)
-    if not differ.possible:
-        return 1
-    most = _Choice(program, differ, launch, features).most(most)
-    if most > 1:
-        jam.run(program, differ, steps, most)
-        sums.run(program)
-    return most
+    return Differ(program, frozenset(_steps(in_row)), same)
+
+
+def _jam(program: Program, differ: Differ, count: int, in_row: bool) -> None:
+    jam.run(program, differ, _steps(in_row), count)
+    sums.run(program)
+
+
+def _steps(in_row: bool) -> dict[str, int]:
+    return {"__am_gang": 1} | ({"__am_thread_x": SIMD_GROUP} if in_row else {})
 
 
 def _promising(program: Program) -> bool:
@@ -80,12 +102,10 @@ def _may_wait(instr: Instr, used: set[Value]) -> bool:
 
 
 class _Choice:
-    def __init__(
-        self, program: Program, differ: Differ, launch: Launch, features: frozenset[str]
-    ) -> None:
+    def __init__(self, program: Program, differ: Differ, features: frozenset[str]) -> None:
         self.program = program
         self.differ = differ
-        self.lanes = Shapes(program, RegionTree(program.blocks), launch, {}, SIMD_GROUP)
+        self.lanes = Shapes(program, RegionTree(program.blocks), _LAUNCH, {}, SIMD_GROUP)
         wide, vectors = "avx512f" in features, "avx2" in features
         self.registers = 32 if wide else 16
         #: Registers of a value of 32 bits in all lanes.
@@ -103,7 +123,9 @@ class _Choice:
             loops = [innermost[block] for block in innermost if self._shares(block)]
         blocks = list(dict.fromkeys(b for loop in loops for b in loop.ordered))
         if not (loops or program.calls(BARRIER)):
-            blocks = [b for b in program.blocks if b not in apart and self._shares_much(b)]
+            together = [b for b in program.blocks if b not in apart]
+            blocks = together if self._shares_most(together) else []
+            blocks = blocks or [b for b in together if self._shares_much(b)]
             most = MOST_STRAIGHT if most % MOST_STRAIGHT == 0 else most
             if not (blocks and program.calls(ALL)):
                 return 1
@@ -124,6 +146,12 @@ class _Choice:
             i.op == "load" and i not in self.differ.values and self.lanes[i].is_varying
             for i in block.instrs
         )
+
+    def _shares_most(self, blocks: list[Block]) -> bool:
+        """Whether most instructions are the same for all SIMD-groups."""
+        instrs = [i for b in blocks for i in b.instrs if i.op != "call" or i.arg not in POSITIONS]
+        own = sum(i in self.differ.values for i in instrs)
+        return 5 * own <= 2 * len(instrs)
 
     def _shares_much(self, block: Block) -> bool:
         """Whether a third of what is loaded into vectors is the same for all SIMD-groups."""

@@ -85,16 +85,27 @@ def fitting_group(source: KernelSource, grid: Extent, group: Extent) -> Extent:
     """The threadgroup to run `grid` with: `group`, unless another is better and nobody can tell.
 
     A kernel that only knows its position in the grid runs alike in any threadgroups. If those of
-    the caller would leave lanes of the gangs empty (as (1, 1, 1) does), rows of the grid are used.
+    the caller would leave lanes of the gangs empty (as (1, 1, 1) does), rows of the grid are used;
+    and if rows are short, whole ones, whose gangs have much in common and may run as one.
     """
-    if (group[0] % SIMD_GROUP == 0 and grid[0] % group[0] == 0) or grid[0] < SIMD_GROUP:
+    full = group[0] % SIMD_GROUP == 0 and grid[0] % group[0] == 0
+    rows = _whole_rows(grid, group) if full else group
+    if (full and rows == group) or grid[0] < SIMD_GROUP:
         return group
     if group[1] == group[2] == 1 and group[0] >= 8 * SIMD_GROUP:
         return group
     text = source.header + source.body.replace("threads_per_simdgroup", "")
     if not _GRID_ONLY.issuperset(source.attributes) or any(word in text for word in _TELLING):
         return group
-    return min(grid[0], MOST_THREADS), 1, 1
+    return rows if full else (min(grid[0], MOST_THREADS), 1, 1)
+
+
+def _whole_rows(grid: Extent, group: Extent) -> Extent:
+    """As many whole rows of a grid with short rows as the threadgroup has parts of rows."""
+    x, (_, y, z) = grid[0], group
+    if group[0] == x or x > LARGEST_TEAM * SIMD_GROUP or z > 1 or y == 1:
+        return group
+    return x, max(d for d in range(1, y + 1) if y % d == 0 and (d == 1 or d * x <= MOST_THREADS)), 1
 
 
 def variant_for(source: KernelSource, grid: Extent, group: Extent, large: bool = False) -> Variant:
