@@ -41,7 +41,7 @@ def slice_of(body: str) -> Program | None:
         ("out[row * n + i] = a[index[row] * n + i];", 1, 0),
         ("out[index[row] * n + i] = a[row * n + i];", 0, 1),
         ("if (index[row] < n) out[row * n + i] = a[index[row] * n + i] + a[index[row] + i];", 2, 0),
-        ("float s = 0; for (int k = 0; k < n; ++k) s += a[index[row + k] * n + i]; out[i] = s;", 1, 0),
+        ("float s = 0; for (int k = 0; k < n; ++k) s += a[index[k] * n + i]; out[i] = s;", 1, 0),
     ],
 )  # fmt: skip
 def test_what_is_asked_for(body: str, reads: int, writes: int) -> None:
