@@ -25,6 +25,7 @@ from anymetal.passes import (
     products,
     rows,
     scalarize,
+    unroll_jam,
     words,
 )
 from anymetal.runtime import turns
@@ -154,6 +155,8 @@ def _vector_ir(program: Program, variant: Variant, machine: Machine, stages: Sta
     math = VectorLibrary(machine.triple, machine.enabled)
     if variant.rows:
         rows.run(program, variant.rows)
+    if variant.width > 1:
+        unroll_jam.run(program)
     launch = Launch(variant.linear, variant.aligned, variant.flat, whole=not variant.partial)
     runner = _runner_ahead(program, variant, launch)
     in_row = not variant.rows
