@@ -71,6 +71,7 @@ def check(case: Case, widths: tuple[int, ...]) -> Verdict:
 def _serve(pipe: Connection, widths: tuple[int, ...], cache: str) -> None:
     """The child: verdicts for the cases and seeds that arrive, until None does."""
     os.environ["ANYMETAL_CACHE_DIR"] = cache
+    os.environ["ANYMETAL_BRIDGE"] = "0"  # cases are small, and a fresh cache has none
     while (work := pipe.recv()) is not None:
         case = generate(work) if isinstance(work, int) else work
         pipe.send(check(case, widths))
