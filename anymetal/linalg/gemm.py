@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import cast
+from typing import Any, cast
 
 import mlx.core as mx
 
@@ -188,10 +188,25 @@ def _kernel(product: str, kind: str, right: str) -> MetalKernel:
     )
 
 
-def _with_gradient(forward: Product, backward: Callable[..., object]) -> Product:
-    function = custom_function(forward)
-    function.vjp(backward)
-    return cast(Product, function)
+def _transformable(forward: Product, backward: Callable[..., object]) -> Product:
+    """With rules for `mx.grad` and `mx.vmap`."""
+    custom: Any = custom_function(forward)
+    product = cast(Product, custom)
+
+    def mapped(
+        inputs: tuple[mx.array, mx.array], axes: tuple[int | None, int | None]
+    ) -> tuple[mx.array, int]:
+        size = next(x.shape[i] for x, i in zip(inputs, axes, strict=True) if i is not None)
+        left, right = (
+            mx.broadcast_to(x, (size, *x.shape)) if i is None else mx.moveaxis(x, i, 0)
+            for x, i in zip(inputs, axes, strict=True)
+        )
+        together = product(left.flatten(0, 1), right.flatten(0, 1))
+        return mx.unflatten(together, 0, left.shape[:2]), 0
+
+    custom.vjp(backward)
+    custom.vmap(mapped)
+    return product
 
 
 def _av_backward(
@@ -210,10 +225,10 @@ def _atb_backward(
 
 
 PATHS_AV: dict[str, Product] = {
-    "kernel": _with_gradient(_av, _av_backward),
+    "kernel": _transformable(_av, _av_backward),
     "mlx": mx.matmul,
 }
 PATHS_ATB: dict[str, Product] = {
-    "kernel": _with_gradient(_atb, _atb_backward),
+    "kernel": _transformable(_atb, _atb_backward),
     "mlx": lambda A, B: A.swapaxes(-1, -2) @ B,
 }

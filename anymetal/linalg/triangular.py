@@ -37,4 +37,5 @@ def _kernel() -> MetalKernel:
         input_names=["b", "u"],
         output_names=["out", "work"],
         source=read("linalg", "triangular"),
+        vmap="batch",
     )

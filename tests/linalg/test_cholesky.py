@@ -260,6 +260,22 @@ def test_compile_and_vmap(n: int) -> None:
     assert mx.allclose(mx.compile(slope)(a), slope(a), atol=1e-4)
 
 
+@pytest.mark.parametrize("upper", (False, True))
+@pytest.mark.parametrize("n", (3, 20, 40))
+def test_vmap_of_a_gradient(n: int, upper: bool) -> None:
+    a, weight = mx.array(spd(3, n, n)), mx.array(spd(n, n))
+
+    def slope(a: mx.array) -> mx.array:
+        return mx.grad(lambda a: (cholesky(a, upper) * weight).sum())(a)
+
+    want = mx.stack([slope(one) for one in a])
+    assert mx.allclose(mx.vmap(slope)(a), want, rtol=1e-5, atol=1e-5)
+    nested = mx.vmap(mx.vmap(slope, in_axes=2, out_axes=2), in_axes=1)
+    assert mx.allclose(
+        nested(mx.moveaxis(a, 0, 2)[:, None])[0], mx.moveaxis(want, 0, 2), 1e-5, 1e-5
+    )
+
+
 # Arguments
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import mlx.core as mx
@@ -118,6 +119,32 @@ def test_gradients(path: str) -> None:
     grad_a, grad_v = mx.grad(lambda x, y: (matmul_av(x, y, path=path) * W).sum(), (0, 1))(A, V)
     close(grad_a, weight @ v.T, 9)
     close(grad_v, (a.swapaxes(-1, -2) @ weight).sum(0), 18)
+
+
+@pytest.mark.parametrize("path", ["kernel", "mlx"])
+@pytest.mark.parametrize("axes", [(0, 0), (2, 1), (0, None), (None, 2)])
+def test_vmap(axes: tuple[int | None, int | None], path: str) -> None:
+    batch, m, n, q = 3, 9, 7, 5
+    for product, exact, left, right in (
+        (matmul_av, lambda a, b: a @ b, (m, n), (n, q)),
+        (matmul_atb, lambda a, b: a.T @ b, (n, m), (n, q)),
+    ):
+        shapes = [
+            s if i is None else (*s[:i], batch, *s[i:])
+            for s, i in zip((left, right), axes, strict=True)
+        ]
+        A, B, a, b = random_pair(*shapes)
+        sliced = [
+            [x if i is None else x.take(k, axis=i) for x, i in zip((a, b), axes, strict=True)]
+            for k in range(batch)
+        ]
+        run = functools.partial(product, path=path)
+        close(mx.vmap(run, axes)(A, B), np.stack([exact(*pair) for pair in sliced]), n)
+        slope = mx.grad(lambda x, y, run=run: mx.square(run(x, y)).sum(), (0, 1))
+        together = mx.vmap(slope, axes)(A, B)
+        alone = [slope(*(mx.array(x.astype(np.float32)) for x in pair)) for pair in sliced]
+        for got, want in zip(together, zip(*alone, strict=True), strict=True):
+            np.testing.assert_allclose(np.array(got), np.stack(want), rtol=1e-4, atol=1e-4)
 
 
 def test_rows_are_the_same_in_any_product() -> None:

@@ -272,6 +272,22 @@ def test_compile_and_vmap() -> None:
     assert mx.allclose(mx.compile(qr)(tall)[1], qr(tall)[1], rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("shape", ((7, 4), (5, 5), (20, 12), (12, 20), (40, 33)))
+def test_vmap_of_a_gradient(shape: tuple[int, int]) -> None:
+    a = mx.array(normal(3, *shape))
+    left, right = (mx.array(normal(*factor.shape)) for factor in qr(a[0]))
+
+    def slope(a: mx.array) -> mx.array:
+        def value(a: mx.array) -> mx.array:
+            q, r = qr(a)
+            return (q * left).sum() + (r * right).sum()
+
+        return mx.grad(value)(a)
+
+    want = mx.stack([slope(one) for one in a])
+    assert mx.allclose(mx.vmap(slope)(a), want, rtol=1e-4, atol=1e-4)
+
+
 # Arguments
 
 
