@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import mlx.core as mx
 
@@ -66,6 +66,7 @@ def matmul_atb(
 
 
 Product = Callable[[mx.array, mx.array], mx.array]
+Shape = tuple[int, ...]
 
 
 def _product(
@@ -77,78 +78,113 @@ def _product(
     path: str | None,
     explain: bool,
 ) -> mx.array:
-    for value in (left, right):
-        if value.dtype not in _DTYPES:
-            raise TypeError(f"[{function}] float32, float16 or bfloat16 needed, got {value.dtype}.")
-        if value.ndim < 2:
-            raise ValueError(f"[{function}] Matrices are needed, got shape {value.shape}.")
-    if left.shape[inner[0]] != right.shape[inner[1]]:
-        raise ValueError(f"[{function}] Shapes {left.shape} and {right.shape} do not fit.")
-    dtype = mx.result_type(left, right)
-    left, right = left.astype(dtype), right.astype(dtype)
-    batch = mx.broadcast_shapes(left.shape[:-2], right.shape[:-2])
-    outer = left.shape[-1 if inner[0] == -2 else -2]
-    sizes = (math.prod(batch), outer, left.shape[inner[0]], right.shape[-1])
-    if 0 in sizes:
-        return mx.zeros((*batch, outer, right.shape[-1]), dtype)
+    asked = _question(function, inner, (left.shape, left.dtype), (right.shape, right.dtype))
+    if 0 in asked.sizes:
+        return mx.zeros(asked.result, asked.dtype)
     choice = choose(
         function,
-        sizes=sizes,
-        dtype=dtype,
+        sizes=asked.sizes,
+        dtype=asked.dtype,
         among=tuple(paths),
         default="mlx" if HAS_METAL else "kernel",
         forced=path,
         explain=explain,
     )
-    product = paths[choice.path](_flat(left, batch), _flat(right, batch))
-    return product.reshape(*batch, *product.shape[-2:])
+    product = paths[choice.path](_flat(left, asked), _flat(right, asked))
+    return product.reshape(asked.result)
 
 
-def _flat(matrix: mx.array, batch: tuple[int, ...]) -> mx.array:
+class _Question(NamedTuple):
+    """What follows from the shapes and dtypes of a call."""
+
+    sizes: tuple[int, int, int, int]  #: matrices, and rows, sums and columns of each
+    dtype: mx.Dtype
+    batch: Shape
+    result: Shape
+
+
+# A small product takes microseconds, so what follows from the arguments alone is kept.
+@functools.lru_cache(maxsize=1024)
+def _question(
+    function: str,
+    inner: tuple[int, int],
+    left: tuple[Shape, mx.Dtype],
+    right: tuple[Shape, mx.Dtype],
+) -> _Question:
+    for shape, dtype in (left, right):
+        if dtype not in _DTYPES:
+            raise TypeError(f"[{function}] float32, float16 or bfloat16 needed, got {dtype}.")
+        if len(shape) < 2:
+            raise ValueError(f"[{function}] Matrices are needed, got shape {shape}.")
+    one, other = left[0], right[0]
+    if one[inner[0]] != other[inner[1]]:
+        raise ValueError(f"[{function}] Shapes {one} and {other} do not fit.")
+    batch = tuple(mx.broadcast_shapes(one[:-2], other[:-2]))
+    rows, columns = one[-1 if inner[0] == -2 else -2], other[-1]
+    sizes = (math.prod(batch), rows, one[inner[0]], columns)
+    return _Question(sizes, mx.result_type(left[1], right[1]), batch, (*batch, rows, columns))
+
+
+def _flat(matrix: mx.array, asked: _Question) -> mx.array:
     """The same matrices along one axis."""
     extent = matrix.shape[-2:]
-    return mx.broadcast_to(matrix, (*batch, *extent)).reshape(math.prod(batch), *extent)
+    if matrix.shape[:-2] != asked.batch:
+        matrix = mx.broadcast_to(matrix, (*asked.batch, *extent))
+    return matrix.astype(asked.dtype).reshape(asked.sizes[0], *extent)
 
 
 def _av(A: mx.array, V: mx.array) -> mx.array:
     """A @ V for shapes (batch, m, n) and (batch, n, q)."""
-    batch, rows, _ = A.shape
-    columns, tile = V.shape[2], TILE_AV
+    kernel, arguments = _launch_av(TILE_AV, *A.shape[:2], V.shape[2], A.dtype)
+    return kernel(inputs=[A, V], **arguments)[0]
+
+
+@functools.lru_cache(maxsize=1024)
+def _launch_av(
+    tile: Tile, batch: int, rows: int, columns: int, dtype: mx.Dtype
+) -> tuple[MetalKernel, dict[str, Any]]:
+    """The kernel and all of its arguments but the inputs."""
     across, down = -(-columns // tile.columns), -(-rows // tile.rows)
     kind, grid, threadgroup = "tile", (across * tile.columns, down * tile.rows), tile[1::-1]
     if tile.in_registers:
         kind, grid, threadgroup = "lanes", (32 * across, down), (32, 1)
-    return _kernel("gemm_av", kind, "v")(
-        inputs=[A, V],
-        output_shapes=[(batch, rows, columns)],
-        output_dtypes=[A.dtype],
-        grid=(*grid, batch),
-        threadgroup=(*threadgroup, 1),
-        template=[("TM", tile.rows), ("W", tile.columns), *_common(kind, A.dtype)],
-    )[0]
+    return _kernel("gemm_av", kind, "v"), {
+        "output_shapes": [(batch, rows, columns)],
+        "output_dtypes": [dtype],
+        "grid": (*grid, batch),
+        "threadgroup": (*threadgroup, 1),
+        "template": [("TM", tile.rows), ("W", tile.columns), *_common(kind, dtype)],
+    }
 
 
 def _atb(A: mx.array, B: mx.array) -> mx.array:
     """Aᵀ @ B for shapes (batch, m, n) and (batch, m, q)."""
-    batch, inner, rows = A.shape
-    columns, tile = B.shape[2], _narrowed(TILE_ATB, rows, B.shape[2])
+    kernel, arguments = _launch_atb(TILE_ATB, *A.shape, B.shape[2], A.dtype)
+    (sums,) = kernel(inputs=[A, B], **arguments)
+    return sums.sum(axis=1).astype(A.dtype) if sums.shape[1] > 1 else sums.squeeze(1)
+
+
+@functools.lru_cache(maxsize=1024)
+def _launch_atb(
+    tile: Tile, batch: int, inner: int, rows: int, columns: int, dtype: mx.Dtype
+) -> tuple[MetalKernel, dict[str, Any]]:
+    """The kernel and all of its arguments but the inputs."""
+    tile = _narrowed(tile, rows, columns)
     across, down = -(-columns // tile.columns), -(-rows // tile.rows)
     side = min(down, _SIDE) if tile.in_registers else 1
     down = -(-down // side)
     parts = _parts(inner, batch * across * down)
-    dtype = A.dtype if parts == 1 else mx.float32
+    dtype = dtype if parts == 1 else mx.float32
     kind, grid, threadgroup = "tile", (across * tile.columns, down * tile.rows), tile[1::-1]
     if tile.in_registers:
         kind, grid, threadgroup = "lanes", (32 * side * down, across), (32 * side, 1)
-    (sums,) = _kernel("gemm_atb", kind, "b")(
-        inputs=[A, B],
-        output_shapes=[(batch, parts, rows, columns)],
-        output_dtypes=[dtype],
-        grid=(*grid, batch * parts),
-        threadgroup=(*threadgroup, 1),
-        template=[("TN", tile.rows), ("TK", tile.columns), *_common(kind, dtype)],
-    )
-    return sums.sum(axis=1).astype(A.dtype) if parts > 1 else sums.squeeze(1)
+    return _kernel("gemm_atb", kind, "b"), {
+        "output_shapes": [(batch, parts, rows, columns)],
+        "output_dtypes": [dtype],
+        "grid": (*grid, batch * parts),
+        "threadgroup": (*threadgroup, 1),
+        "template": [("TN", tile.rows), ("TK", tile.columns), *_common(kind, dtype)],
+    }
 
 
 #: SIMD-groups of a threadgroup that read neighbouring columns of the same rows.

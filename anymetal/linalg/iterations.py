@@ -96,7 +96,7 @@ def lanczos(A: Operator, search: Search) -> Found:
     U, R = mx.zeros((A.rows, 0)), mx.zeros((0, 0))
     residual = math.inf
     for step in range(1, search.max_steps + 1):
-        B = A.times(block)
+        B = _started(A.times(block))
         _check_range(B, step)
         new = orthonormal(B, U, search.key)
         Z = _started(A.transposed_times(new))
