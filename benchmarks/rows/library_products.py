@@ -96,16 +96,23 @@ def _svd(rows: int, columns: int, k: int, full: bool) -> Prepared:
     """The k largest singular values with their vectors.
 
     Equal work: three products with A and three with Aᵀ. Ours must come within 1% of the exact
-    values, others within 10%: `torch.svd_lowrank` is off by 1% to 5% here, depending on its seed.
+    values and nearer to them than PyTorch's, which is off by 1% to 5% here, depending on its seed;
+    others must come within 10%.
     """
 
     def prepare(random: np.random.Generator) -> Race:
         a, array, tensor = shared(_harmonic(random, rows, columns))
         exact = np.linalg.svd(array.astype(np.float64), compute_uv=False)[:k]
 
+        def error(values: Any) -> float:
+            """The largest relative one."""
+            return float(np.abs(np.asarray(values)[:k] / exact - 1).max())
+
         def close(results: Sequence[Array]) -> None:
-            values = np.asarray(results[1])[:k]
-            np.testing.assert_allclose(values, exact, rtol=0.1)
+            assert error(results[1]) <= 0.1
+
+        def no_better(results: Sequence[Array]) -> None:
+            assert error(ours()) <= error(results[1]) <= 0.1
 
         def ours() -> Any:
             U, S, Vt = linalg.svd_topk(a, k, max_steps=3)
@@ -116,7 +123,8 @@ def _svd(rows: int, columns: int, k: int, full: bool) -> Prepared:
             torch.manual_seed(0)
             return torch.svd_lowrank(tensor, q=k + 8, niter=2)
 
-        rivals = [Rival(TORCH, f"torch.svd_lowrank(q={k + 8}, niter=2)", with_torch, check=close)]
+        what = f"torch.svd_lowrank(q={k + 8}, niter=2)"
+        rivals = [Rival(TORCH, what, with_torch, check=no_better)]
         if full:
             whole = evaluated(lambda: mx.linalg.svd(a, stream=mx.cpu))
             rivals.append(Rival(MLX, "mx.linalg.svd", whole, check=close))
@@ -145,10 +153,10 @@ ROWS = [
         "svd_topk",
         "32 singular values of 4096×1024 float32",
         _svd(4096, 1024, 32, False),
-        note="wanted: at most 1.5 times PyTorch's time. Half of ours are the six products; the "
-        "rest are factorisations of small matrices in LAPACK, on one thread, among them the "
-        "singular values of 120 × 160. Errors are smaller than PyTorch's "
-        "([svd.md](../docs/svd.md)). On one thread it is 1.23 times.",
+        note="wanted: at most 1.5 times PyTorch's time at equal accuracy: the row checks that our "
+        "errors are not larger, [svd.md](../docs/svd.md) has them. Half of ours are the six "
+        "products; the rest is mostly orthonormal blocks, and the singular values of 96 × 128 on "
+        "one thread.",
     ),
     Row("svd_topk_small", "16 singular values of 1024×512 float32", _svd(1024, 512, 16, True)),
     # The whole factorisation takes half a minute, and takes part seven times.
