@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from anymetal.linalg import dot, gram, norm, project
 from anymetal.linalg.checked_dots import Sums, checked_dots
+from anymetal.tune import switch
 from tests.linalg.exact import exact_dot, ill_conditioned, nearest, nearest_root
 
 Array = NDArray[Any]
@@ -166,13 +167,16 @@ def test_explain_and_the_environment(monkeypatch: pytest.MonkeyPatch, capfd: Any
         "dot: sums by 1 limb",
     ]
     monkeypatch.setenv("ANYMETAL_SWITCH", "dot=float32,norm=limb")
+    switch.forget()
     assert dot(x, y, explain=True).item() == 0
     assert capfd.readouterr().err == "dot 1×5 float32: float32 (ANYMETAL_SWITCH)\n"
     assert dot(x, y, accumulate="exact", explain=True).item() == 3
     assert capfd.readouterr().err == "dot 1×5 float32: exact (asked for by the caller)\n"
     monkeypatch.setenv("ANYMETAL_SWITCH", "dot=mlx")
+    switch.forget()
     with pytest.raises(ValueError, match="ANYMETAL_SWITCH asks for 'mlx'"):
         dot(x, x)
+    switch.forget()
 
 
 def test_transformations() -> None:

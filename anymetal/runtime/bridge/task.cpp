@@ -16,6 +16,8 @@ namespace mx = mlx::core;
 namespace anymetal {
 namespace {
 
+constexpr double unnoticeable = 1e6;  // nanoseconds
+
 // MLX 0.32.4 notices the error of a stream also while it still schedules the graph around it. It then
 // never signals the events of what is scheduled already, and who waits for one of those waits for
 // ever. So a failure is told when scheduling has had time to end, kernels of the graph that must be
@@ -86,7 +88,14 @@ void Task::bind(const std::vector<mx::array>& inputs, const std::vector<mx::arra
     buffers_[*slot++] = const_cast<uint8_t*>(output.data<uint8_t>());
   }
   if (!program_->infos.empty()) describe(inputs);
-  if (interruptible_) program_->watch();
+  if (interruptible_ && worth_watching()) program_->watch();
+}
+
+// Whether anybody could press Ctrl-C while the launch runs, as far as earlier ones tell. To look
+// whether our handler still stands in front is a system call, which takes as long as a small kernel.
+bool Task::worth_watching() const {
+  const double time = outline_->plan->group_time.load(std::memory_order_relaxed);
+  return time == 0 || time * program_->call.groups > unnoticeable;
 }
 
 // A row-contiguous copy, which the task makes first.

@@ -29,6 +29,7 @@ class Task {
 
  private:
   void fill(mlx::core::array& output);
+  bool worth_watching() const;
   void* straightened(const mlx::core::array& input, mlx::core::cpu::CommandEncoder& encoder);
   void describe(const std::vector<mlx::core::array>& inputs);
   void expect_ok(int32_t status, int32_t signal = 0, uint64_t address = 0) const;
