@@ -8,13 +8,14 @@ its own Metal kernels. (A target that is lazy needs none of this: MLX does it al
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
+from types import ModuleType
 from typing import Any, NoReturn
 
 import mlx.core as mx
 
 from anymetal.errors import ToolchainError
-from anymetal.runtime.bridge import loader as bridge
 from anymetal.targets.apple import recorded_for_export
 from anymetal.targets.base import Launch, Target
 
@@ -34,14 +35,22 @@ def _probe_body(*_: mx.array) -> None:
 _probe: Callable[..., Any] = mx.compile(_probe_body, shapeless=True)
 
 
+@functools.cache
+def _bridge() -> ModuleType:
+    from anymetal.runtime.bridge import loader  # takes time to import, and few programs ask
+
+    return loader
+
+
 def is_transformed(arrays: Sequence[mx.array]) -> bool:
     """Whether any of the arrays takes part in a transformation.
 
     The bridge can see that; without it, it costs about a microsecond to find out.
     """
-    native = bridge.loaded()
+    native = _bridge().loaded()
     if native is not None:
-        return native.traced(arrays)
+        traced: bool = native.traced(arrays)
+        return traced
     before = _probe_runs
     _probe(*arrays)
     if _probe_runs == before:
