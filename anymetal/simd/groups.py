@@ -172,20 +172,16 @@ def _root(pointer: Value, linear: LinearForms) -> tuple[object, int]:
 
 
 def _groups(run: list[tuple[int, Instr]], op: str, stride: int) -> list[Group]:
-    """The groups in a run: all of it if its members cover the stride exactly, each part once, else
-    pieces of rows."""
+    """The groups in a run: pieces that cover the stride exactly, each part once, and pieces of
+    rows."""
     size = accessed(run[0][1]).type.size
     by_offset = dict(sorted(run, key=lambda item: item[0]))
     if len(by_offset) < len(run):
         return []
-    most = MOST_MEMBERS if is_power_of_two(len(run)) else MOST_ODD_MEMBERS
-    if len(run) * size == stride and len(run) <= most and _side_by_side(by_offset, size):
-        return [_group(run, by_offset, stride)]
-    if op == "atomicrmw":
-        return []
     return [
         _group([item for item in run if item[1] in piece.values()], piece, stride)
         for piece in _pieces(by_offset, size, stride)
+        if op != "atomicrmw" or len(piece) * size == stride
     ]
 
 
@@ -197,22 +193,28 @@ def _group(
     return Group(members, anchor, next(iter(by_offset)) - anchor_offset, stride)
 
 
-def _side_by_side(by_offset: dict[int, Instr], size: int) -> bool:
+def _side_by_side(by_offset: dict[int, Instr], size: int, count: int) -> bool:
     first = next(iter(by_offset))
-    return list(by_offset) == [first + i * size for i in range(len(by_offset))]
+    return list(by_offset) == [first + i * size for i in range(count)]
 
 
 def _pieces(
     by_offset: dict[int, Instr], size: int, stride: int
 ) -> Iterator[dict[int, Instr]]:  # fmt: skip
-    """Neighbours, a power of two of them, that leave a gap between the lanes."""
+    """Neighbours: as many as a stride has, or a power of two of them with gaps between lanes. A
+    team has one such piece for each of its SIMD-groups."""
+    counts = _counts(size, stride)
     offsets = list(by_offset)
     while offsets:
-        count = LONGEST_ROW
-        while count >= SHORTEST_ROW:
-            piece = {offset: by_offset[offset] for offset in offsets[:count]}
-            if len(piece) == count and count * size < stride and _side_by_side(piece, size):
-                yield piece
-                break
-            count //= 2
-        offsets = offsets[count if count >= SHORTEST_ROW else 1 :]
+        pieces = [{at: by_offset[at] for at in offsets[:count]} for count in counts]
+        whole = [p for p, n in zip(pieces, counts, strict=True) if _side_by_side(p, size, n)]
+        yield from whole[:1]
+        offsets = offsets[len(whole[0]) if whole else 1 :]
+
+
+def _counts(size: int, stride: int) -> list[int]:
+    """How many members a group may have, the most welcome first."""
+    all_, rest = divmod(stride, size)
+    most = MOST_MEMBERS if is_power_of_two(all_) else MOST_ODD_MEMBERS
+    rows = [n for n in (LONGEST_ROW, SHORTEST_ROW) if n * size < stride]
+    return rows if rest or all_ > most else [all_, *rows]

@@ -44,6 +44,9 @@ _SUM4 = "out[i] = {0}[4 * i] + {0}[4 * i + 1] + {0}[4 * i + 2] + {0}[4 * i + 3];
         ("out[i] = ((const device Q*)a)[i].x + ((const device Q*)a)[i].h"
          " + ((const device Q*)a)[i].g;", []),  # two sizes
         ("out[2 * i] = a[i]; out[2 * i + 1] = 5;", ["store out [0, 4]"]),
+        # the same of two places
+        ("out[i] = dot(((const device float4*)a)[i], ((const device float4*)a)[i + 32]);",
+         ["load a [0, 4, 8, 12]", "load a [0, 4, 8, 12]"]),
         # gaps, repetitions, other strides
         ("out[i] = a[4 * i] + a[4 * i + 1] + a[4 * i + 3];", []),
         ("out[i] = a[4 * i] + a[4 * i + 1];", []),
