@@ -31,6 +31,8 @@ ALL = "__am_all"
 AHEAD_READ, AHEAD_WRITE = "__am_ahead_read", "__am_ahead_write"
 #: Where a thread stands, and how many there are.
 POSITIONS = frozenset(f"__am_{name}" for name in _POSITIONS)
+#: Whether the processor multiplies by powers of two, and that product (see simd/scaling.py).
+SCALES, SCALE = "__am_scales", "__am_scale"
 #: Our own functions (see frontend/include/anymetal/intrinsics.h): result and operand types.
 INTRINSICS: dict[str, Signature] = {
     **{f"__am_{name}": (I32, ()) for name in _POSITIONS},
@@ -45,6 +47,8 @@ INTRINSICS: dict[str, Signature] = {
     ALL: (I1, (I1,)),
     AHEAD_READ: (VOID, (PTR,)),
     AHEAD_WRITE: (VOID, (PTR,)),
+    SCALES: (I1, ()),
+    SCALE: (FLOAT, (FLOAT, FLOAT)),
 }
 
 #: Functions of the C library with a result and nothing else.

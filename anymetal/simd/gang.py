@@ -34,12 +34,13 @@ from anymetal.simd.private import element_size
 from anymetal.simd.regions import BARRIER, Edge, Node, Region
 from anymetal.simd.rendezvous import Rendezvous
 from anymetal.simd.row_forms import RowForms
+from anymetal.simd.scaling import Scaling, VectorScaling
 from anymetal.simd.tiles import TileAccess
 from anymetal.simd.values import SCALAR, VECTOR, Values, buffer_name
 from anymetal.simd.writer import Writer
 
 
-class VectorTarget(VectorMath, VectorMemory, MatrixRegisters, Protocol):
+class VectorTarget(VectorMath, VectorMemory, VectorScaling, MatrixRegisters, Protocol):
     """What code generation asks a target for."""
 
 
@@ -99,11 +100,10 @@ class GangFunction:
         )
         self.positions = Positions(self.w, self.v, analysis.launch)
         self.everywhere = Everywhere(self.w, self.v, self.masks, edge=masked)
+        self.scaling = Scaling(self.w, self.v, target)
         self.log = Log(self.w, self.v, self.masks)
         self.slots: dict[object, str] = {}  #: mask slots
-        self.entry_mask: Mask = None
-        if masked:
-            self.entry_mask = self._entry_mask()
+        self.entry_mask: Mask = self._entry_mask() if masked else None
         self._region(analysis.tree.root)
         self.text = self._assemble()
 
@@ -296,9 +296,6 @@ class GangFunction:
         outer = self.a.plans[plan.region.node.region]
         return self._jump_target(outer, self._outer_edge(plan.region.node, edge))
 
-    def _is_real_back_edge(self, plan: RegionPlan, edge: Edge) -> bool:
-        return edge.is_back and edge not in plan.route
-
     # -- blocks ---------------------------------------------------------------------------
 
     def _block(self, plan: RegionPlan, node: Node) -> None:
@@ -376,7 +373,7 @@ class GangFunction:
             self.w.end_block()
         elif instr.arg == LOG:
             self.log.emit(instr, mask)
-        elif not self.positions.emit(instr):
+        elif not (self.scaling.emit(instr) or self.positions.emit(instr)):
             raise Problem(f"unknown intrinsic {instr.arg}")
 
     def _barrier(self) -> None:
@@ -429,7 +426,7 @@ class GangFunction:
         self._move_phis(edge, mask)
         self._arrive(plan, edge, mask)
         target = self._jump_target(plan, edge)
-        if self._is_real_back_edge(plan, edge):
+        if edge.is_back and edge not in plan.route:
             self._poll(target, edge.source.terminator)
             return
         if edge.is_back and plan.route[edge] is END and self._has_lanes(plan, edge.source):
@@ -444,8 +441,7 @@ class GangFunction:
     def _leave_divergent(self, plan: RegionPlan, node: Node, mask: Mask) -> None:
         end = node.block.terminator
         condition = self.v.vector(end.operands[0])
-        yes = self.masks.both(mask, condition)
-        taken = [yes, self.masks.without(mask, yes)]
+        taken = [yes := self.masks.both(mask, condition), self.masks.without(mask, yes)]
         pairs = [(_edge(node, t), lanes) for t, lanes in zip(end.arg, taken, strict=True)]
         leaving = [(e, m) for e, m in pairs if plan.divergent and e.node is None and not e.is_back]
         rare = leaving if len(leaving) == 1 and leaving[0][0].target.phis else []
@@ -453,11 +449,9 @@ class GangFunction:
             if (edge, lanes) not in rare:
                 self._move_phis(edge, lanes)
                 self._arrive(plan, edge, lanes)
-        fall = plan.fall[node]
-        target = self._target_label(plan.region, fall)
         for edge, lanes in rare:
             self._leave_loop(plan, node, edge, lanes)
-        self.w.do(f"br label %{target}")
+        self.w.do(f"br label %{self._target_label(plan.region, plan.fall[node])}")
 
     def _leave_loop(self, plan: RegionPlan, node: Node, edge: Edge, lanes: str) -> None:
         """Some lanes of a divergent loop may be through: in most iterations there are none, then

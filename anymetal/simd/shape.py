@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from anymetal.ir.calls import SCALES
 from anymetal.ir.cfg import Loop, reverse_postorder
 from anymetal.ir.model import Argument, Block, Const, Global, Instr, Program, Value
 from anymetal.simd.regions import Node, RegionTree
@@ -64,7 +65,7 @@ class Launch:
 
 UNIFORM_CALLS = frozenset(
     f"__am_{what}_{axis}" for what in ("group", "size", "full_size", "grid") for axis in "xyz"
-) | {"__am_gang", "__am_ballot", "__am_all"}
+) | {"__am_gang", "__am_ballot", "__am_all", SCALES}
 
 
 class Shapes:

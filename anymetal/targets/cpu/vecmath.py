@@ -60,6 +60,11 @@ class VectorLibrary:
         """Whether 16 bytes can be compared and exchanged atomically."""
         return self.architecture == "aarch64" or "cx16" in self.features
 
+    @property
+    def scales(self) -> bool:
+        """Whether it multiplies floats by powers of two."""
+        return "avx512f" in self.features
+
     def symbol(self, function: str) -> tuple[str, int] | None:
         """Symbol and lanes of the vector version of `function` (such as "expf")."""
         if not self.isa:

@@ -64,6 +64,11 @@ unsigned __am_xscan_mul_u32(unsigned) AM_COLLECTIVE;
 // elements of a, and that one of b and c. Inactive lanes count as zeros in a and b.
 float __am_matrix_fma(float a0, float a1, float b, float c) AM_COLLECTIVE;
 
+// Whether there is an instruction for number * 2^exponent, a whole number, that gives infinity where
+// the product is too large and 0 where it is too small; and that instruction.
+bool __am_scales() AM_POSITION;
+float __am_scale(float number, float exponent) AM_POSITION;
+
 // Prints a line for each active lane, in the order of lanes (see logging.h).
 void __am_log(const unsigned long* record) AM_COLLECTIVE;
 

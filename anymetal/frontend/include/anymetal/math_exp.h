@@ -46,6 +46,20 @@ inline float limited(float result, float x, float low, float high) {
   return choose(x <= high, choose(x < low, 0.0f, result), x + __builtin_inff());
 }
 
+// What an exponential function looks at instead of x: no more than gives 0, or infinity, with an
+// instruction for powers of two.
+inline float within(float x, float low, float high) {
+  const float inside = choose(x < low - 2, low - 2, choose(x > high + 2, high + 2, x));
+  return choose(__am_scales(), inside, x);
+}
+
+// value * 2^n, n in the last bits of `shifted`: 0 for x below `low`, infinity above `high`.
+inline float finished(float value, float shifted, float x, float low, float high) {
+  AM_AS_WRITTEN
+  return choose(__am_scales(), __am_scale(value, shifted - to_whole),
+                limited(scaled(value, shifted), x, low, high));
+}
+
 // e^r for |r| <= ln 2 / 2
 inline float exp_core(float r) {
   AM_AS_WRITTEN
@@ -73,30 +87,31 @@ inline split_exponent split_ln2(float x) {
 }
 
 inline float exp(float x) {
-  const split_exponent parts = split_ln2(x);
-  return limited(scaled(exp_core(parts.rest), parts.shifted), x, -0x1.5d589ep+6f, 0x1.62e42ep+6f);
+  constexpr float low = -0x1.5d589ep+6f, high = 0x1.62e42ep+6f;
+  const split_exponent parts = split_ln2(within(x, low, high));
+  return finished(exp_core(parts.rest), parts.shifted, x, low, high);
 }
 
 inline float exp2(float x) {
   AM_AS_WRITTEN
-  const float shifted = x + to_whole;
-  const float r = x - (shifted - to_whole);
-  return limited(scaled(exp2_core(r), shifted), x, -126.0f, 0x1.fffffep+6f);
+  constexpr float low = -126, high = 0x1.fffffep+6f;
+  const float inside = within(x, low, high), shifted = inside + to_whole;
+  const float r = inside - (shifted - to_whole);
+  return finished(exp2_core(r), shifted, x, low, high);
 }
 
 inline float exp10(float x) {
   AM_AS_WRITTEN
-  const float shifted = x * 0x1.a934fp+1f + to_whole;
+  constexpr float low = -0x1.2f702ep+5f, high = 0x1.344134p+5f;
+  const float inside = within(x, low, high), shifted = inside * 0x1.a934fp+1f + to_whole;
   const float n = shifted - to_whole;
-  const float r = (x - n * 0x1.344p-2f) - n * 0x1.3509f8p-18f;
-  const float result = scaled(exp_core(r * 0x1.26bb1cp+1f), shifted);
-  return limited(result, x, -0x1.2f702ep+5f, 0x1.344134p+5f);
+  const float r = (inside - n * 0x1.344p-2f) - n * 0x1.3509f8p-18f;
+  return finished(exp_core(r * 0x1.26bb1cp+1f), shifted, x, low, high);
 }
 
 // (e^x - 1) 2^-drop for 0 <= x < 90, accurate for small x.
-inline float expm1_core(float x, int drop) {
+inline float expm1_core(split_exponent parts, int drop) {
   AM_AS_WRITTEN
-  const split_exponent parts = split_ln2(x);
   const float r = parts.rest;
   const float rest = polynomial(r, 0.5f, 0x1.555554p-3f, 0x1.5554eap-5f, 0x1.1113acp-7f,
                                 0x1.6d4c7p-10f, 0x1.9c5994p-13f);
@@ -104,11 +119,14 @@ inline float expm1_core(float x, int drop) {
   return factor * (r + r * r * rest) + (factor - power_of_two(-drop));
 }
 
-// (e^2x - 1) / (e^2x + 1); 1 from 9.02 on.
+// (e^2x - 1) / (e^2x + 1); 1 from 9.02 on. The larger n, the less does e^2x matter: what a float
+// lacks of n ln 2 is nothing here.
 inline float tanh(float x) {
   AM_AS_WRITTEN
   const float size = __builtin_fabsf(x);
-  const float grown = expm1_core(2 * choose(size > 9.5f, 9.5f, size), 0);
+  const float twice = 2 * choose(size > 9.5f, 9.5f, size);
+  const float shifted = twice * 0x1.715476p+0f + to_whole;
+  const float grown = expm1_core({twice - (shifted - to_whole) * 0x1.62e43p-1f, shifted}, 0);
   return __builtin_copysignf(grown / (grown + 2), x);
 }
 
@@ -116,7 +134,7 @@ inline float tanh(float x) {
 inline float sinh(float x) {
   AM_AS_WRITTEN
   const float size = __builtin_fabsf(x);
-  const float quarter = expm1_core(size, 2);
+  const float quarter = expm1_core(split_ln2(size), 2);
   const float result = 2 * (quarter + quarter / (4 * quarter + 1));
   const float finite = choose(size < 89.5f, result, size + __builtin_inff());
   return __builtin_copysignf(choose(size < 0x1p-12f, size, finite), x);
