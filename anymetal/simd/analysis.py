@@ -13,17 +13,22 @@ from anymetal.simd.lane_split import split_lanes
 from anymetal.simd.lanes import is_cross_lane, laid_out
 from anymetal.simd.linear import LinearForms
 from anymetal.simd.linearize import Linearizer, RegionPlan
+from anymetal.simd.log import LOG
 from anymetal.simd.mask_roots import MaskRoots
 from anymetal.simd.order import in_memory_order
 from anymetal.simd.origins import Origin, pointer_origins, read_only, unlocked
 from anymetal.simd.private import interleaved_pointers
 from anymetal.simd.products import Columns, Product, find_products, row_phis
-from anymetal.simd.regions import Region, RegionTree
+from anymetal.simd.regions import BARRIER, Region, RegionTree
 from anymetal.simd.shape import Launch, Shapes
 from anymetal.simd.streams import streaming_stores
 from anymetal.simd.sums import Sums, own_sums
 from anymetal.simd.tiles import Tile, TileFinder
 from anymetal.simd.wide_atomics import later_additions
+
+#: Accesses of a block that ask whether all lanes are active, until it is worth to have it twice;
+#: and instructions of a block for which it is not.
+OFTEN, LARGE = 3, 400
 
 
 @dataclass
@@ -105,6 +110,14 @@ class Analysis:
     def _tiles(self) -> TileFinder:
         return TileFinder(self.program, self.shapes, self.private, self.origins, self.numbers)
 
+    def asks_often(self, block: Block) -> bool:
+        """Whether several accesses ask if all lanes are active. Then the block is there twice, once
+        for all lanes, and asks once. What keeps state in the generator is only there once."""
+        if block is self.program.blocks[0] or any(map(_has_state, block.instrs)):
+            return False
+        asking = (self.groups.get(i) or self.tiles.get(i) for i in block.instrs)
+        return len({access for access in asking if access}) >= OFTEN and len(block.instrs) <= LARGE
+
     @property
     def streamed_bytes(self) -> int:
         """What a thread stores that may go past the caches, once through."""
@@ -115,3 +128,10 @@ class Analysis:
         """Whether threads of the scalar build have to wait for each other in cross-lane calls."""
         calls = (i.arg for i in self.program.instructions() if i.op == "call")
         return self.width == 1 and any(is_cross_lane(callee) for callee in calls)
+
+
+def _has_state(instr: Instr) -> bool:
+    """Atomic operations may wait in a queue, SIMD-groups at barriers."""
+    return instr.op in ("atomicrmw", "cmpxchg", "alloca") or (
+        instr.op == "call" and instr.arg in (BARRIER, LOG)
+    )

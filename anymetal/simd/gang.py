@@ -308,7 +308,18 @@ class GangFunction:
                 name = self.w.value(f"load {type_}, ptr {self._phi_slot(phi, form)}")
                 self.v.define(phi, **{form: name})
         self.matrices.enter(block)
-        for instr in block.body:
+        if mask is not None and self.a.asks_often(block):
+            some = self.w.fresh("some.lanes")
+            self.w.do(f"br i1 {self.masks.all(mask)}, label %{some}.all, label %{some}")
+            self.w.label(f"{some}.all")
+            before = dict(self.v.local)
+            self._body(plan, node, None)
+            self.v.local = before  # what one side computes is not there on the other
+            self.w.label(some)
+        self._body(plan, node, mask)
+
+    def _body(self, plan: RegionPlan, node: Node, mask: Mask) -> None:
+        for instr in node.block.body:
             self._instruction(instr, mask)
         self._leave(plan, node, mask)
 

@@ -133,3 +133,14 @@ def deepest_loops(lines: list[str]) -> list[list[str]]:
         for loop, level in depth.items()
         if level == max(depth.values())
     ]
+
+
+def test_a_block_asks_once_for_all_lanes() -> None:
+    """Three groups under a mask: the block is there for all lanes, and for some."""
+    text = vector_ir("groups under a mask")
+    start = text.index("@gang.full(", text.index("define internal"))
+    body = text[start : text.index("\n}", start)]
+    whole = body[body.index(".all:") :]
+    whole = whole[: whole.index("some.lanes", 10)]
+    assert body.count("icmp eq i32") - body.count("icmp eq i32 0") >= 1
+    assert "masked" not in whole and "gather" not in whole
