@@ -228,7 +228,7 @@ class GangFunction:
         mask = self._mask(node)
         self._store_mask(node.inner, mask)
         for edge in node.edges:
-            self._store_empty(edge_key(node.inner, edge))
+            self._store_empty(node.inner.key(edge))
         self.w.do(f"br label %{header}")
         self.w.label(header)
         self._store_empty((node.inner, "back"))
@@ -252,9 +252,7 @@ class GangFunction:
         self.w.label(done)
         plan = self.a.plans[node.region]
         for edge in node.edges:
-            mask = self.w.value(
-                f"load {self.masks.type}, ptr {self._slot(edge_key(node.inner, edge))}"
-            )
+            mask = self.w.value(f"load {self.masks.type}, ptr {self._slot(node.inner.key(edge))}")
             self._arrive(plan, edge, mask)
         self.w.do(f"br label %{self._target_label(node.region, plan.fall[node])}")
 
@@ -272,7 +270,7 @@ class GangFunction:
         if edge.node is not None:
             self._hand_mask(plan, edge.node, mask)
         elif plan.divergent:
-            key = (plan.region, "back") if edge.is_back else edge_key(plan.region, edge)
+            key = (plan.region, "back") if edge.is_back else plan.region.key(edge)
             old = self.w.value(f"load {self.masks.type}, ptr {self._slot(key)}")
             self._store_mask(key, self.masks.either(old, mask))
         elif edge.is_back:
@@ -280,11 +278,7 @@ class GangFunction:
         else:
             assert plan.region.node is not None
             outer = self.a.plans[plan.region.node.region]
-            self._arrive(outer, self._outer_edge(plan.region.node, edge), mask)
-
-    @staticmethod
-    def _outer_edge(node: Node, edge: Edge) -> Edge:
-        return next(e for e in node.edges if e.source is edge.source and e.target is edge.target)
+            self._arrive(outer, plan.region.node.edge_to(edge.target, edge.source), mask)
 
     def _jump_target(self, plan: RegionPlan, edge: Edge) -> str:
         """Where control really goes when all lanes take `edge`."""
@@ -294,7 +288,7 @@ class GangFunction:
             return self._label(plan.region.entry)
         assert plan.region.node is not None
         outer = self.a.plans[plan.region.node.region]
-        return self._jump_target(outer, self._outer_edge(plan.region.node, edge))
+        return self._jump_target(outer, plan.region.node.edge_to(edge.target, edge.source))
 
     # -- blocks ---------------------------------------------------------------------------
 
@@ -430,7 +424,7 @@ class GangFunction:
         for label, target in zip(labels, end.arg, strict=True):
             self.w.label(label)
             self.v.local = dict(saved)  # what one side computes is not there on the other
-            self._take(plan, _edge(node, target), mask)
+            self._take(plan, node.edge_to(target), mask)
 
     def _take(self, plan: RegionPlan, edge: Edge, mask: Mask) -> None:
         """All lanes of the block take this edge, and so does control."""
@@ -452,8 +446,9 @@ class GangFunction:
     def _leave_divergent(self, plan: RegionPlan, node: Node, mask: Mask) -> None:
         end = node.block.terminator
         condition = self.v.vector(end.operands[0])
-        taken = [yes := self.masks.both(mask, condition), self.masks.without(mask, yes)]
-        pairs = [(_edge(node, t), lanes) for t, lanes in zip(end.arg, taken, strict=True)]
+        yes = self.masks.both(mask, condition)
+        taken = [yes, self.masks.without(mask, yes)]
+        pairs = [(node.edge_to(t), lanes) for t, lanes in zip(end.arg, taken, strict=True)]
         leaving = [(e, m) for e, m in pairs if plan.divergent and e.node is None and not e.is_back]
         rare = leaving if len(leaving) == 1 and leaving[0][0].target.phis else []
         for edge, lanes in pairs:
@@ -499,12 +494,3 @@ class GangFunction:
                     f"select {self.masks.type} {mask}, {type_} {name}, {type_} {old}"
                 )
             self.w.do(f"store {type_} {name}, ptr {slot}")
-
-
-def edge_key(region: Region, edge: Edge) -> tuple[Region, Block, Block]:
-    """An edge that leaves a loop is one Edge object per region; this names it in all of them."""
-    return region, edge.source, edge.target
-
-
-def _edge(node: Node, target: Block) -> Edge:
-    return next(e for e in node.edges if e.target is target)

@@ -43,6 +43,10 @@ class Node:
     def successors(self) -> list[Node]:
         return list(dict.fromkeys(e.node for e in self.edges if e.node is not None))
 
+    def edge_to(self, target: Block, source: Block | None = None) -> Edge:
+        """The edge to a block; a loop may have several, from different blocks in it."""
+        return next(e for e in self.edges if e.target is target and source in (None, e.source))
+
 
 @dataclass(eq=False)
 class Region:
@@ -56,6 +60,10 @@ class Region:
     @property
     def entry(self) -> Node:
         return self.nodes[0]
+
+    def key(self, edge: Edge) -> tuple[Region, Block, Block]:
+        """An edge that leaves a loop is one Edge object per region; this names it in all."""
+        return self, edge.source, edge.target
 
     def ancestors(self) -> list[Region]:
         """This region and all around it, innermost first."""

@@ -6,13 +6,14 @@ import functools
 import re
 from collections import Counter
 
+import mlx.core as mx
 import pytest
 
 from anymetal.ir.cfg import find_loops
 from anymetal.ir.model import Block, Instr
 from anymetal.ir.types import VOID
 from anymetal.targets.cpu import compiler
-from tests.simd.full_width import KERNELS
+from tests.simd.full_width import KERNELS, Kernel
 
 #: What the version for full gangs does to memory, and the functions it calls. A masked access is
 #: one of consecutive elements, too. "*": some, as many as the loop was unrolled.
@@ -43,7 +44,10 @@ _ACCESS = re.compile(
 
 @functools.cache
 def vector_ir(name: str) -> str:
-    kernel = KERNELS[name]
+    return vector_ir_of(KERNELS[name])
+
+
+def vector_ir_of(kernel: Kernel) -> str:
     variant = kernel.variant("x86-64-v4")
     program = compiler.thread_program(kernel.source())
     return compiler.vector_ir(program, variant, compiler.machine_for(variant.cpu))
@@ -135,9 +139,19 @@ def deepest_loops(lines: list[str]) -> list[list[str]]:
     ]
 
 
+_MASKED = """
+uint i = thread_position_in_grid.x;
+if (i < 100) {
+  float4 v = ((const device float4*)x)[i] * ((const device float2*)y)[i].xyxy;
+  ((device float4*)out)[i] = v.wzyx;
+}
+"""
+
+
 def test_a_block_asks_once_for_all_lanes() -> None:
     """Three groups under a mask: the block is there for all lanes, and for some."""
-    text = vector_ir("groups under a mask")
+    inputs = {"x": mx.zeros((100, 4)), "y": mx.zeros((100, 2))}
+    text = vector_ir_of(Kernel(inputs, _MASKED, (128, 1, 1), (128, 1, 1)))
     start = text.index("@gang.full(", text.index("define internal"))
     body = text[start : text.index("\n}", start)]
     whole = body[body.index(".all:") :]
