@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -159,24 +160,31 @@ def test_products_in_float_are_kept_where_they_do(capfd: Any) -> None:
     assert capfd.readouterr().err.startswith("gram 64×100 float32: float32 (a product of matrices")
 
 
-def test_explain_and_the_environment(monkeypatch: pytest.MonkeyPatch, capfd: Any) -> None:
+@pytest.fixture
+def environment() -> Iterator[pytest.MonkeyPatch]:
+    """Variables that the switch reads anew, before and afterwards."""
+    with pytest.MonkeyPatch.context() as patch:
+        yield patch
+    switch.forget()
+
+
+def test_explain_and_the_environment(environment: pytest.MonkeyPatch, capfd: Any) -> None:
     x, y = mx.array([1e20, 1e6, 3.0, -1e20, -1e6]), mx.ones(5)
     assert dot(x, y, explain=True).item() == 3
     assert capfd.readouterr().err.splitlines() == [
         "dot 1×5 float32: auto (each sum as precise as its tolerance needs)",
         "dot: sums by 1 limb",
     ]
-    monkeypatch.setenv("ANYMETAL_SWITCH", "dot=float32,norm=limb")
+    environment.setenv("ANYMETAL_SWITCH", "dot=float32,norm=limb")
     switch.forget()
     assert dot(x, y, explain=True).item() == 0
     assert capfd.readouterr().err == "dot 1×5 float32: float32 (ANYMETAL_SWITCH)\n"
     assert dot(x, y, accumulate="exact", explain=True).item() == 3
     assert capfd.readouterr().err == "dot 1×5 float32: exact (asked for by the caller)\n"
-    monkeypatch.setenv("ANYMETAL_SWITCH", "dot=mlx")
+    environment.setenv("ANYMETAL_SWITCH", "dot=mlx")
     switch.forget()
     with pytest.raises(ValueError, match="ANYMETAL_SWITCH asks for 'mlx'"):
         dot(x, x)
-    switch.forget()
 
 
 def test_transformations() -> None:
