@@ -165,5 +165,7 @@ def _is_elementwise(instr: Instr) -> bool:
     if any(v.type.is_ptr or isinstance(v.type, t.Struct) for v in (instr, *instr.operands)):
         return False
     if instr.op == "call":
-        return calls.is_known(instr.arg) and not instr.arg.startswith(_OTHER) and instr.has_result
+        if not calls.is_known(instr.arg) or not instr.has_result:
+            return False
+        return instr.arg == calls.SCALE or not instr.arg.startswith(_OTHER)
     return instr.op in _ELEMENTWISE
