@@ -42,6 +42,7 @@ _OPPOSITE = {
 }  # fmt: skip
 #: What may be computed although nobody may need it, besides calls.
 _FREE = frozenset("add sub mul shl lshr ashr and or xor zext sext trunc icmp select freeze".split())
+_PLACES = frozenset(n for n in POSITIONS if "size" not in n and "grid" not in n)
 _FREE_CALLS = ("llvm.smin.", "llvm.smax.", "llvm.umin.", "llvm.umax.", "llvm.abs.")
 
 
@@ -133,9 +134,23 @@ def _check(condition: Value, wanted: bool, pointers: list[Value]) -> Iterator[_C
     comparisons: dict[Instr, bool] = {}
     if not _comparisons(condition, wanted, comparisons):
         return
-    inside = _made_of(pointers)
+    inside = {i for i in _made_of(pointers) if _moves(i)}
     if isinstance(condition, Instr) and all(_made_of(one.operands) & inside for one in comparisons):
         yield _Check(condition, wanted, comparisons)
+
+
+def _moves(value: Instr) -> bool:
+    """Whether a value follows from where the thread stands: not the length of a row."""
+    found: set[Value] = set()
+    work: list[Value] = [value]
+    while work:
+        one = work.pop()
+        if isinstance(one, Instr) and one not in found:
+            found.add(one)
+            if one.op == "call" and one.arg in _PLACES:
+                return True
+            work.extend(one.operands)
+    return False
 
 
 def _comparisons(value: Value, wanted: bool, found: dict[Instr, bool]) -> bool:

@@ -40,6 +40,7 @@ def questions(kernel: Program) -> int:
         ("if (thread_index_in_simdgroup < 16) out[i] = a[i];", 0),
         ("if (a[i] > 0) out[i] = 1;", 0),  # a matter of the data
         ("if (s > 0) out[i] = a[i];", 0),  # not what the address is made of
+        ("for (int k = 0; k < n; ++k) out[i] += a[k * n + i];", 0),  # the same for all threads
         ("for (int k = 0; k < n; ++k) if (i + k < n) out[i] += a[i + k];", 0),  # not known in front
     ],
 )
