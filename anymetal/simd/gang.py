@@ -386,6 +386,8 @@ class GangFunction:
         if self.suspends:
             resumed = self.w.fresh("resumed")
             self.w.lines.extend(suspend(resumed, self.w.fresh("state")))
+        else:  # or LLVM would take what lanes have stored out of registers, one by one
+            self.w.do('call void asm sideeffect "", "~{memory}"()')
 
     def _alloca(self, instr: Instr) -> None:
         type_, align = instr.arg
