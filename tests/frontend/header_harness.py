@@ -65,6 +65,9 @@ unsigned __am_shuffle(unsigned value, unsigned lane) {
   return am_lane_values[lane] | (value & 0x80000000);
 }
 // Other lanes vote as `am_votes` says; a constant `true` asks for the active lanes.
+bool __am_scales() { return false; }
+float __am_scale(float number, float exponent) { return number * __builtin_exp2f(exponent); }
+
 unsigned __am_ballot(bool mine) {
   unsigned own = 1u << am_position[0];
   return mine ? (am_votes | own) & am_active : am_votes & ~own & am_active;
