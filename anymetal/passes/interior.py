@@ -69,7 +69,7 @@ def run(program: Program, launch: Launch) -> None:
     bounds = [
         i
         for i in _ragged(program, shapes)
-        if i not in comparisons and front.can_have(i.operands[1])
+        if i not in comparisons and i not in front.there and front.can_have(i.operands[1])
     ]
     if (comparisons or bounds) and len(comparisons) <= _MOST_COMPARISONS:
         front.move_allocas()
@@ -363,7 +363,7 @@ class _Versions:
             for instr in copy.instrs:
                 instr.operands = [self.values.get(v, v) for v in instr.operands]
         for compare in self.bounds:
-            inside = self.values[compare]
+            inside = self.values.get(compare)
             if isinstance(inside, Instr):
                 inside.operands[1] = front.whole(compare.operands[1])
         passes = front.all_pass(self.comparisons, [i.operands[1] for i in self.bounds])

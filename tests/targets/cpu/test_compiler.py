@@ -50,11 +50,13 @@ def module_of(body: str, variant: Variant, header: str = "") -> str:
     ],
 )
 @pytest.mark.parametrize("width", [32, 1])
-def test_an_object_exports_am_entry_and_nothing_else(header: str, body: str, width: int) -> None:
+def test_an_object_exports_what_a_launch_needs_and_nothing_else(
+    header: str, body: str, width: int
+) -> None:
     with gang_width(width):
         launch = variant()
     found = symbols(compile_kernel(kernel_source(_ID + body, header), launch))
-    assert found.exported == {"am_entry"}
+    assert found.exported == {"am_entry", "am_stores"}
     assert not any("am_" in name or "coro" in name for name in found.undefined)
 
 
