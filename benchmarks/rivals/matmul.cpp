@@ -75,7 +75,48 @@ void multiply(const T* a, const T* b, float* c, int64_t rows, int64_t columns, i
   }
 }
 
+// So few columns that nothing is worth packing: `b` fits the second-level cache, and the rows of
+// `a` are read once, in the order of memory. kHigh * kVectors sums of `kVectors` * W columns.
+template <int kHigh, int kVectors>
+void multiply_narrow(const float* a, const float* b, float* c, int64_t rows, int64_t columns,
+                     int64_t inner) {
+  parallel(rows, 64, [=](int64_t first, int64_t last) {
+    for (int64_t row = first; row < last; row += kHigh) {
+      for (int64_t column = 0; column < columns; column += kVectors * W) {
+        vf sums[kHigh][kVectors] = {};
+        for (int64_t k = 0; k < inner; ++k) {
+          vf right[kVectors];
+#pragma clang loop unroll(full)
+          for (int v = 0; v < kVectors; ++v) right[v] = load(b + k * columns + column + v * W);
+#pragma clang loop unroll(full)
+          for (int r = 0; r < kHigh; ++r) {
+            const vf factor = vf(a[(row + r) * inner + k]);
+#pragma clang loop unroll(full)
+            for (int v = 0; v < kVectors; ++v) sums[r][v] = fma(factor, right[v], sums[r][v]);
+          }
+        }
+#pragma clang loop unroll(full)
+        for (int r = 0; r < kHigh; ++r) {
+#pragma clang loop unroll(full)
+          for (int v = 0; v < kVectors; ++v) {
+            store(c + (row + r) * columns + column + v * W, sums[r][v]);
+          }
+        }
+      }
+    }
+  });
+}
+
 }  // namespace
+
+extern "C" void bench_matmul_narrow(const float* a, const float* b, float* out, int64_t rows,
+                                    int64_t columns, int64_t inner) {
+  if (W == 16 && columns % (4 * W) == 0) {
+    multiply_narrow<4, 4>(a, b, out, rows, columns, inner);
+  } else {
+    multiply_narrow<kRows, 2>(a, b, out, rows, columns, inner);
+  }
+}
 
 extern "C" void bench_matmul_float32(const float* a, const float* b, float* out, int64_t rows,
                                      int64_t columns, int64_t inner) {

@@ -35,8 +35,8 @@ def _product(transposed: bool, columns: int) -> Prepared:
             Rival(NUMPY, "np.matmul(out)", lambda: np.matmul(left, ab, out)),
         ]
         if not transposed:
-            run = native("matmul_float32", aa, ab, rows, columns, inner, out=out)
-            rivals.insert(0, Rival(CXX, "packed panels", run))
+            run = native("matmul_narrow", aa, ab, rows, columns, inner, out=out)
+            rivals.insert(0, Rival(CXX, "sums in registers", run))
         return Race(
             evaluated(lambda: routine(a, b)),
             rivals,

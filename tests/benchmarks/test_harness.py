@@ -52,6 +52,20 @@ def test_a_slow_contender_leaves_after_a_few_rounds() -> None:
     assert len(timings[TORCH]) == 5 < len(timings[OURS])
 
 
+def test_everything_is_made_anew_in_several_places() -> None:
+    made: list[list[float]] = []
+
+    def prepare(random: np.random.Generator) -> Race:
+        own = random.standard_normal(4)
+        made.append(own.tolist())
+        return Race(lambda: own, [Rival(CXX, "the same", lambda: own)], [own])
+
+    result = harness.run(Row("row", "a row", prepare), seconds=0.01)
+    assert len(made) == len({tuple(numbers) for numbers in made}) == 3
+    ours, theirs = (timing.seconds for timing in result.timings)
+    assert len(ours) == len(theirs) >= 15
+
+
 def test_wrong_results_are_found_whoever_returns_them() -> None:
     with pytest.raises(AssertionError, match=r"1 of 4 elements of result 0 of C\+\+ .* \[2\] is 9"):
         _run([Rival(CXX, "wrong", lambda: np.array([0, 1, 9, 3.0]))], [RIGHT])
@@ -63,7 +77,7 @@ def test_wrong_results_are_found_whoever_returns_them() -> None:
 def test_a_contender_may_bring_its_own_check() -> None:
     seen: list[harness.Array] = []
     _run([Rival(TORCH, "random", lambda: RIGHT + 1, lambda arrays: seen.extend(arrays))], [RIGHT])
-    assert [a.tolist() for a in seen] == [[1, 2, 3, 4]]
+    assert [a.tolist() for a in seen] == [[1, 2, 3, 4]] * 3
 
 
 def test_integers_must_be_equal_and_floats_close() -> None:
