@@ -225,7 +225,7 @@ def _ragged(program: Program, shapes: Shapes) -> list[Instr]:
         if i.op == "icmp"
         and i.arg in ("ult", "uge", "slt", "sge")
         and shapes[i].is_varying
-        and shapes.counts_lanes(i.operands[0])
+        and shapes.lane_bits(i.operands[0]) == 0
         and shapes[i.operands[1]].is_uniform
         and isinstance(i.operands[1], Instr)
     ]

@@ -1,9 +1,11 @@
 """Takes the lane number out of divisions of a thread's index.
 
-`i / 8` and `i % 8` of an index that counts on from lane to lane vary. But where the first lane's
-index is a multiple of 32 they are a uniform part plus what follows from the lane number:
+`i / 8` and `i % 8 * 4` of an index that counts on from lane to lane vary. But where the first
+lane's index is a multiple of 32, the lane number has bits of its own in `i`, and in `4 * i`. So a
+shift, or a selection of bits, is that of a uniform part plus that of the lane number alone:
 
-    i >> 3  =  ((i - lane) >> 3) + (lane >> 3)          i & 7  =  lane & 7
+    i >> 3  =  ((i - lane) >> 3) + (lane >> 3)
+    4 * i & 28  =  (4 * i - 4 * lane & 28) + (4 * lane & 28)  =  4 * lane & 28
 
 which lane_numbers.py and tiles.py know what to do with.
 """
@@ -24,30 +26,36 @@ def split_lanes(program: Program, shapes: Shapes) -> bool:
 
 
 def _split(block: Block, instr: Instr, shapes: Shapes) -> Value | None:
-    if instr.op not in ("lshr", "and"):
+    if instr.op not in ("lshr", "and") or not shapes[instr].is_varying:
         return None
     value, number = instr.operands
     if not isinstance(number, Const) or number.int_value is None:
         return None
-    if not shapes.counts_lanes(value) or getattr(value, "arg", None) == "__am_lane":
+    lowest = shapes.lane_bits(value)
+    if lowest is None or _is_lane(value):
         return None
-    amount, low = number.int_value, shapes.width - 1
-    if instr.op == "lshr":
-        return _shifted(block, value, number) if 0 < 1 << amount <= low else None
-    if amount & ~low:  # the base takes part, too
-        return None
-    return block.append(Instr(instr.type, "and", [_lane(block, instr.type), number]))
+    lane = _lane(block, instr.type, lowest)
+    part = block.append(Instr(instr.type, instr.op, [lane, number]))
+    bits = (shapes.width - 1) << lowest
+    if instr.op == "and" and not number.int_value & ~bits:  # the uniform part does not take part
+        return part
+    base = block.append(Instr(instr.type, "sub", [value, lane]))
+    rest = block.append(Instr(instr.type, instr.op, [base, number]))
+    return block.append(Instr(instr.type, "add", [rest, part], None, "nuw nsw"))
 
 
-def _lane(block: Block, type_: t.Type) -> Value:
-    lane = block.append(Instr(t.I32, "call", [], "__am_lane"))
-    return lane if type_ == t.I32 else block.append(Instr(type_, "zext", [lane], None, "nneg"))
+def _is_lane(value: Value) -> bool:
+    """Whether the value is the lane number itself, however wide and however far to the left."""
+    while isinstance(value, Instr) and value.op in ("zext", "shl"):
+        value = value.operands[0]
+    return isinstance(value, Instr) and value.op == "call" and value.arg == "__am_lane"
 
 
-def _shifted(block: Block, value: Value, number: Const) -> Value:
-    type_ = value.type
-    lane = _lane(block, type_)
-    base = block.append(Instr(type_, "sub", [value, lane]))
-    high = block.append(Instr(type_, "lshr", [base, number]))
-    row = block.append(Instr(type_, "lshr", [lane, number]))
-    return block.append(Instr(type_, "add", [high, row], None, "nuw nsw"))
+def _lane(block: Block, type_: t.Type, lowest: int) -> Value:
+    """The lane number, from bit `lowest` on."""
+    lane: Value = block.append(Instr(t.I32, "call", [], "__am_lane"))
+    if type_ != t.I32:
+        lane = block.append(Instr(type_, "zext", [lane], None, "nneg"))
+    if not lowest:
+        return lane
+    return block.append(Instr(type_, "shl", [lane, Const(type_, str(lowest))], None, "nuw nsw"))

@@ -101,9 +101,17 @@ class Shapes:
             return node.inner.loop in self.divergent_loops
         return node.block in self.divergent
 
-    def counts_lanes(self, value: Value) -> bool:
-        """Whether the value counts on from lane to lane, from a multiple of the width."""
-        return self._aligned_lanes(self[value])
+    def lane_bits(self, value: Value) -> int | None:
+        """The lowest bit of those that hold the lane number, if they hold nothing else.
+
+        That is n where a value counts on by 2^n from lane to lane, from a multiple of 2^n times
+        the width.
+        """
+        shape = self[value]
+        step = shape.stride
+        if not shape.is_strided or not shape.exact or step < 0 or step & (step - 1):
+            return None
+        return step.bit_length() - 1 if shape.multiple >= step * self.width else None
 
     def force(
         self, *, loop: Loop | None = None, block: Block | None = None, join: Block | None = None
@@ -283,7 +291,7 @@ class Shapes:
             return max(self._multiple(v, UNIFORM) for v in value.operands)
         if isinstance(value, Instr) and value.op in ("mul", "shl") and shape.is_uniform:
             sizes = [self._multiple(v, UNIFORM) for v in value.operands]
-            return max(sizes) if value.op == "mul" else sizes[0]
+            return max(sizes) if value.op == "mul" else sizes[0] << _amount(value)
         if isinstance(value, Instr) and value.op == "call" and self.launch.aligned:
             known = value.arg == "__am_full_size_x"
             known |= value.arg == "__am_size_x" and self.launch.whole
@@ -311,7 +319,7 @@ class Shapes:
             return UNIFORM
         if factor is None or not shape.is_strided or abs(factor) > 1 << 20:
             return VARYING
-        return strided(shape.stride * factor, shape.exact, shape.multiple)
+        return strided(shape.stride * factor, shape.exact, shape.multiple * (factor & -factor))
 
     def _op_mul(self, instr: Instr, shapes: list[Shape]) -> Shape:
         right = instr.operands[1]
@@ -380,6 +388,12 @@ class Shapes:
 
     def _op_select(self, instr: Instr, shapes: list[Shape]) -> Shape:
         return _join(shapes[1], shapes[2]) if shapes[0].is_uniform else VARYING
+
+
+def _amount(shift: Instr) -> int:
+    """By how many bits a value is shifted to the left, at least."""
+    number = shift.operands[1]
+    return (number.int_value or 0) if isinstance(number, Const) else 0
 
 
 def _join(a: Shape, b: Shape) -> Shape:

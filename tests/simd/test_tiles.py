@@ -47,6 +47,17 @@ def tiles(body: str) -> list[tuple[str, int, list[int]]]:
             "uint i = thread_position_in_threadgroup.x; out[i] = a[i / 8 * n + i % 8];",
             [("load", 1, [8] * 4)],
         ),
+        # Also in steps of the threadgroup, with four elements a lane.
+        (
+            "for (uint i = thread_index_in_threadgroup; i < 512; i += 128) { float4 v = "
+            "((const device float4*)(a + i / 8 * n + i % 8 * 4))[0]; out[i] = dot(v, v); }",
+            [("load", 4, [32] * 4)],
+        ),
+        (
+            "uint i = 4 * thread_position_in_threadgroup.x; float4 v = "
+            "((const device float4*)(a + (i & ~15) * n + i % 16))[0]; out[i] = dot(v, v);",
+            [("load", 4, [16] * 8)],
+        ),
         # A place that may wrap at 256.
         ("out[lane] = a[row * n + uchar(n + column)];", []),
         # Nothing is known of the row.
