@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import mlx.core as mx
@@ -13,6 +14,7 @@ import pytest
 import anymetal
 from anymetal import targets
 from anymetal.errors import ToolchainError
+from anymetal.runtime.bridge import loader, recipe
 from anymetal.signature import metal_text
 from anymetal.targets import Launch
 from anymetal.targets.base import Arguments as CallArguments
@@ -70,6 +72,20 @@ def target() -> Iterator[RecordingTarget]:
     targets.select(recording)
     yield recording
     targets.select(None)
+
+
+@pytest.fixture(scope="session")
+def built_bridge() -> Path:
+    """The finished bridge, which this process then has; built once if the cache has none."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ANYMETAL_BRIDGE", "wait")
+        loader.native()
+        try:
+            found = recipe.recipe().library()
+        except recipe.Missing as error:
+            pytest.skip(f"{error}; {error.remedy}")
+    assert found is not None, loader.status()
+    return found
 
 
 @pytest.fixture(scope="session")

@@ -38,6 +38,8 @@ _DIRECTIVE = re.compile(rf"// ({'|'.join(_KEYS)}):(.*)")
 _CONTINUED = re.compile(r"//(    +.*|\s*)$")
 _ARRAY = re.compile(r"(\w+)\s*=\s*(\w+)\s*(\[[^\]]*\])?\s*(.*)", re.S)
 _POSITION = re.compile(r"(.*) at (\d+):(\d+)", re.S)
+#: What formulas may ask of each thread.
+_WHO = ("tid", "lid", "group", "lane", "simdgroup", "px", "py", "pz")
 #: Relative error that rounding alone may cause.
 _ROUNDING = {mx.float16: 1e-3, mx.bfloat16: 1e-2}
 _SHOWN = 5
@@ -257,23 +259,27 @@ def _names(case: MetalCase, dtype: str, inputs: dict[str, mx.array]) -> dict[str
         name, _, expression = text.partition("=")
         view: mx.array = eval(expression, {"mx": mx, **inputs})
         names[name.strip()] = _to_numpy(mx.contiguous(view))
-    layout = case.launch.layout
+    # Laying out the threads of a large launch takes longer than all else, and few formulas ask.
+    words = set(re.findall(r"\w+", " ".join(case.all("where") + case.all("expect"))))
+    if not words.isdisjoint(_WHO):
+        names = {**_who(case.launch), **names}
+    return names
+
+
+def _who(launch: Launch) -> dict[str, Any]:
+    """Who each thread is, in the order of the linear position in the grid."""
+    layout = launch.layout
     order = np.flatnonzero(layout.exists)
     order = order[np.argsort(layout.thread[order])]
-    position = layout.attributes["thread_position_in_grid"]
-    threads = {
-        "tid": layout.thread,
-        "lid": layout.local,
-        "group": layout.group,
-        "lane": layout.attributes["thread_index_in_simdgroup"],
-        "simdgroup": layout.attributes["simdgroup_index_in_threadgroup"],
-        "px": position[0],
-        "py": position[1],
-        "pz": position[2],
-    }
-    for name, values in threads.items():
-        names.setdefault(name, values[order].astype(np.int64))
-    return names
+    values = (
+        layout.thread,
+        layout.local,
+        layout.group,
+        layout.attributes["thread_index_in_simdgroup"],
+        layout.attributes["simdgroup_index_in_threadgroup"],
+        *layout.attributes["thread_position_in_grid"],
+    )
+    return {name: array[order].astype(np.int64) for name, array in zip(_WHO, values, strict=True)}
 
 
 def _compare(

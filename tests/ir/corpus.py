@@ -10,11 +10,8 @@ from typing import NamedTuple
 import mlx.core as mx
 
 from anymetal import targets
-from anymetal.ir.model import Program
-from anymetal.ir.spec import check
 from anymetal.source import KernelSource
 from anymetal.targets import Launch
-from anymetal.targets.cpu.compiler import thread_program
 from anymetal.targets.cpu.variant import Variant, variant_for
 from anymetal.testing.metal_case import MetalCase, parse, run
 
@@ -49,10 +46,6 @@ class CorpusCase(NamedTuple):
         launch = self.launch()
         x, y, z = map(min, launch.threadgroup, launch.grid)
         return launch.source, variant_for(launch.source, launch.grid, (x, y, z))
-
-    def program(self) -> Program:
-        """Its thread program, checked after every pass."""
-        return thread_program(self.source()[0], check=check)
 
 
 class _Recorded(BaseException):

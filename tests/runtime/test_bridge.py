@@ -30,23 +30,18 @@ DTYPES = [
 LARGE = (1 << 18,)
 
 
-@pytest.fixture(scope="module")
-def library() -> Path:
-    """The finished bridge; built once if the cache has none."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ANYMETAL_BRIDGE", "wait")
-        loader.Bridge().native()
-        try:
-            found = recipe.recipe().library()
-        except recipe.Missing as error:
-            pytest.skip(f"{error}; {error.remedy}")
-    assert found is not None, loader.status()
-    return found
-
-
 @pytest.fixture
-def bridge(library: Path) -> native.Native:
-    return native.load(library)
+def bridge(built_bridge: Path) -> native.Native:
+    return native.load(built_bridge)
+
+
+def test_every_file_of_the_bridge_decides_its_key():
+    folder = Path(recipe.__file__).parent
+    assert sorted(path.name for path in folder.glob("*.[ch]*")) == sorted(
+        name for name in recipe._TEXTS if "/" not in name
+    )
+    includes = re.findall(r'#include "(.*)"', (folder / recipe._WHOLE).read_text())
+    assert {*includes, recipe._WHOLE} == {path.name for path in folder.glob("*.cpp")}
 
 
 @pytest.fixture
@@ -87,9 +82,9 @@ def address_of(array: mx.array) -> int:
     return int(arguments.buffers[0])
 
 
-def copying(library: Path) -> str:
+def copying(built_bridge: Path) -> str:
     """A compiler that is done in no time."""
-    return f'cp {shlex.quote(str(library))} "$out"'
+    return f'cp {shlex.quote(str(built_bridge))} "$out"'
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -262,7 +257,7 @@ def test_a_failed_build_is_remembered(compiler):
         ("void am_gone(); void* PyInit_extension() { am_gone(); return 0; }", "am_gone"),
     ],
 )
-def test_a_bridge_that_does_not_load_is_never_kept(library, compiler, code, said):
+def test_a_bridge_that_does_not_load_is_never_kept(built_bridge, compiler, code, said):
     real = shlex.join(recipe.find_compiler())
     compiler(f'echo \'extern "C" {{ {code} }}\' | {real} -x c++ -shared -fPIC -o "$out" -')
     assert loader.Bridge().native() is None
@@ -272,7 +267,7 @@ def test_a_bridge_that_does_not_load_is_never_kept(library, compiler, code, said
 
 @pytest.mark.slow
 @pytest.mark.parametrize("option", ["-DNB_INTERNALS_VERSION=99", "-UNB_DOMAIN -DNB_DOMAIN=other"])
-def test_a_foreign_nanobind_is_noticed(library, compiler, option):
+def test_a_foreign_nanobind_is_noticed(built_bridge, compiler, option):
     real = shlex.join(recipe.find_compiler())
     compiler(f'exec {real} "$@" {option}')
     assert loader.Bridge().native() is None
@@ -282,9 +277,9 @@ def test_a_foreign_nanobind_is_noticed(library, compiler, option):
         assert "_v99" in log
 
 
-def test_calls_do_not_wait_for_the_build(library, compiler, monkeypatch, tmp_path):
+def test_calls_do_not_wait_for_the_build(built_bridge, compiler, monkeypatch, tmp_path):
     gate = tmp_path / "gate"
-    calls = compiler(f"while [ ! -e {gate} ]; do sleep 0.05; done\n{copying(library)}")
+    calls = compiler(f"while [ ! -e {gate} ]; do sleep 0.05; done\n{copying(built_bridge)}")
     monkeypatch.setenv("ANYMETAL_BRIDGE", "1")
     fresh = loader.Bridge()
     assert fresh.native() is None
@@ -304,8 +299,8 @@ def test_calls_do_not_wait_for_the_build(library, compiler, monkeypatch, tmp_pat
     assert calls.read_text() == "called\n"
 
 
-def test_threads_that_come_together_start_one_build(library, compiler):
-    calls = compiler(f"sleep 0.3\n{copying(library)}")
+def test_threads_that_come_together_start_one_build(built_bridge, compiler):
+    calls = compiler(f"sleep 0.3\n{copying(built_bridge)}")
     fresh = loader.Bridge()
     with ThreadPoolExecutor(8) as threads:
         made = list(threads.map(lambda _: fresh.native(), range(8)))
@@ -313,8 +308,8 @@ def test_threads_that_come_together_start_one_build(library, compiler):
     assert calls.read_text() == "called\n"
 
 
-def test_processes_that_come_together_build_once(library, compiler):
-    calls = compiler(f"sleep 1\n{copying(library)}")
+def test_processes_that_come_together_build_once(built_bridge, compiler):
+    calls = compiler(f"sleep 1\n{copying(built_bridge)}")
     program = "from anymetal.runtime.bridge import loader;print(loader.native() is not None)"
     processes = [
         subprocess.Popen(
@@ -326,8 +321,8 @@ def test_processes_that_come_together_build_once(library, compiler):
     assert calls.read_text() == "called\n"
 
 
-def test_a_build_outlives_the_program_that_started_it(library, compiler, monkeypatch):
-    calls = compiler(f"sleep 1\n{copying(library)}")
+def test_a_build_outlives_the_program_that_started_it(built_bridge, compiler, monkeypatch):
+    calls = compiler(f"sleep 1\n{copying(built_bridge)}")
     monkeypatch.setenv("ANYMETAL_BRIDGE", "1")
     program = "from anymetal.runtime.bridge import loader;print(loader.native())"
     done = subprocess.run(
@@ -365,16 +360,16 @@ def shipped(monkeypatch, tmp_path) -> Path:
     return path
 
 
-def test_a_bridge_that_came_with_the_package_needs_no_compiler(library, compiler, shipped):
+def test_a_bridge_that_came_with_the_package_needs_no_compiler(built_bridge, compiler, shipped):
     calls = compiler("exit 1")
-    shipped.write_bytes(library.read_bytes())
+    shipped.write_bytes(built_bridge.read_bytes())
     assert loader.Bridge().native() is not None
     assert loader.status() == (True, "came with the package", "")
     assert not calls.read_text()
 
 
-def test_a_bridge_of_the_package_that_does_not_fit_is_passed_over(library, compiler, shipped):
-    calls = compiler(copying(library))
+def test_a_bridge_of_the_package_that_does_not_fit_is_passed_over(built_bridge, compiler, shipped):
+    calls = compiler(copying(built_bridge))
     shipped.write_bytes(b"no library")
     assert loader.Bridge().native() is not None
     assert calls.read_text() == "called\n"
@@ -408,8 +403,8 @@ def test_without_a_compiler_kernels_run_but_not_under_compile(compiler, monkeypa
     assert "no program '/nowhere/c++', which CXX names; correct or unset CXX" in done.stderr
 
 
-def test_compile_waits_for_the_build_and_says_so(library, compiler, monkeypatch):
-    calls = compiler(f"sleep 1\n{copying(library)}")
+def test_compile_waits_for_the_build_and_says_so(built_bridge, compiler, monkeypatch):
+    calls = compiler(f"sleep 1\n{copying(built_bridge)}")
     monkeypatch.setenv("ANYMETAL_BRIDGE", "1")
     for said in [
         r"AnyMetal builds its bridge to MLX, once for this version of MLX \.\.\. \d s\n",

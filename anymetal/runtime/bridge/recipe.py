@@ -15,8 +15,15 @@ import mlx.core as mx
 from anymetal.runtime import cache
 
 _FOLDER = Path(__file__).parent
-_UNITS = ("module.cpp", "calls.cpp", "recent.cpp", "kernel.cpp", "task.cpp", "adopt.cpp")
-_HEADERS = (
+_WHOLE = "bridge.cpp"  # includes the other .cpp files
+_TEXTS = (
+    _WHOLE,
+    "adopt.cpp",
+    "calls.cpp",
+    "kernel.cpp",
+    "module.cpp",
+    "recent.cpp",
+    "task.cpp",
     "python.h",
     "calls.h",
     "kernel.h",
@@ -92,7 +99,7 @@ def recipe() -> Recipe:
         binder / "ext" / "robin_map" / "include",
         mlx / "include",
     )
-    sources = (binder / "src" / "nb_combined.cpp", *(_FOLDER / name for name in _UNITS))
+    sources = (binder / "src" / "nb_combined.cpp", _FOLDER / _WHOLE)
     command = (
         *compiler,
         *_FLAGS,
@@ -113,7 +120,7 @@ def recipe() -> Recipe:
 
 
 def _texts() -> list[bytes]:
-    return [(_FOLDER / name).read_bytes() for name in _UNITS + _HEADERS]
+    return [(_FOLDER / name).read_bytes() for name in _TEXTS]
 
 
 def _mlx_version() -> str:
