@@ -12,6 +12,7 @@ import pytest
 from anymetal.nn import grid_sample
 from anymetal.nn.sampling import PATHS
 from tests.nn.sampling import COMBINATIONS, MODES, PADDINGS, Array, inputs, reference
+from tests.pairwise import pairwise
 
 #: Many channels are lanes, few are not. The atomic path differs in the gradient of x only.
 CHECKED = [
@@ -27,6 +28,8 @@ CHECKED = [
         for channels in (45, 3)
     ),
 ]
+
+DTYPES = (mx.float32, mx.float16, mx.bfloat16)
 
 
 def gradients(path: str | None, x: Array, grid: Array, flow: Array, *options: Any) -> list[Array]:
@@ -45,7 +48,7 @@ def off(got: Array, right: Array) -> float:
     return float(np.abs(got - right).max() / max(np.abs(right).max(), 1e-30))
 
 
-@pytest.mark.parametrize(("path", "mode", "padding", "corners", "channels"), CHECKED)
+@pytest.mark.parametrize(("path", "mode", "padding", "corners", "channels"), pairwise(CHECKED))
 def test_agrees_with_torch(
     path: str, mode: str, padding: str, corners: bool, channels: int
 ) -> None:
@@ -67,7 +70,7 @@ def test_agrees_with_torch(
         assert off(got, right) < 3e-6
 
 
-@pytest.mark.parametrize(("mode", "padding", "corners"), COMBINATIONS)
+@pytest.mark.parametrize(("mode", "padding", "corners"), pairwise(COMBINATIONS))
 def test_agrees_with_the_reference_and_its_finite_differences(
     mode: str, padding: str, corners: bool
 ) -> None:
@@ -93,9 +96,9 @@ def test_agrees_with_the_reference_and_its_finite_differences(
         assert x_grad[n, i, j, 7] == pytest.approx(right, rel=1e-5, abs=1e-4)
 
 
-@pytest.mark.parametrize("channels", [2, 40])
-@pytest.mark.parametrize("grid_dtype", [mx.float32, mx.float16, mx.bfloat16])
-@pytest.mark.parametrize("dtype", [mx.float32, mx.float16, mx.bfloat16])
+@pytest.mark.parametrize(
+    ("dtype", "grid_dtype", "channels"), pairwise(itertools.product(DTYPES, DTYPES, (2, 40)))
+)
 def test_half_precision_computes_in_float32(
     dtype: mx.Dtype, grid_dtype: mx.Dtype, channels: int
 ) -> None:

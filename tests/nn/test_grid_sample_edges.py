@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import pytest
 from anymetal.nn import grid_sample
 from anymetal.nn.sampling import PATHS
 from tests.nn.sampling import MODES, PADDINGS, inputs, reference
+from tests.pairwise import pairwise
 
 
 def vjp(path: str | None, x: Any, grid: Any, flow: Any, *options: Any) -> list[Any]:
@@ -116,9 +118,9 @@ def test_images_with_more_elements_than_32_bits_count(path: str) -> None:
 STRANGE = [math.nan, math.inf, -math.inf, 1e30, -1e30, 3e9, -3e9, 1e5, -1e5, 1e-45]
 
 
-@pytest.mark.parametrize("channels", [2, 40])
-@pytest.mark.parametrize("padding", PADDINGS)
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("mode", "padding", "channels"), pairwise(itertools.product(MODES, PADDINGS, (2, 40)))
+)
 def test_any_value_of_the_grid(mode: str, padding: str, channels: int) -> None:
     values = [*STRANGE, 0.3]
     grid = np.array([[x, y] for x in values for y in values], np.float32)
