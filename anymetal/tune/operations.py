@@ -19,6 +19,7 @@ from anymetal.tune.checks import Check
 from anymetal.tune.names import MEASURED
 
 Arguments = tuple[Any, ...]
+Sizes = dict[tuple[int, ...], bool]  #: and whether a case of that size is quick
 
 _SEED = 7
 
@@ -60,6 +61,11 @@ def _random(*shape: int, dtype: mx.Dtype = mx.float32, seed: int = _SEED) -> mx.
     return mx.random.normal(shape, key=mx.random.key(seed)).astype(dtype)
 
 
+def _cases(name: str, make: Callable[..., Arguments], sizes: Sizes) -> list[Case]:
+    """One for each of the sizes."""
+    return [Case(name.format(*size), partial(make, *size), quick) for size, quick in sizes.items()]
+
+
 # Factorisations
 
 
@@ -70,7 +76,7 @@ def _positive_definite(batch: int, n: int) -> Arguments:
 
 
 def _cholesky() -> Operation:
-    sizes = {
+    sizes: Sizes = {
         (1, 8): False,
         (1, 32): True,
         (1, 128): True,
@@ -85,15 +91,12 @@ def _cholesky() -> Operation:
         (4096, 32): True,
         (4096, 64): False,
     }
-    cases = [
-        Case(f"{batch} × {n}×{n} float32", partial(_positive_definite, batch, n), quick)
-        for (batch, n), quick in sizes.items()
-    ]
+    cases = _cases("{0} × {1}×{1} float32", _positive_definite, sizes)
     return Operation("cholesky", _routine("linalg", "cholesky"), checks.of_cholesky, cases)
 
 
 def _qr() -> Operation:
-    sizes = {
+    sizes: Sizes = {
         (1, 64, 64): False,
         (1, 256, 32): True,
         (1, 256, 256): True,
@@ -105,10 +108,7 @@ def _qr() -> Operation:
         (1024, 32, 32): True,
         (64, 256, 64): False,
     }
-    cases = [
-        Case(f"{batch} × {m}×{n} float32", partial(_matrices, batch, m, n), quick)
-        for (batch, m, n), quick in sizes.items()
-    ]
+    cases = _cases("{} × {}×{} float32", _matrices, sizes)
     return Operation("qr", _routine("linalg", "qr"), checks.of_qr, cases)
 
 
@@ -135,7 +135,7 @@ def _with_spectrum(m: int, n: int, k: int) -> Arguments:
 
 
 def _svd_topk() -> Operation:
-    sizes = {
+    sizes: Sizes = {
         (64, 64, 8): True,
         (128, 128, 8): False,
         (256, 256, 8): True,
@@ -146,10 +146,7 @@ def _svd_topk() -> Operation:
         (1024, 1024, 128): False,
         (4096, 1024, 32): False,
     }
-    cases = [
-        Case(f"{m}×{n}, k = {k}, float32", partial(_with_spectrum, m, n, k), quick)
-        for (m, n, k), quick in sizes.items()
-    ]
+    cases = _cases("{}×{}, k = {}, float32", _with_spectrum, sizes)
     check = checks.of_singular_vectors(_spectrum, 1e-4)
     return Operation("svd_topk", _routine("linalg", "svd_topk"), check, cases)
 
