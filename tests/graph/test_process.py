@@ -6,6 +6,9 @@ import pytest
 
 from tests.graph.kernels import answer, program
 
+# The programs say nothing about a build.
+pytestmark = pytest.mark.usefixtures("built_bridge")
+
 WORKS = "print(double(x).tolist() == [2] * 8)\n"
 
 
@@ -116,6 +119,25 @@ def test_ctrl_c_while_a_kernel_is_compiled():
 )
 def test_the_end_of_a_program(text):
     """Lazy Evaluation: a program may end with arrays that are not computed, or under way."""
+    assert answer(f"mx.eval(double(x))\n{text}\nprint('end')\n") == ["end"]
+
+
+def test_a_program_ends_as_a_daemon_has_compiled():
+    """Lazy Evaluation: letting go of what compiles a kernel needs Python, which is gone."""
+    text = (
+        "from anymetal.targets.cpu import launch\n"
+        "recipe = launch._recipe\n"
+        "def slow_recipe(*call):\n"
+        "    made = recipe(*call)\n"
+        "    compiled.set()\n"
+        # The bridge reads this last, and no other thread runs meanwhile: the main thread is next.
+        "    return made._replace(infos=filter(None, bytes(20_000_000)))\n"
+        "launch._recipe = slow_recipe\n"
+        "compiled = threading.Event()\n"
+        "sys.setswitchinterval(0.02)\n"
+        "threading.Thread(target=lambda: mx.eval(endless(mx.ones(8))), daemon=True).start()\n"
+        "compiled.wait()\n"
+    )
     assert answer(f"mx.eval(double(x))\n{text}\nprint('end')\n") == ["end"]
 
 

@@ -27,15 +27,17 @@ Lift lift_of(nb::handle given) {
   if (given.is_none()) return {};
   const auto function = shared(nb::borrow(given));
   return [function](const std::vector<mx::array>& inputs, const std::vector<int>& axes) {
-    nb::gil_scoped_acquire gil;
+    const Holding gil;
     nb::list named;
     for (int axis : axes) named.append(axis < 0 ? nb::none() : nb::object(nb::int_(axis)));
-    try {
-      const nb::object made = (*function)(inputs, named);
-      return nb::cast<Mapped>(made);
-    } catch (nb::python_error& error) {
-      throw Raised(std::move(error));
-    }
+    return outliving_python([&] {
+      try {
+        const nb::object made = (*function)(inputs, named);
+        return nb::cast<Mapped>(made);
+      } catch (nb::python_error& error) {
+        throw Raised(std::move(error));
+      }
+    });
   };
 }
 

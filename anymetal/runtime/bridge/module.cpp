@@ -1,12 +1,10 @@
 // The bridge as a Python module. It shares MLX's nanobind domain: an `mlx::core::array` that goes
 // in or out here is the same `mlx.core.array` as everywhere else.
 
-#include <cxxabi.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
-#include <unistd.h>
 
 #include "adopt.h"
 #include "failure.h"
@@ -74,29 +72,6 @@ std::unique_ptr<const Program> program_of(const nb::object& given) {
   }
   return program;
 }
-
-// What evaluates on a daemon thread and needs Python. If that has ended it wants such threads to end,
-// too; on its way out this one would meet functions that let nothing pass, which ends the process
-// badly. So it stays here, as it does by itself from Python 3.14 on.
-template <typename Work>
-auto outliving_python(Work work) {
-  try {
-    return work();
-  } catch (abi::__forced_unwind&) {
-    for (;;) pause();
-  }
-}
-
-// The GIL, for such a thread; nanobind's own guard lets nothing pass either.
-class Holding {
- public:
-  Holding() : state_(outliving_python(PyGILState_Ensure)) {}
-  ~Holding() { PyGILState_Release(state_); }
-  Holding(const Holding&) = delete;
-
- private:
-  const PyGILState_STATE state_;
-};
 
 PlanHandle make_plan(const std::string& kernel, nb::callable compile) {
   const auto function = shared(std::move(compile));

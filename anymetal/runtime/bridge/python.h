@@ -2,7 +2,9 @@
 
 #pragma once
 
+#include <cxxabi.h>
 #include <nanobind/nanobind.h>
+#include <unistd.h>
 
 #include <exception>
 #include <memory>
@@ -25,15 +27,37 @@ struct PlanHandle {
   std::shared_ptr<Plan> plan;
 };
 
-// Python's function as one of C++ that may be let go on any thread.
+// What may run on a daemon thread and needs Python. If that has ended it wants such threads to end,
+// too; on its way out this one would meet functions that let nothing pass, which ends the process
+// badly. So it stays here, as it does by itself from Python 3.14 on.
+template <typename Work>
+auto outliving_python(Work work) {
+  try {
+    return work();
+  } catch (abi::__forced_unwind&) {
+    for (;;) pause();
+  }
+}
+
+// The GIL, for such a thread; nanobind's own guard lets nothing pass either.
+class Holding {
+ public:
+  Holding() : state_(outliving_python(PyGILState_Ensure)) {}
+  ~Holding() { PyGILState_Release(state_); }
+  Holding(const Holding&) = delete;
+
+ private:
+  const PyGILState_STATE state_;
+};
+
+// Python's function as one of C++ that may be let go on any thread, also while Python ends.
 inline std::shared_ptr<nanobind::object> shared(nanobind::object object) {
   return {new nanobind::object(std::move(object)), [](nanobind::object* held) {
-            if (!nanobind::is_alive()) {
-              held->release();
-            } else {
-              nanobind::gil_scoped_acquire gil;
-              delete held;
-            }
+            PyObject* const function = held->release().ptr();
+            delete held;
+            if (!nanobind::is_alive()) return;
+            const Holding gil;
+            outliving_python([=] { Py_DECREF(function); });
           }};
 }
 

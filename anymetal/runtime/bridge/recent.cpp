@@ -174,7 +174,8 @@ class RecentCalls {
     const auto found = find(call.ptr(), inputs);
     if (found == known_.end()) return nb::none();
     std::rotate(known_.begin(), found, found + 1);
-    return known_.front()->outputs(inputs, nb::cast<int32_t>(patience_()));
+    const auto patience = outliving_python([&] { return nb::cast<int32_t>(patience_()); });
+    return known_.front()->outputs(inputs, patience);
   }
 
   // Keeps what a call came to, unless there is something about its arguments that must be looked at
