@@ -3,6 +3,7 @@
 Vectors of 64-bit pointers are twice as wide as the 32-bit indices that they are made of: tests, and
 loops over lanes, do better with the indices. So do gathers and scatters, of which a processor takes
 twice as many at once; LLVM finds base and indices only if they are put together in the same block.
+So each block puts together the addresses that it needs, and indices travel between blocks.
 """
 
 from __future__ import annotations
@@ -10,10 +11,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from anymetal.ir import types as t
-from anymetal.ir.model import Instr, Value
+from anymetal.ir.model import Instr, Program, Value
 from anymetal.simd.bounds import bound
+from anymetal.simd.groups import pointer_of
+from anymetal.simd.regions import RegionTree
+from anymetal.simd.shape import Shapes
 from anymetal.simd.values import Values
 from anymetal.simd.writer import Writer
+
+_ACCESSES = ("load", "guarded_load", "store", "atomicrmw", "cmpxchg")
 
 
 class Addresses(NamedTuple):
@@ -69,6 +75,30 @@ def addresses_of(w: Writer, v: Values, pointer: Value) -> Addresses:
     whole = v.vector(pointer)
     numbers = w.value(f"ptrtoint {w.vector(t.PTR)} {whole} to {w.vector(t.I64)}")
     return Addresses(numbers, t.I64, 1, whole=whole)
+
+
+def indices_elsewhere(program: Program, shapes: Shapes, tree: RegionTree) -> set[Value]:
+    """What addresses that differ between lanes are made of, if another block than that of the
+    access made them."""
+    result: set[Value] = set()
+    for block in program.blocks:
+        around = tree.node_of[block].region.ancestors() if block in tree.node_of else []
+        for instr in block.instrs:
+            pointer = pointer_of(instr) if instr.op in _ACCESSES else None
+            if not isinstance(pointer, Instr) or pointer.op != "gep" or pointer.block is block:
+                continue
+            if shapes[pointer].is_varying:
+                parts = {v for v in _parts(pointer) if isinstance(v, Instr)}
+                # What leaves a loop is that of the iteration in which its lane left.
+                if all(v.block and tree.node_of[v.block].region in around for v in parts):
+                    result |= parts
+    return result
+
+
+def _parts(pointer: Instr) -> set[Value]:
+    """The operands of a gep, and what they extend."""
+    casts = (v for v in pointer.operands if isinstance(v, Instr) and v.op in ("sext", "zext"))
+    return {*pointer.operands, *(cast.operands[0] for cast in casts)}
 
 
 def _narrow(w: Writer, v: Values, value: Value) -> tuple[str, t.Type]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from anymetal.ir.model import Argument, Block, Instr, Program, Value
+from anymetal.simd.addresses import indices_elsewhere
 from anymetal.simd.demand import demanded_vectors
 from anymetal.simd.exclusive import only_added
 from anymetal.simd.groups import Group, find_groups
@@ -50,7 +51,7 @@ class Analysis:
     tiles: dict[Instr, Tile] = field(init=False)
     products: dict[Instr, Product] = field(init=False)
     row_phis: dict[Block, list[Columns]] = field(init=False)
-    needed: set[Value] = field(init=False)  #: by the addresses of tiles, wherever they are
+    needed: set[Value] = field(init=False)  #: by addresses, in other blocks than their own
     demanded: set[Value] = field(init=False)
     laid_out: set[Value] = field(init=False)
     used: set[Value] = field(init=False)
@@ -89,6 +90,8 @@ class Analysis:
             self.roots.always_full,
             self.needed,
         )
+        if wide:
+            self.needed |= indices_elsewhere(self.program, self.shapes, self.tree)
         self.demanded = demanded_vectors(self.program, self.shapes, self.groups)
         self.laid_out = laid_out(self.program, self.shapes) if wide else set()
         self.read_only = read_only(self.program, self.origins)

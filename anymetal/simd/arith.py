@@ -79,7 +79,22 @@ class Arithmetic:
         types = [self.w.vector(v.type) for v in instr.operands]
         if instr.op == "select" and self.v.shape(instr.operands[0]).is_uniform:
             operands[0], types[0] = self.v.scalar(instr.operands[0]), "i1"
+        if instr.op == "xor":
+            operands = self._negated_for_all(instr) or operands
         return self._form(instr, operands, types, self.w.vector(instr.type), self.w.width)
+
+    def _negated_for_all(self, instr: Instr) -> list[str] | None:
+        """Operands of u ^ sext(!c) as ~u ^ sext(c), where u is the same in all lanes: a negation
+        of one scalar, and no second comparison if c is needed, too (`set ? votes : ~votes`)."""
+        for word, spread in (instr.operands, instr.operands[::-1]):
+            condition = _negated(spread)
+            if condition and self.v.shape(word).is_uniform and self.v.at_hand(condition):
+                type_ = instr.type
+                scalar = self.w.value(f"xor {type_} {self.v.scalar(word)}, -1")
+                bits = f"{self.w.vector(t.I1)} {self.v.vector(condition)}"
+                wide = self.w.value(f"sext {bits} to {self.w.vector(type_)}")
+                return [self.w.splat(type_, scalar), wide]
+        return None
 
     def _form(
         self, instr: Instr, names: list[str], types: list[str], result: str, width: int
@@ -438,6 +453,17 @@ class Arithmetic:
 _NARROW = (t.HALF, t.BFLOAT)
 _NARROW_SUFFIX = re.compile(r"\.b?f16\b")
 _MOVES = frozenset(("bitcast", "select", "freeze", "extractvalue"))
+
+
+def _negated(value: Value) -> Value | None:
+    """The condition c of sext(!c)."""
+    if not isinstance(value, Instr) or value.op != "sext" or value.operands[0].type != t.I1:
+        return None
+    inside = value.operands[0]
+    if not isinstance(inside, Instr) or inside.op != "xor":
+        return None
+    condition, other = inside.operands
+    return condition if isinstance(other, Const) and other.int_value == 1 else None
 
 
 def _of_base(instr: Instr) -> Instr:

@@ -68,11 +68,12 @@ _scatter = anymetal.metal_kernel(
 )
 
 # The pass sorts by 8 bits and keeps the order of equal keys. Blocks of 4096 keys count their
-# digits; the counts of each digit are added up over blocks, and then over digits; at last one
-# SIMD-group moves the keys of a block, 32 at a time.
+# digits; the counts of each digit are added up over blocks, and then over digits. At last each
+# block is sorted in threadgroup memory, 32 keys at a time, and leaves it in runs of equal digits:
+# neighbours go to neighbouring places.
 _DIGIT = """
-constant constexpr uint BLOCK = 4096;
-inline uint digit_of(uint key) { return key >> 8 & 255; }
+constant constexpr uint BLOCK = 4096, DIGITS = 256;
+inline uint digit_of(uint key) { return key >> 8 & (DIGITS - 1); }
 """
 _radix_count = anymetal.metal_kernel(
     name="bench_radix_count",
@@ -80,32 +81,39 @@ _radix_count = anymetal.metal_kernel(
     output_names=["counts"],
     header=_DIGIT,
     source="""
-        threadgroup atomic_uint bins[256];
+        threadgroup atomic_uint bins[DIGITS];
         uint t = thread_position_in_threadgroup.x, block = threadgroup_position_in_grid.x;
         atomic_store_explicit(&bins[t], 0, memory_order_relaxed);
         threadgroup_barrier(metal::mem_flags::mem_threadgroup);
-        for (uint i = t; i < BLOCK; i += 256) {
+        for (uint i = t; i < BLOCK; i += DIGITS) {
             uint digit = digit_of(keys[block * BLOCK + i]);
             atomic_fetch_add_explicit(&bins[digit], 1, memory_order_relaxed);
         }
         threadgroup_barrier(metal::mem_flags::mem_threadgroup);
-        counts[t * threadgroups_per_grid.x + block] =
-            atomic_load_explicit(&bins[t], memory_order_relaxed);
+        counts[block * DIGITS + t] = atomic_load_explicit(&bins[t], memory_order_relaxed);
     """,
 )
+# A threadgroup has 32 digits, each of its SIMD-groups an eighth of the blocks.
 _radix_blocks = anymetal.metal_kernel(
     name="bench_radix_blocks",
     input_names=["counts"],
     output_names=["starts", "totals"],
+    header=_DIGIT,
     source="""
-        uint lane = thread_index_in_simdgroup, digit = thread_position_in_grid.y;
-        uint blocks = counts_shape[1], total = 0;
-        for (uint i = digit * blocks + lane; i < (digit + 1) * blocks; i += 32) {
-            uint count = counts[i];
-            starts[i] = total + metal::simd_prefix_exclusive_sum(count);
-            total += metal::simd_sum(count);
+        threadgroup uint partial[8][32];
+        uint lane = thread_index_in_simdgroup, part = simdgroup_index_in_threadgroup;
+        uint digit = thread_position_in_grid.x, each = counts_shape[0] / 8;
+        uint total = 0;
+        for (uint b = part * each; b < (part + 1) * each; ++b) total += counts[b * DIGITS + digit];
+        partial[part][lane] = total;
+        threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+        uint before = 0;
+        for (uint p = 0; p < part; ++p) before += partial[p][lane];
+        for (uint b = part * each; b < (part + 1) * each; ++b) {
+            starts[b * DIGITS + digit] = before;
+            before += counts[b * DIGITS + digit];
         }
-        if (lane == 0) totals[digit] = total;
+        if (part == 7) totals[digit] = before;
     """,
 )
 _radix_digits = anymetal.metal_kernel(
@@ -126,14 +134,18 @@ _radix_digits = anymetal.metal_kernel(
 )
 _radix_move = anymetal.metal_kernel(
     name="bench_radix_move",
-    input_names=["keys", "starts", "bases"],
+    input_names=["keys", "counts", "starts", "bases"],
     output_names=["out"],
     header=_DIGIT,
     source="""
-        threadgroup uint next[256];
+        threadgroup uint begin[DIGITS], next[DIGITS], sorted[BLOCK];
         uint lane = thread_index_in_simdgroup, block = threadgroup_position_in_grid.x;
-        uint blocks = threadgroups_per_grid.x;
-        for (uint d = lane; d < 256; d += 32) next[d] = bases[d] + starts[d * blocks + block];
+        uint before = 0;
+        for (uint d = lane; d < DIGITS; d += 32) {
+            uint count = counts[block * DIGITS + d];
+            begin[d] = next[d] = before + metal::simd_prefix_exclusive_sum(count);
+            before += metal::simd_sum(count);
+        }
         simdgroup_barrier(metal::mem_flags::mem_threadgroup);
         for (uint i = lane; i < BLOCK; i += 32) {
             uint key = keys[block * BLOCK + i], digit = digit_of(key);
@@ -148,7 +160,12 @@ _radix_move = anymetal.metal_kernel(
             simdgroup_barrier(metal::mem_flags::mem_threadgroup);
             if (rank == 0) next[digit] = place + metal::popcount(same);
             simdgroup_barrier(metal::mem_flags::mem_threadgroup);
-            out[place] = key;
+            sorted[place] = key;
+        }
+        simdgroup_barrier(metal::mem_flags::mem_threadgroup);
+        for (uint d = 0; d < DIGITS; ++d) {
+            device uint* to = out + bases[d] + starts[block * DIGITS + d] - begin[d];
+            for (uint i = begin[d] + lane; i < next[d]; i += 32) to[i] = sorted[i];
         }
     """,
 )
@@ -286,14 +303,14 @@ def radix(random: np.random.Generator) -> Race:
             inputs=[keys],
             grid=(256 * blocks, 1, 1),
             threadgroup=(256, 1, 1),
-            output_shapes=[(256, blocks)],
+            output_shapes=[(blocks, 256)],
             output_dtypes=[mx.uint32],
         )
         starts, totals = _radix_blocks(
             inputs=[counts],
-            grid=(32, 256, 1),
+            grid=(256, 8, 1),
             threadgroup=(32, 8, 1),
-            output_shapes=[(256, blocks), (256,)],
+            output_shapes=[(blocks, 256), (256,)],
             output_dtypes=[mx.uint32] * 2,
         )
         (bases,) = _radix_digits(
@@ -304,7 +321,7 @@ def radix(random: np.random.Generator) -> Race:
             output_dtypes=[mx.uint32],
         )
         (result,) = _radix_move(
-            inputs=[keys, starts, bases],
+            inputs=[keys, counts, starts, bases],
             grid=(32 * blocks, 1, 1),
             threadgroup=(32, 1, 1),
             output_shapes=[(size,)],
