@@ -119,6 +119,33 @@ def test_large_arrays_begin_a_cache_line(bridge, dtype):
     assert (arrays[0].view(mx.uint8) == 1).all().item()
 
 
+@pytest.mark.parametrize("padding", [0, 16, 40, 1000])
+def test_outputs_begin_far_from_where_large_inputs_do_in_a_page(bridge, padding):
+    kernel = anymetal.metal_kernel(
+        name="far",
+        input_names=["a", "b"],
+        output_names=["c"],
+        source="uint i = thread_position_in_grid.x; c[i] = a[i] + b[i];",
+    )
+    count = (1 << 18) + padding
+    a, b = mx.arange(count, dtype=mx.float32), mx.ones((count,))
+    for _ in range(3):
+        inputs = [a, b]
+        (a,) = kernel(
+            inputs=inputs,
+            grid=(count, 1, 1),
+            threadgroup=(256, 1, 1),
+            output_shapes=[(count,)],
+            output_dtypes=[mx.float32],
+        )
+        mx.eval(a)
+        place = address_of(a)
+        ahead = [(place - address_of(x)) % 4096 for x in inputs]
+        # At least one of two halves of the page is free of beginnings.
+        assert place % 64 == 0 and min(ahead) >= 2048 - 64
+    assert (a == mx.arange(count, dtype=mx.float32) + 3).all().item()
+
+
 def test_too_much_memory_is_an_error(bridge):
     for shape in [(2**31 - 1,) * 3, (2**31 - 1,) * 2]:
         with pytest.raises((MemoryError, RuntimeError)):

@@ -31,7 +31,7 @@ class Unknown : public mx::Primitive {
 void MetalKernel::eval_cpu(const std::vector<mx::array>& inputs,
                            std::vector<mx::array>& outputs) {
   const Program* program = outline_->plan->program();  // first: what it throws leaves no trace
-  auto task = std::make_shared<Task>(outline_, program, patience_, outputs);
+  auto task = std::make_shared<Task>(outline_, program, patience_, inputs, outputs);
   mx::cpu::CommandEncoder& encoder = mx::cpu::get_command_encoder(stream());
   for (const mx::array& input : inputs) encoder.set_input_array(input);
   for (mx::array& output : outputs) encoder.set_output_array(output);

@@ -6,10 +6,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "mlx/allocator.h"
 #include "mlx/array.h"
@@ -33,21 +35,47 @@ inline void prefer_huge_pages(void* memory, size_t bytes) {
 constexpr size_t aligned_threshold = size_t{1} << 20;
 constexpr size_t line = 64;
 
-// Gives a row-contiguous array its memory, with arbitrary contents.
-inline void allocate(mlx::core::array& result) {
+// Where loads and stores differ by a multiple of so many bytes, a processor takes a load for one of
+// what an earlier store has not written yet, and lets it wait ("4K aliasing"). Kernels read and write
+// arrays at the same pace, and allocators put large arrays at much the same place in a page, so it
+// happens all the time if an output begins a little behind an input.
+constexpr size_t alias = 4096;
+constexpr size_t far_ahead = alias - 8 * line;  // reads that lie so far ahead come long after
+
+// How many bytes from `memory` on a result is best off: at the beginning of a line, and nowhere near
+// behind the place in a page at which a large input begins.
+inline size_t apart(uintptr_t memory, const std::vector<mlx::core::array>& inputs) {
+  const size_t first = (line - memory % line) % line;
+  size_t best = first, widest = 0;
+  for (size_t offset = first; offset < alias && widest < far_ahead; offset += line) {
+    size_t ahead = far_ahead;
+    for (const mlx::core::array& input : inputs) {
+      if (input.nbytes() < aligned_threshold) continue;
+      const auto start = reinterpret_cast<uintptr_t>(input.data<uint8_t>());
+      ahead = std::min<size_t>(ahead, (memory + offset - start) % alias);
+    }
+    if (ahead > widest || offset == first) {
+      best = offset;
+      widest = ahead;
+    }
+  }
+  return best;
+}
+
+// Gives a row-contiguous array its memory, with arbitrary contents; `inputs` are read meanwhile.
+inline void allocate(mlx::core::array& result, const std::vector<mlx::core::array>& inputs = {}) {
   const size_t bytes = result.nbytes();
-  const size_t spare = bytes >= aligned_threshold ? line : 0;
+  const size_t spare = bytes < aligned_threshold ? 0 : inputs.empty() ? line : alias;
   mlx::core::allocator::Data data = mlx::core::allocator::malloc(bytes + spare);
   void* memory = data.buffer().raw_ptr();
   if (memory == nullptr && bytes != 0) throw std::bad_alloc();
   if (bytes >= huge_page_threshold) prefer_huge_pages(memory, bytes);
   result.set_data(std::move(data));
-  const size_t unaligned = reinterpret_cast<uintptr_t>(memory) % line;
-  if (spare && unaligned && unaligned % result.itemsize() == 0) {
-    const auto offset = static_cast<int64_t>((line - unaligned) / result.itemsize());
+  const size_t offset = spare ? apart(reinterpret_cast<uintptr_t>(memory), inputs) : 0;
+  if (offset && offset % result.itemsize() == 0) {
     const mlx::core::array whole = result;
-    result.copy_shared_buffer(
-        whole, whole.strides(), whole.flags(), whole.data_size(), offset);
+    result.copy_shared_buffer(whole, whole.strides(), whole.flags(), whole.data_size(),
+                              static_cast<int64_t>(offset / result.itemsize()));
   }
 }
 

@@ -55,14 +55,14 @@ int64_t* put_packed_strides(int64_t* at, const mx::Shape& shape) {
 }  // namespace
 
 Task::Task(std::shared_ptr<const Outline> outline, const Program* program, int32_t patience,
-           std::vector<mx::array>& outputs)
+           const std::vector<mx::array>& inputs, std::vector<mx::array>& outputs)
     : outline_(std::move(outline)),
       program_(program),
       patience_(patience),
       interruptible_(on_main_thread()) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     mx::array& output = outputs[i];
-    allocate(output);
+    allocate(output, inputs);
     const bool stored = program && program->covered[i] >= output.nbytes();
     if (outline_->init_value && output.nbytes() != 0 && !stored) fill(output);
   }

@@ -17,7 +17,7 @@ class Task {
  public:
   // Gives the outputs their memory.
   Task(std::shared_ptr<const Outline> outline, const Program* program, int32_t patience,
-       std::vector<mlx::core::array>& outputs);
+       const std::vector<mlx::core::array>& inputs, std::vector<mlx::core::array>& outputs);
 
   // Memory of the arrays, in the order of the kernel's parameters. Copies of inputs live as long as
   // the encoder's task.
