@@ -28,16 +28,20 @@ FLAGS = (
     "-fno-exceptions -fno-rtti -fPIC"
 ).split()
 
+_LINE, _PAGE = 64, 4096
+
 
 def native(name: str, *arguments: Any, out: Any) -> Callable[[], Any]:
-    """The C++ function `bench_<name>`, bound to its arguments; a call returns `out`.
+    """The C++ function `bench_<name>`, bound to its arguments; a call returns `out`,
+    or where that lies in its memory (see `_apart`).
 
     It takes the arrays first, then the outputs (`out` is an array or a tuple of them), then the
     numbers: int becomes int64_t, float becomes float.
     """
     function = getattr(_library(), f"bench_{name}")
     function.restype = None
-    outputs = out if isinstance(out, tuple) else (out,)
+    inputs = [a for a in arguments if isinstance(a, np.ndarray)]
+    outputs = tuple(_apart(o, inputs) for o in (out if isinstance(out, tuple) else (out,)))
     arrays = [a for a in (*arguments, *outputs) if isinstance(a, np.ndarray)]
     for array in arrays:
         if not array.flags.c_contiguous:
@@ -50,7 +54,7 @@ def native(name: str, *arguments: Any, out: Any) -> Callable[[], Any]:
 
     def run(keep: object = arrays) -> Any:
         function(*passed)
-        return out
+        return outputs if isinstance(out, tuple) else outputs[0]
 
     return run
 
@@ -63,11 +67,32 @@ def set_threads(count: int) -> None:
 def aligned(*shape: int, dtype: Any = np.float32) -> np.ndarray[Any, Any]:
     """An output for a rival, touched, at a cache line as streaming stores want it."""
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-    memory = np.zeros(size + 64, np.uint8)
-    start = -memory.ctypes.data % 64
+    memory = np.zeros(size + _LINE + _PAGE, np.uint8)
+    start = -memory.ctypes.data % _LINE
     memory[:] = 1
     array: np.ndarray[Any, Any] = memory[start : start + size].view(dtype).reshape(shape)
     return array
+
+
+def _apart(out: np.ndarray[Any, Any], inputs: Sequence[np.ndarray[Any, Any]]) -> Any:
+    """An aligned array as far from where inputs begin in a page as AnyMetal's outputs are.
+
+    A load waits for stores that differ from it by a multiple of a page, which may cost half of the
+    speed; chance must not decide whom it hits (anymetal/runtime/bridge/memory.h).
+    """
+    memory = out.base
+    if not isinstance(memory, np.ndarray) or memory.nbytes != out.nbytes + _LINE + _PAGE:
+        return out
+    if any(array.base is memory for array in inputs):
+        return out
+    address = memory.ctypes.data
+    begins = [a.ctypes.data for a in inputs if a.nbytes >= 1 << 20]
+
+    def ahead(start: int) -> int:
+        return min([_PAGE - 8 * _LINE, *((address + start - begin) % _PAGE for begin in begins)])
+
+    start = max(range(-address % _LINE, _PAGE, _LINE), key=ahead)
+    return memory[start : start + out.nbytes].view(out.dtype).reshape(out.shape)
 
 
 def compiler() -> str:
