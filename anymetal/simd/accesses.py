@@ -19,6 +19,8 @@ from anymetal.simd.writer import Writer, suffix
 class VectorMemory(Protocol):
     """What a target offers for memory."""
 
+    words: int  #: elements of 4 bytes in a register; 0 if that is not known
+
     @property
     def swaps_16_bytes(self) -> bool:
         """Whether 16 bytes can be compared and exchanged atomically."""

@@ -18,6 +18,7 @@ from anymetal.simd.interleave import (
 )
 from anymetal.simd.masks import Mask, Masks
 from anymetal.simd.order import TO_MEMORY
+from anymetal.simd.squares import STRIP, WORD, Rows, Squares
 from anymetal.simd.values import VECTOR, Values
 from anymetal.simd.whole import whole_or_some
 from anymetal.simd.writer import Writer
@@ -71,6 +72,8 @@ class GroupAccess:
         w, count = self.w, len(group.members)
         if group.has_gaps:
             return deinterleave(w, type_, self._load_rows(group, type_, address))
+        if self._has_squares(group, type_):
+            return self._squares(group, type_).load(address, group.align)
         if is_power_of_two(count) or group in self.ordered:
             vector = w.vector(type_)
             places = [self._place(type_, address, i) for i in range(count)]
@@ -82,21 +85,30 @@ class GroupAccess:
         return [every(w, type_, loaded, total, i, count) for i in range(count)]
 
     def _store(self, group: Group, type_: t.Type, address: str, parts: list[str]) -> list[str]:
-        rows = self._rows(group, type_, address, parts)
+        def write(rows: Rows) -> None:
+            def usual() -> None:
+                for spelling, name, place in rows:
+                    self.w.do(f"store {spelling} {name}, ptr {place}, align {group.align}")
 
-        def usual() -> None:
-            for spelling, name, place in rows:
-                self.w.do(f"store {spelling} {name}, ptr {place}, align {group.align}")
+            if group.anchor in self.streams:
+                self.accesses.past_caches(rows, None, usual)
+            else:
+                usual()
 
-        if group.anchor in self.streams:
-            self.accesses.past_caches(rows, None, usual)
+        if self._has_squares(group, type_):
+            self._squares(group, type_).store(parts, address, write)
         else:
-            usual()
+            write(self._rows(group, type_, address, parts))
         return []
 
-    def _rows(
-        self, group: Group, type_: t.Type, address: str, parts: list[str]
-    ) -> list[tuple[str, str, str]]:
+    def _has_squares(self, group: Group, type_: t.Type) -> bool:
+        rows = len(group.members) % STRIP == 0 and type_.size == WORD and not group.has_gaps
+        return rows and group not in self.ordered and self.accesses.target.words >= 4
+
+    def _squares(self, group: Group, type_: t.Type) -> Squares:
+        return Squares(self.w, type_, len(group.members), self.accesses.target.words)
+
+    def _rows(self, group: Group, type_: t.Type, address: str, parts: list[str]) -> Rows:
         """What goes to memory, in its order: types, names and addresses of vectors."""
         w, count = self.w, len(group.members)
         if group.has_gaps:
@@ -125,9 +137,7 @@ class GroupAccess:
         lanes = w.width // count  # that fill a vector
         return [join(w, type_, rows[i : i + lanes], count)[0] for i in range(0, w.width, lanes)]
 
-    def _rows_apart(
-        self, group: Group, type_: t.Type, address: str, parts: list[str]
-    ) -> list[tuple[str, str, str]]:
+    def _rows_apart(self, group: Group, type_: t.Type, address: str, parts: list[str]) -> Rows:
         w, count = self.w, len(group.members)
         vector, row = w.vector(type_), f"<{count} x {type_}>"
         rows = []

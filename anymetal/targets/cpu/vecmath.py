@@ -29,12 +29,12 @@ class VectorLibrary:
         self.architecture = triple.split("-")[0]
         self.features = features
         self.isa = ""
-        self.width = 0
+        self.words = 0
         if triple.startswith("x86_64"):
             levels = (("avx512f", "e", 16), ("avx2", "d", 8), ("", "b", 4))
-            _, self.isa, self.width = next(v for v in levels if not v[0] or v[0] in features)
+            _, self.isa, self.words = next(v for v in levels if not v[0] or v[0] in features)
         elif triple.startswith("aarch64"):
-            self.isa, self.width = "n", 4
+            self.isa, self.words = "n", 4
 
     def converts(self, type_: t.Type) -> bool:
         """Whether the processor converts vectors of float to half or bfloat."""
@@ -53,7 +53,7 @@ class VectorLibrary:
     def rows_at_once(self, columns: int) -> int:
         """How many rows of so many float sums fit half of the registers."""
         many = "avx512f" in self.features or self.architecture == "aarch64"
-        return max(1, min(8, (16 if many else 8) * self.width // columns))
+        return max(1, min(8, (16 if many else 8) * self.words // columns))
 
     @property
     def swaps_16_bytes(self) -> bool:
@@ -70,8 +70,8 @@ class VectorLibrary:
         if not self.isa:
             return None
         arguments = "vv" if function in _TWO_ARGUMENTS else "v"
-        name = f"_ZGV{self.isa}N{self.width}{arguments}_{function}"
-        return (name, self.width) if _exists(name) else None
+        name = f"_ZGV{self.isa}N{self.words}{arguments}_{function}"
+        return (name, self.words) if _exists(name) else None
 
 
 @functools.cache
