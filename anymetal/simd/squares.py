@@ -46,7 +46,7 @@ class Squares:
             for i, square in enumerate(zip(*rows, strict=True)):
                 for k, part in enumerate(self._transposed(list(square))):
                     parts[column + i * self.size + k].append(part)
-            self.w.end_block()  # or LLVM's scheduler would mix strips until most of them is spilled
+            self.w.boundary()  # or LLVM's scheduler would mix strips until most of them is spilled
         return [join(self.w, self.type, part, self.size)[0] for part in parts]
 
     def store(self, parts: list[str], address: str, write: Callable[[Rows], None]) -> None:
@@ -67,7 +67,7 @@ class Squares:
                     for name, at in zip(names, row, strict=True)
                 ]
             )
-            self.w.end_block()
+            self.w.boundary()
 
     def _strips(self) -> Iterator[tuple[int, int]]:
         """Their first lanes and columns."""

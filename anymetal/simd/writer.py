@@ -5,6 +5,9 @@ from __future__ import annotations
 from anymetal.ir import types as t
 from anymetal.ir.types import Type
 
+#: Made for notes in debug information; without that it is nothing but a label.
+_LABEL = "llvm.codeview.annotation"
+
 
 class Writer:
     """The text of one LLVM function body, plus the module's declarations."""
@@ -39,6 +42,13 @@ class Writer:
         behind = self.fresh("behind")
         self.do(f'callbr void asm sideeffect "", ""() memory(none) to label %{behind} []')
         self.label(behind)
+
+    def boundary(self) -> None:
+        """A label over which LLVM's scheduler moves nothing, in the middle of a block. It costs
+        nothing. Where a block ends, LLVM may move what is used once into the block of its use:
+        sums that is good for, loads would come late."""
+        self.declarations[_LABEL] = f"declare void @{_LABEL}(metadata)"
+        self.do(f"call void @{_LABEL}(metadata !0)")
 
     def alloca(self, type_: Type | str, prefix: str = "slot", align: int = 0) -> str:
         name = f"%{self.fresh(prefix)}"
