@@ -22,6 +22,7 @@ from anymetal.passes import (
     interior,
     late_loads,
     memory,
+    next_gang,
     products,
     rows,
     scalarize,
@@ -163,6 +164,8 @@ def _vector_ir(program: Program, variant: Variant, machine: Machine, stages: Sta
     if variant.width == SIMD_GROUP:
         interior.run(program, launch)
     team = teams.form(program, variant.team, in_row, machine.enabled)
+    if variant.width == SIMD_GROUP and not (variant.single or runner):
+        next_gang.run(program, launch, teams.steps(in_row, team))
     analysis = Analysis(program, launch, variant.width, team)
     suspends = analysis.meets or (
         program.calls(BARRIER) and not (variant.single or (variant.sole and team == variant.team))

@@ -71,16 +71,17 @@ def _differ(program: Program, most: int, in_row: bool) -> Differ:
     def same(instr: Instr) -> bool:
         return in_row and instr.op == "icmp" and shapes[instr].is_uniform
 
-    return Differ(program, frozenset(_steps(in_row)), same)
+    return Differ(program, frozenset(steps(in_row)), same)
 
 
 def _jam(program: Program, differ: Differ, count: int, in_row: bool) -> None:
-    jam.run(program, differ, _steps(in_row), count)
+    jam.run(program, differ, steps(in_row), count)
     sums.run(program)
 
 
-def _steps(in_row: bool) -> dict[str, int]:
-    return {"__am_gang": 1} | ({"__am_thread_x": SIMD_GROUP} if in_row else {})
+def steps(in_row: bool, count: int = 1) -> dict[str, int]:
+    """By how much positions grow from a team of so many SIMD-groups to the next."""
+    return {"__am_gang": count} | ({"__am_thread_x": SIMD_GROUP * count} if in_row else {})
 
 
 def _promising(program: Program) -> bool:

@@ -1,0 +1,87 @@
+"""Asking for what the next gang reads: of which loads, and that results stay what they are."""
+
+from __future__ import annotations
+
+import mlx.core as mx
+import numpy as np
+import pytest
+
+import anymetal
+from anymetal.ir.calls import AHEAD_READ
+from anymetal.ir.spec import Stage, check
+from anymetal.passes import next_gang, rows
+from anymetal.simd.shape import Launch
+from anymetal.targets.cpu.compiler import thread_program
+from anymetal.targets.cpu.teams import steps
+from anymetal.targets.cpu.variant import gang_width
+from tests.frontend.kernels import kernel_source
+
+_HEAD = """
+uint lane = thread_index_in_simdgroup, row = thread_position_in_grid.y * 2;
+float s = 0;
+"""
+_TAIL = "\nout[row] = simd_sum(s); out[row + 1] = s + lane;"
+_STEPS = "for (uint i = lane; i < 128; i += 32) "
+
+
+def requests(body: str) -> int:
+    """How many requests a loop gets in threadgroups of (32, 4)."""
+    source = kernel_source(
+        _HEAD + body + _TAIL,
+        inputs={"a": mx.zeros(4096), "b": mx.zeros(4096), "n": mx.array(128)},
+    )
+    program = thread_program(source)
+    rows.run(program, 32)
+    launch = Launch(linear=True, aligned=True, flat=False, whole=True)
+    next_gang.run(program, launch, steps(in_row=False))
+    check(program, Stage.GUARDED)
+    return sum(i.op == "call" and i.arg == AHEAD_READ for i in program.instructions())
+
+
+_TWO_ROWS = "#pragma clang loop unroll(disable)\n" + _STEPS
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("s += a[row * 128 + i] * a[(row + 1) * 128 + i] * b[i];", 2),
+        ("s += a[row * n + i] - b[row * n + i];", 2),
+        ("s += a[(row * 128 + i) * 2] + a[(row * 128 + i) * 2 + 1] + b[row * 128 + i];", 2),
+        ("s += a[row * 128 + i] * b[i];", 0),  # one run goes on where the last one ended
+        ("s += a[i] * b[i];", 0),  # all gangs read the same
+        ("s += a[row * 128 + i * 8] * b[row * 128 + i * 4 + row * i];", 0),  # no runs
+        ("s += a[row * 128 + i * n] * b[row * 128 + i * n];", 0),
+        ("s += a[int(b[row + i])] * a[int(b[i])];", 0),
+        ("for (int k = 0; k < n; k++) s += a[row * 128 + i] * b[row * 64 + k];", 0),
+    ],
+)  # fmt: skip
+def test_what_is_asked_for(body: str, count: int) -> None:
+    assert requests(_TWO_ROWS + "{" + body + "}") == count
+
+
+@pytest.mark.parametrize("columns", [64, 100, 70_000])
+@pytest.mark.parametrize("group", [(32, 4, 1), (64, 2, 1), (32, 1, 1)])
+def test_results(columns: int, group: tuple[int, int, int]) -> None:
+    kernel = anymetal.metal_kernel(
+        name="rows_side_by_side",
+        input_names=["a", "b", "n"],
+        output_names=["out"],
+        source=_HEAD
+        + "for (uint i = lane; i < n; i += 32) s += a[row * n + i] * b[(row | 1) * n + i];"
+        + "\nfloat sum = simd_sum(s); out[row] = sum; out[row + 1] = -sum;",
+    )
+    random = np.random.default_rng(3)
+    a, b = (random.integers(-4, 5, (16, columns)).astype(np.float32) for _ in range(2))
+
+    def run() -> np.ndarray:
+        (result,) = kernel(
+            inputs=[mx.array(a), mx.array(b), mx.array(columns, mx.uint32)],
+            grid=(group[0], 8, 1), threadgroup=group,
+            output_shapes=[(16,)], output_dtypes=[mx.float32],
+        )  # fmt: skip
+        return np.array(result)
+
+    with gang_width(1):
+        expected = run()
+    np.testing.assert_array_equal(run(), expected)
+    np.testing.assert_array_equal(expected[::2], (a[::2] * b[1::2]).sum(1))
