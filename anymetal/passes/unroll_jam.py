@@ -239,7 +239,8 @@ def _is_plain(instr: Instr) -> bool:
     if instr.op in (*_LOADS, "store"):
         return not (instr.arg.volatile or instr.arg.atomic)
     if instr.op == "call":
-        return not instr.arg.startswith("__am_") and not calls.has_effect(instr.arg)
+        own = instr.arg.startswith("__am_") and instr.arg not in (calls.SCALES, calls.SCALE)
+        return not own and not calls.has_effect(instr.arg)
     return instr.op not in ("atomicrmw", "cmpxchg", "fence", "alloca")
 
 

@@ -36,6 +36,9 @@ def _nest(body: str, count: str = "16", first: str = "0", front: str = "", back:
 
 _JAMMED = {
     "sums of products": _nest("sum[d] += w * b[j * 40 + d];", front="float w = b[j + 7];"),
+    "sums weighted by exponentials": _nest(
+        "sum[d] += w * b[j * 40 + d];", front="float w = exp(-abs(b[j + 7]));"
+    ),
     "dot products": _nest(
         "s += mine[d] * b[j * 40 + d];", front="float s = 0;", back="sum[j] = s * 0.5f;"
     ),
