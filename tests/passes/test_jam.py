@@ -139,3 +139,19 @@ def test_how_many_run_as_one(body: str, size: int) -> None:
 def test_fewer_where_registers_are_few() -> None:
     kernel = thread_program(kernel_source(_ID + _SUM))
     assert 1 < teams.form(kernel, 8, True, frozenset(("avx2",))) < 8
+
+
+def test_registers_of_a_turn_are_used_again() -> None:
+    """What a SIMD-group needs during its turn only is there once, however many take turns."""
+    parts = [f"t{i} = v * a[g * 50 + k + {i}]" for i in range(12)]
+    products = " + ".join(f"(t{i} * t{(i * 5 + 1) % 12})" for i in range(12))
+    body = f"""
+    float sum = 0;
+    for (uint k = 0; k < 50; ++k) {{
+        float v = a[k * 32 + l % 32], {", ".join(parts)};
+        sum += {products};
+    }}
+    out[l] = sum;
+    """
+    kernel = thread_program(kernel_source(_ID + body))
+    assert teams.form(kernel, 8, True, _WIDE) == 8

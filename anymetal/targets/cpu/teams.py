@@ -132,11 +132,13 @@ class _Choice:
                 return 1
         behind = live_behind(program)
         needs = [
-            self._registers(point) for block in blocks for point in points(block, behind[block])
+            self._registers(point, set(block.body) - behind[block])
+            for block in blocks
+            for point in points(block, behind[block])
         ]
         total = sum(len(b.instrs) for b in program.blocks)
         for size in (s for s in (8, 7, 6, 5, 4, 3, 2) if most % s == 0):
-            crowd = max((own * size + shared for own, shared in needs), default=0)
+            crowd = max((kept * size + rest for kept, rest in needs), default=0)
             if crowd <= CROWDED * self.registers and total * size <= MOST_INSTRUCTIONS:
                 return size
         return 1
@@ -167,11 +169,13 @@ class _Choice:
         users = (i for i in self.program.instructions() if load in i.operands)
         return any(self.lanes[i].is_varying and i.op != "gep" for i in users)
 
-    def _registers(self, point: set[Value]) -> tuple[int, int]:
-        """Registers for values of one SIMD-group, and for those that all share."""
+    def _registers(self, point: set[Value], passing: set[Instr]) -> tuple[int, int]:
+        """Registers for values that each SIMD-group keeps while the others have their turn, and
+        for those that all share or that only the one at work needs: what is `passing` is gone when
+        its turn is over (passes/jam.py)."""
         vectors = [v for v in point if self.lanes[v].is_varying]
-        own = sum(v in self.differ.values for v in vectors)
-        return own * self.each, (len(vectors) - own) * self.each
+        kept = sum(v in self.differ.values and v not in passing for v in vectors)
+        return kept * self.each, (len(vectors) - kept) * self.each
 
 
 def _has_barrier(block: Block) -> bool:
