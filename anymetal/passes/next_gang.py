@@ -43,7 +43,8 @@ class _Counter(NamedTuple):
 
 
 def run(program: Program, launch: Launch, steps: dict[str, int]) -> None:
-    """`steps`: by how much the results of calls for positions grow from gang to gang."""
+    """`steps`: by how much the results of calls for positions grow to the next gang of the
+    threadgroup."""
     shapes = Shapes(program, RegionTree(program.blocks), launch, {}, SIMD_GROUP)
     wanted = _Wanted(program, shapes, steps)
     preds = predecessors(program.blocks)

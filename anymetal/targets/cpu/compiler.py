@@ -164,12 +164,11 @@ def _vector_ir(program: Program, variant: Variant, machine: Machine, stages: Sta
     if variant.width == SIMD_GROUP:
         interior.run(program, launch)
     team = teams.form(program, variant.team, in_row, machine.enabled)
-    if variant.width == SIMD_GROUP and not (variant.single or runner):
+    alone = variant.single or (variant.sole and team == variant.team)  # in its threadgroup
+    if variant.width == SIMD_GROUP and not (alone or runner):
         next_gang.run(program, launch, teams.steps(in_row, team))
     analysis = Analysis(program, launch, variant.width, team)
-    suspends = analysis.meets or (
-        program.calls(BARRIER) and not (variant.single or (variant.sole and team == variant.team))
-    )
+    suspends = analysis.meets or (program.calls(BARRIER) and not alone)
     marks = stages.marks()
     functions = [
         GangFunction(analysis, name, math, masked=masked, suspends=suspends, marks=marks)
