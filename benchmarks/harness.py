@@ -111,9 +111,9 @@ def keep_memory() -> None:
 def run(row: Row, seconds: float) -> Result:
     """Make, check and time a row, in several places of memory.
 
-    Some memory of a virtual machine is up to twice as fast as other memory of it, and an array
-    stays where it is. So nobody's figure is to depend on one place: everything is made anew, with
-    other random numbers, while the arrays of before still hold theirs.
+    How fast memory is depends on where arrays lie in it and beside each other, and they stay where
+    they are. So nobody's figure is to depend on one place: everything is made anew, with other
+    random numbers, while the arrays of before still hold theirs.
     """
     races: list[Race] = []
     timings: list[Timing] = []
