@@ -181,11 +181,9 @@ class _Asking:
         self.made: dict[Value, Value] = {}
 
     def ask(self, load: Instr) -> None:
-        """At the end of the load's block."""
-        assert load.block is not None
-        request = Instr(t.VOID, "call", [self._next(load.operands[0])], AHEAD_READ, "", load.loc)
-        request.block = load.block
-        load.block.instrs.insert(-1, request)
+        """Beside the load, so that the requests of a team are spread over its loop."""
+        pointer = self._next(load.operands[0])
+        self._behind(load, Instr(t.VOID, "call", [pointer], AHEAD_READ, "", load.loc))
 
     def _next(self, value: Value) -> Value:
         """The next gang's value."""
@@ -205,10 +203,14 @@ class _Asking:
         copy = Instr(value.type, op, operands, value.arg, "", value.loc)
         if value.block not in self.loop.blocks:
             return self._in_front(copy)
-        assert value.block is not None
-        copy.block = value.block
-        value.block.instrs.insert(-1, copy)
-        return copy
+        return self._behind(value, copy)
+
+    @staticmethod
+    def _behind(instr: Instr, new: Instr) -> Instr:
+        assert instr.block is not None
+        new.block = instr.block
+        instr.block.instrs.insert(instr.block.instrs.index(instr) + 1, new)
+        return new
 
     def _in_front(self, instr: Instr) -> Instr:
         instr.block = self.front
