@@ -50,24 +50,23 @@ class Squares:
         return [join(self.w, self.type, part, self.size)[0] for part in parts]
 
     def store(self, parts: list[str], address: str, write: Callable[[Rows], None]) -> None:
-        """Hands the rows of each strip to `write`, in the order of memory."""
-        for lane, column in self._strips():
-            squares = [
-                self._transposed(
-                    [self._of_lanes(part, lane) for part in parts[at : at + self.size]]
-                )
-                for at in range(column, column + STRIP, self.size)
-            ]
-            places = self._places(address, lane, column)
-            rows = zip(zip(*squares, strict=True), places, strict=True)
-            write(
-                [
-                    (self.spelling, name, at)
-                    for names, row in rows
-                    for name, at in zip(names, row, strict=True)
+        """Hands the rows of the lanes of each strip to `write`: whole rows, in the order of memory.
+        A line here and a line there would keep stores past the caches waiting, and with them loads
+        that lie at the same place of another page."""
+        for lane in range(0, self.w.width, self.size):
+            rows: list[Rows] = [[] for _ in range(self.size)]
+            for column in range(0, self.count, STRIP):
+                squares = [
+                    self._transposed(
+                        [self._of_lanes(part, lane) for part in parts[at:][: self.size]]
+                    )
+                    for at in range(column, column + STRIP, self.size)
                 ]
-            )
-            self.w.boundary()
+                places = self._places(address, lane, column)
+                for row, names, at in zip(rows, zip(*squares, strict=True), places, strict=True):
+                    row += [(self.spelling, *one) for one in zip(names, at, strict=True)]
+                self.w.boundary()
+            write([one for row in rows for one in row])
 
     def _strips(self) -> Iterator[tuple[int, int]]:
         """Their first lanes and columns."""
