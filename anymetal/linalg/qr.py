@@ -45,7 +45,7 @@ def qr(A: mx.array, *, path: str | None = None, explain: bool = False) -> Factor
     The diagonal of R is not negative, which makes the factors unique where A has full rank. Where
     a column depends on those before it (a column of zeros does), the diagonal of R is zero up to
     rounding and Q's column is some unit vector orthogonal to the others: Q is orthonormal for all
-    finite A. Elements should lie between 1e-18 and 1e18 in size, since their squares are added up.
+    finite A. Elements should lie between 1e-17 and 1e17 in size, since their squares are added up.
 
     The gradient is that of Walter and Lehmann (Algorithmic differentiation of linear algebra
     functions, 2010): (Q̄ + Q C) R⁻ᵀ, where C has the lower triangle of R R̄ᵀ - Q̄ᵀ Q on both sides;

@@ -170,6 +170,16 @@ def test_zeros(path: str) -> None:
     assert not r.any()
 
 
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("small", [1e-5, 1e-7, 1e-9])
+def test_what_rounding_leaves_of_parallel_columns(path: str, small: float) -> None:
+    """Each step leaves rounding errors of the one before, until their squares underflow."""
+    n = 8 if path == "thread" else 40
+    a = np.outer(normal(n), np.r_[1.0, np.full(n - 1, small)]).astype(np.float32)
+    a += np.float32(small * 1e-7) * np.outer(normal(n + 1)[1:], np.ones(n)).astype(np.float32)
+    check(a, *factors(a, path))
+
+
 @pytest.mark.parametrize("path", ("householder", "cholesky", "mgs"))
 def test_scale(path: str) -> None:
     a = normal(20, 20)

@@ -20,6 +20,7 @@ for (int j = 0; j < K; ++j) {
     for (int i = j + 1; i < M; ++i) {
         below += x[i][j] * x[i][j];
     }
+    below = below < 0x1p-120f ? 0 : below;  // see `significant` in qr_header.metal
     const float alpha = x[j][j];
     const float norm = metal::sqrt(alpha * alpha + below);
     const float beta = below == 0 ? alpha : alpha > 0 ? -norm : norm;
