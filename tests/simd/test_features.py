@@ -92,7 +92,7 @@ def test_results(case: CorpusCase, level: str, monkeypatch: pytest.MonkeyPatch) 
 # ------------------------------------------------------------------------------ object files
 
 #: What LLVM turns loops and copies into, and what prints lines of os_log.
-_C_LIBRARY = {"memset", "memcpy", "memmove", "snprintf", "write"}
+_C_LIBRARY = {"memset", "memcpy", "memmove", "sched_yield", "snprintf", "write"}
 #: Pairs of functions that share their work.
 _PAIRS = {"sincosf"}
 
