@@ -119,8 +119,12 @@ def _of_threads(m: int, n: int) -> MetalKernel:
         input_names=["a"],
         output_names=["q", "r"],
         source=read("linalg", "qr_thread"),
-        header=f"#define M {m}\n#define N {n}\n#define K {min(m, n)}\n",
+        header=f"#define M {m}\n#define N {n}\n#define K {min(m, n)}\n{_reflections()}",
     )
+
+
+def _reflections() -> str:
+    return read("linalg", "qr_reflection_header")
 
 
 def _by_householder(A: mx.array) -> Factors:
@@ -156,7 +160,7 @@ def _householder() -> MetalKernel:
         input_names=["a"],
         output_names=["q", "r", "strips", "blocks", "scratch"],
         source=read("linalg", "qr_householder"),
-        header=read("linalg", "qr_header"),
+        header=_reflections() + read("linalg", "qr_header"),
     )
 
 

@@ -141,16 +141,8 @@ def _check(condition: Value, wanted: bool, pointers: list[Value]) -> Iterator[_C
 
 def _moves(value: Instr) -> bool:
     """Whether a value follows from where the thread stands: not the length of a row."""
-    found: set[Value] = set()
-    work: list[Value] = [value]
-    while work:
-        one = work.pop()
-        if isinstance(one, Instr) and one not in found:
-            found.add(one)
-            if one.op == "call" and one.arg in _PLACES:
-                return True
-            work.extend(one.operands)
-    return False
+    parts = _made_of([value], through_loads=True)
+    return any(one.op == "call" and one.arg in _PLACES for one in parts)
 
 
 def _comparisons(value: Value, wanted: bool, found: dict[Instr, bool]) -> bool:
@@ -184,15 +176,16 @@ def _is_above_zero(compare: Instr, wanted: bool) -> bool:
     return zero and compare.arg == ("ne" if wanted else "eq")
 
 
-def _made_of(values: Iterable[Value]) -> set[Instr]:
-    """What goes into values, without what goes into addresses of loads."""
+def _made_of(values: Iterable[Value], through_loads: bool = False) -> set[Instr]:
+    """What goes into values; what goes into addresses of loads only if that is wanted."""
     found: set[Instr] = set()
     work = list(values)
     while work:
         value = work.pop()
         if isinstance(value, Instr) and value not in found:
             found.add(value)
-            work.extend([] if value.touches_memory and value.op != "call" else value.operands)
+            if through_loads or value.op == "call" or not value.touches_memory:
+                work.extend(value.operands)
     return found
 
 

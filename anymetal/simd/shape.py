@@ -107,11 +107,7 @@ class Shapes:
         That is n where a value counts on by 2^n from lane to lane, from a multiple of 2^n times
         the width.
         """
-        shape = self[value]
-        step = shape.stride
-        if not shape.is_strided or not shape.exact or step < 0 or step & (step - 1):
-            return None
-        return step.bit_length() - 1 if shape.multiple >= step * self.width else None
+        return self._lane_bits(self[value])
 
     def force(
         self, *, loop: Loop | None = None, block: Block | None = None, join: Block | None = None
@@ -290,8 +286,10 @@ class Shapes:
         if isinstance(value, Instr) and value.op == "and" and shape.is_uniform:
             return max(self._multiple(v, UNIFORM) for v in value.operands)
         if isinstance(value, Instr) and value.op in ("mul", "shl") and shape.is_uniform:
-            sizes = [self._multiple(v, UNIFORM) for v in value.operands]
-            return max(sizes) if value.op == "mul" else sizes[0] << _amount(value)
+            left, right = (self._multiple(v, UNIFORM) for v in value.operands)
+            if value.op == "mul":
+                return max(left, right)
+            return left << (_number(value.operands[1]) or 0)
         if isinstance(value, Instr) and value.op == "call" and self.launch.aligned:
             known = value.arg == "__am_full_size_x"
             known |= value.arg == "__am_size_x" and self.launch.whole
@@ -308,7 +306,7 @@ class Shapes:
         if self._aligned_lanes(left) and right.is_uniform:
             if instr.arg in ("ult", "uge", "slt", "sge"):
                 return UNIFORM if self._multiple(bound, right) >= self.width else VARYING
-            number = bound.int_value if isinstance(bound, Const) else None
+            number = _number(bound)
             if instr.arg in ("ule", "ugt", "sle", "sgt") and number is not None:
                 return UNIFORM if (number + 1) % self.width == 0 else VARYING
         return VARYING
@@ -322,22 +320,24 @@ class Shapes:
         return strided(shape.stride * factor, shape.exact, shape.multiple * (factor & -factor))
 
     def _op_mul(self, instr: Instr, shapes: list[Shape]) -> Shape:
-        right = instr.operands[1]
-        return self._scaled(instr, shapes, right.int_value if isinstance(right, Const) else None)
+        return self._scaled(instr, shapes, _number(instr.operands[1]))
 
     def _op_shl(self, instr: Instr, shapes: list[Shape]) -> Shape:
-        right = instr.operands[1]
-        amount = right.int_value if isinstance(right, Const) else None
+        amount = _number(instr.operands[1])
         return self._scaled(instr, shapes, None if amount is None or amount > 20 else 1 << amount)
 
+    def _lane_bits(self, shape: Shape) -> int | None:
+        step = shape.stride
+        if not shape.is_strided or not shape.exact or step < 0 or step & (step - 1):
+            return None
+        return step.bit_length() - 1 if shape.multiple >= step * self.width else None
+
     def _aligned_lanes(self, shape: Shape) -> bool:
-        return (
-            shape.is_strided and shape.stride == 1 and shape.exact and shape.multiple >= self.width
-        )
+        """Whether it counts on from lane to lane, from a multiple of the width."""
+        return self._lane_bits(shape) == 0
 
     def _op_and(self, instr: Instr, shapes: list[Shape]) -> Shape:
-        right = instr.operands[1]
-        mask = right.int_value if isinstance(right, Const) else None
+        mask = _number(instr.operands[1])
         if mask is not None and self._aligned_lanes(shapes[0]):
             low = self.width - 1
             if mask & low == low:  # keeps the lane number, masks the base
@@ -347,8 +347,7 @@ class Shapes:
         return UNIFORM if all(s.is_uniform for s in shapes) else VARYING
 
     def _op_lshr(self, instr: Instr, shapes: list[Shape]) -> Shape:
-        right = instr.operands[1]
-        amount = right.int_value if isinstance(right, Const) else None
+        amount = _number(instr.operands[1])
         if amount is not None and 1 << amount >= self.width and self._aligned_lanes(shapes[0]):
             return UNIFORM
         return UNIFORM if all(s.is_uniform for s in shapes) else VARYING
@@ -390,10 +389,9 @@ class Shapes:
         return _join(shapes[1], shapes[2]) if shapes[0].is_uniform else VARYING
 
 
-def _amount(shift: Instr) -> int:
-    """By how many bits a value is shifted to the left, at least."""
-    number = shift.operands[1]
-    return (number.int_value or 0) if isinstance(number, Const) else 0
+def _number(value: Value) -> int | None:
+    """A constant integer."""
+    return value.int_value if isinstance(value, Const) else None
 
 
 def _join(a: Shape, b: Shape) -> Shape:

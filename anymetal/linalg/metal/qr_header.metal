@@ -86,13 +86,6 @@ inline float stepped(float x, Step step, uint lane) {
     return lane == step.column ? v : x - v * step.factor;
 }
 
-// A sum of squares, or zero if those are so small that rounding to denormal numbers, or to zero,
-// has spoilt it: a reflection made of it would not be orthogonal. Such columns are what rounding has
-// left of others; that is dropped, as errors far below those of the other columns.
-inline float significant(float squares) {
-    return squares < 0x1p-120f ? 0 : squares;
-}
-
 // Finds the reflections of a strip whose diagonal begins in row `start`. A pass over the rows
 // applies the last one and takes the products of the next column with all others at once: to its
 // right they are what the next reflection needs, to its left what T needs.
@@ -125,13 +118,10 @@ inline void factor_strip(
             products += (sums[0] + sums[1]) + (sums[2] + sums[3]);
         }
 
-        // The reflection, as LAPACK's larfg has it: V's entry on the diagonal is one.
-        const float alpha = metal::simd_shuffle(on_diagonal, j);
-        const float below = significant(metal::simd_shuffle(products, j));
-        const float norm = metal::sqrt(alpha * alpha + below);
-        const float beta = below == 0 ? alpha : alpha > 0 ? -norm : norm;
-        const float tau = below == 0 ? 0 : (beta - alpha) / beta;
-        const float scale = below == 0 ? 0 : 1 / (alpha - beta);
+        const Reflection reflection = reflection_of(
+            metal::simd_shuffle(on_diagonal, j), metal::simd_shuffle(products, j)
+        );
+        const float beta = reflection.beta, tau = reflection.tau, scale = reflection.scale;
         const float inner = on_diagonal + scale * products;
 
         float combined = 0;

@@ -20,12 +20,9 @@ for (int j = 0; j < K; ++j) {
     for (int i = j + 1; i < M; ++i) {
         below += x[i][j] * x[i][j];
     }
-    below = below < 0x1p-120f ? 0 : below;  // see `significant` in qr_header.metal
-    const float alpha = x[j][j];
-    const float norm = metal::sqrt(alpha * alpha + below);
-    const float beta = below == 0 ? alpha : alpha > 0 ? -norm : norm;
-    const float scale = below == 0 ? 0 : 1 / (alpha - beta);
-    tau[j] = below == 0 ? 0 : (beta - alpha) / beta;
+    const Reflection reflection = reflection_of(x[j][j], below);
+    const float beta = reflection.beta, scale = reflection.scale;
+    tau[j] = reflection.tau;
     sign[j] = beta < 0 ? -1 : 1;
     x[j][j] = beta;
     #pragma unroll
