@@ -22,7 +22,9 @@ from benchmarks.harness import (
 )
 from benchmarks.rivals import aligned, native
 
-# A SIMD-group takes four rows, a lane eight weights of each at a time: one word.
+# A SIMD-group takes four rows, a lane eight weights of each at a time: one word. As in MLX's own
+# kernels, weights stay where they are in 16 bits, and the vector is divided by what that makes of
+# them.
 _quantised = anymetal.metal_kernel(
     name="bench_quantised",
     input_names=["words", "scales", "biases", "x"],
@@ -37,11 +39,14 @@ _quantised = anymetal.metal_kernel(
             for (uint k = 0; k < 8; ++k) {
                 v[k] = x[at * 8 + k];
                 total += v[k];
+                v[k] /= float(1 << (k % 4 * 4));
             }
             for (uint r = 0; r < ROWS; ++r) {
                 uint packed = words[(first + r) * per_row + at];
                 float product = 0;
-                for (uint k = 0; k < 8; ++k) product += v[k] * float(packed >> (4 * k) & 15);
+                for (uint k = 0; k < 8; ++k) {
+                    product += v[k] * float(packed >> (k / 4 * 16) & (15 << (k % 4 * 4)));
+                }
                 uint group = (first + r) * groups + at / 8;
                 sums[r] += scales[group] * product + biases[group] * total;
             }
