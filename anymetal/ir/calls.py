@@ -29,6 +29,8 @@ APART = "__am_apart"
 ALL = "__am_all"
 #: Ask for memory that is going to be read, or written.
 AHEAD_READ, AHEAD_WRITE = "__am_ahead_read", "__am_ahead_write"
+#: The same for a step of a run that goes on, for the second-level cache: it is for the next gang.
+NEXT_READ = "__am_next_read"
 #: Where a thread stands, and how many there are.
 POSITIONS = frozenset(f"__am_{name}" for name in _POSITIONS)
 #: Whether the processor multiplies by powers of two, and that product (see simd/scaling.py).
@@ -47,6 +49,7 @@ INTRINSICS: dict[str, Signature] = {
     ALL: (I1, (I1,)),
     AHEAD_READ: (VOID, (PTR,)),
     AHEAD_WRITE: (VOID, (PTR,)),
+    NEXT_READ: (VOID, (PTR,)),
     SCALES: (I1, ()),
     SCALE: (FLOAT, (FLOAT, FLOAT)),
 }

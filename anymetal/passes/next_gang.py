@@ -5,8 +5,8 @@
 Processors ask for memory ahead once they see that a run of it is read. A gang that reads some rows
 of a matrix side by side reads several runs, and leaves them soon after the processor has seen them.
 But where the next gang will read follows from the program: the address with the next gang's
-position. So each step of such a loop asks for the same step of the next gang. (A single run mostly
-goes on where that of the gang before ended; processors follow it without help.)
+position. So each step of such a loop asks for the same step of the next gang. (A single run of an
+array mostly goes on where that of the gang before ended; processors follow it without help.)
 
 What lies too far ahead would be gone from the caches again. Whether it does depends on the bound
 of the loop; if so, the next gang is taken to be this one, and what is asked for is there already.
@@ -14,20 +14,24 @@ of the loop; if so, the next gang is taken to be this one, and what is asked for
 
 from __future__ import annotations
 
+from collections import Counter as tally
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from anymetal.ir import types as t
-from anymetal.ir.calls import AHEAD_READ
+from anymetal.ir.calls import NEXT_READ
 from anymetal.ir.cfg import Loop
 from anymetal.ir.model import Argument, Block, Const, Instr, Program, Value, predecessors
-from anymetal.simd.lane_numbers import LaneNumbers
-from anymetal.simd.linear import LinearForms
-from anymetal.simd.origins import pointer_origins
+from anymetal.simd.lane_numbers import LaneNumbers, signed
+from anymetal.simd.lane_split import split_lanes
+from anymetal.simd.linear import ONE, LinearForms
+from anymetal.simd.origins import Origin, pointer_origins
 from anymetal.simd.regions import RegionTree
 from anymetal.simd.shape import Launch, Shapes
 
 SIMD_GROUP = 32
+#: Where the next gang is that of the next threadgroup: one of these grows.
+NEXT_GROUP = {"__am_group_x": 1, "__am_group_y": 1}
 #: Bytes that gangs may read until the next one has its turn: they stay in a second-level cache.
 NEAR = 128 << 10
 _LINEAR = frozenset("add sub mul shl or sext zext trunc freeze gep".split())
@@ -40,13 +44,16 @@ class _Counter(NamedTuple):
     phi: Instr
     step: int
     bound: Value
+    blocks: frozenset[Block]  #: of the loop
 
 
-def run(program: Program, launch: Launch, steps: dict[str, int]) -> None:
-    """`steps`: by how much the results of calls for positions grow to the next gang of the
-    threadgroup."""
+def run(program: Program, launch: Launch, steps: dict[str, int], team: int = 1) -> None:
+    """`steps`: by how much the results of calls for positions grow to the next gang; `team`: of how
+    many SIMD-groups a gang is."""
     shapes = Shapes(program, RegionTree(program.blocks), launch, {}, SIMD_GROUP)
-    wanted = _Wanted(program, shapes, steps)
+    if split_lanes(program, shapes):
+        shapes = Shapes(program, RegionTree(program.blocks), launch, {}, SIMD_GROUP)
+    wanted = _Wanted(program, shapes, steps, team)
     preds = predecessors(program.blocks)
     for region in shapes.tree.regions:
         loop = region.loop
@@ -54,10 +61,10 @@ def run(program: Program, launch: Launch, steps: dict[str, int]) -> None:
             continue
         front = [b for b in preds[loop.header] if b not in loop.blocks]
         counter = _counter(loop)
-        targets = list(wanted.in_loop(loop, counter)) if counter and len(front) == 1 else []
-        if counter and len(targets) > 1:
-            reach = sum(abs(shapes[load.operands[0]].stride) for load in targets)
-            limit = Const(counter.bound.type, str(NEAR // reach))
+        targets = wanted.in_loop(loop, counter) if counter and len(front) == 1 else []
+        if counter and targets:
+            reach = sum(wanted.reach(load) for load in targets)
+            limit = Const(counter.bound.type, str(NEAR * abs(counter.step) // reach))
             asking = _Asking(front[0], loop, wanted, steps, (counter.bound, limit))
             for load in targets:
                 asking.ask(load)
@@ -72,7 +79,7 @@ def _counter(loop: Loop) -> _Counter | None:
             step = getattr(update.operands[1], "int_value", None)
             bounds = list(_bounds(loop, (phi, update)))
             if step and len(bounds) == 1:
-                return _Counter(phi, step, bounds[0])
+                return _Counter(phi, step, bounds[0], frozenset(loop.blocks))
     return None
 
 
@@ -90,52 +97,91 @@ def _bounds(loop: Loop, counters: tuple[Instr, Instr]) -> Iterator[Value]:
 class _Wanted:
     """Which loads are asked for, and what their addresses are made of."""
 
-    def __init__(self, program: Program, shapes: Shapes, steps: dict[str, int]) -> None:
+    def __init__(self, program: Program, shapes: Shapes, steps: dict[str, int], team: int) -> None:
         self.shapes = shapes
         self.steps = steps
-        self.team = max(steps.get("__am_gang", 1), 1)
+        self.team = team
         self.origins = pointer_origins(program)
-        numbers = LaneNumbers(program.instructions(), SIMD_GROUP)
-        self.forms = LinearForms(shapes, numbers, deep=True)
+        self.numbers = LaneNumbers(program.instructions(), SIMD_GROUP)
+        self.forms = LinearForms(shapes, self.numbers, deep=True)
         self.moving: dict[Value, bool] = {}
 
-    def in_loop(self, loop: Loop, counter: _Counter) -> Iterator[Instr]:
-        """One load of each run that a gang reads step by step."""
-        seen: set[tuple[object, ...]] = set()
+    def in_loop(self, loop: Loop, counter: _Counter) -> list[Instr]:
+        """One load of each run that a gang reads step by step beside others of the array."""
+        found: dict[tuple[object, int], Instr] = {}
         for block in loop.ordered:
             for instr in block.instrs:
                 if instr.op == "load" and self._is_run(instr, counter):
-                    key = self._place(instr.operands[0])
-                    if key not in seen:
-                        seen.add(key)
-                        yield instr
+                    found.setdefault(self._place(instr), instr)
+        starts = [load for (run, at), load in found.items() if (run, at - 1) not in found]
+        runs = tally(map(self._array, starts))
+        return [load for load in found.values() if runs[self._array(load)] > 1]
+
+    def _array(self, load: Instr) -> frozenset[Origin]:
+        return self.origins.get(load.operands[0], frozenset())
 
     def _is_run(self, load: Instr, counter: _Counter) -> bool:
         """Whether lanes and steps read a run of an array, elsewhere than the next gang."""
-        pointer = load.operands[0]
-        shape = self.shapes[pointer]
-        origins = self.origins.get(pointer, frozenset())
-        if load.arg.volatile or load.arg.atomic or not shape.is_strided:
+        pointer, origins = load.operands[0], self._array(load)
+        if load.arg.volatile or load.arg.atomic or not self.reach(load):
             return False
         if not origins or not all(isinstance(o, Argument) for o in origins):
             return False
         if not (self.moves(pointer) and self.can_be_moved(pointer)):
             return False
-        form = self.forms(pointer)
-        if form is None or any(counter.phi in product and len(product) > 1 for product in form):
-            return False
-        advance = form.get((counter.phi,), (0,))[0] * counter.step
-        return 0 < abs(advance) <= abs(shape.stride) * SIMD_GROUP * self.team
+        growth = self._growth(pointer, counter)
+        return growth is not None and 0 < abs(growth) <= self.reach(load) * self.team
 
-    def _place(self, pointer: Value) -> tuple[object, ...]:
-        """The same for pointers that differ by a constant less than what all lanes read."""
-        reach, offset = abs(self.shapes[pointer].stride) * SIMD_GROUP, 0
-        while isinstance(pointer, Instr) and pointer.op == "gep":
-            offset += pointer.arg[-1]
-            if len(pointer.operands) > 1:
-                return (*pointer.operands, pointer.arg[:-1], offset // reach)
-            pointer = pointer.operands[0]
-        return pointer, offset // reach
+    def reach(self, load: Instr) -> int:
+        """Bytes from the first to the last that lanes load; 0 if that is not known."""
+        pointer = load.operands[0]
+        if not self.shapes[pointer].is_varying:
+            return abs(self.shapes[pointer].stride) * SIMD_GROUP
+        form = self.forms(pointer)
+        if form is None or any(len(set(f)) > 1 for product, f in form.items() if product != ONE):
+            return 0
+        lanes = form.get(ONE, (0,))
+        return max(lanes) - min(lanes) + load.type.size
+
+    def _growth(self, value: Value, counter: _Counter) -> int | None:
+        """By how much a value grows from step to step, as far as that is the same for all steps."""
+        if value is counter.phi:
+            return counter.step
+        if not isinstance(value, Instr) or value.block not in counter.blocks:
+            return 0
+        if value.op == "phi":
+            return None
+        parts = [self._growth(v, counter) for v in value.operands]
+        known = [part for part in parts if part is not None]
+        if len(known) < len(parts):
+            return None
+        if not any(known):
+            return 0
+        if value.op == "gep":
+            return int(sum(p * scale for p, scale in zip(known, (1, *value.arg[:-1]), strict=True)))
+        if value.op in ("sext", "zext", "trunc", "freeze", "add", "or"):
+            return sum(known)
+        if value.op == "sub":
+            return known[0] - known[1]
+        by: int | None = getattr(value.operands[-1], "int_value", None)
+        if by is None or known[-1]:
+            return None
+        growth = known[0]
+        return {"mul": growth * by, "shl": growth << by, "lshr": growth >> by}.get(value.op)
+
+    def _place(self, load: Instr) -> tuple[object, int]:
+        """In what run of memory a load is, and its place there in steps of what all lanes read."""
+        pointer: Value = load.operands[0]
+        form = self.forms(pointer)
+        if form is None:
+            return pointer, 0
+        run = frozenset((product, lanes[0]) for product, lanes in form.items() if product != ONE)
+        return run, form.get(ONE, (0,))[0] // self.reach(load)
+
+    def first_lane(self, value: Value) -> Value | None:
+        """What a value that follows from the lane number is in the first lane."""
+        numbers = self.numbers(value) if self.shapes[value].is_varying else None
+        return Const(value.type, str(signed(numbers[0], value.type))) if numbers else None
 
     def moves(self, value: Value) -> bool:
         """Whether a value differs between a gang and the next."""
@@ -150,15 +196,16 @@ class _Wanted:
 
     def can_be_moved(self, value: Value) -> bool:
         """Whether the next gang's value may be computed here, and has the same shape."""
-        if not isinstance(value, Instr) or not self.moves(value):
+        if not isinstance(value, Instr) or self.first_lane(value):
+            return True
+        if not self.moves(value) and not self.shapes[value].is_varying:
             return True
         if value.op == "call":
             return value.arg in self.steps
         uniform = value.op in _UNIFORM_ONLY and all(
             self.shapes[v].is_uniform for v in value.operands
         )
-        adds = value.op != "or" or "disjoint" in value.flags
-        linear = value.op in _LINEAR and adds and not self.shapes[value].is_varying
+        linear = value.op in _LINEAR and (value.op != "or" or "disjoint" in value.flags)
         return (linear or uniform) and all(map(self.can_be_moved, value.operands))
 
 
@@ -183,20 +230,26 @@ class _Asking:
     def ask(self, load: Instr) -> None:
         """Beside the load, so that the requests of a team are spread over its loop."""
         pointer = self._next(load.operands[0])
-        self._behind(load, Instr(t.VOID, "call", [pointer], AHEAD_READ, "", load.loc))
+        self._behind(load, Instr(t.VOID, "call", [pointer], NEXT_READ, "", load.loc))
 
     def _next(self, value: Value) -> Value:
-        """The next gang's value."""
-        if not isinstance(value, Instr) or not self.wanted.moves(value):
+        """The next gang's value; of one that varies, that in the first lane."""
+        if not isinstance(value, Instr):
             return value
+        varies = self.wanted.shapes[value].is_varying
+        if not varies and not self.wanted.moves(value):
+            return value
+        if first := self.wanted.first_lane(value):
+            return first
         if value not in self.made:
             self.made[value] = self._moved(value)
         return self.made[value]
 
     def _moved(self, value: Instr) -> Value:
         if value.op == "call":
-            step, none = Const(t.I32, str(self.steps[value.arg])), Const(t.I32, "0")
-            by = self._in_front(Instr(t.I32, "select", [self.near, step, none]))
+            by = self._if(self.near, self.steps[value.arg])
+            if value.arg in NEXT_GROUP:
+                by = self._if(self._goes_on(value.arg), by)
             return self._in_front(Instr(t.I32, "add", [value, by], None, "", value.loc))
         op = "add" if "disjoint" in value.flags else value.op
         operands = [self._next(v) for v in value.operands]
@@ -204,6 +257,20 @@ class _Asking:
         if value.block not in self.loop.blocks:
             return self._in_front(copy)
         return self._behind(value, copy)
+
+    def _goes_on(self, position: str) -> Value:
+        """Whether the next threadgroup is the neighbour in x, or, in grids as wide as one, in y."""
+        grid, group = (
+            self._in_front(Instr(t.I32, "call", [], f"__am_{name}_x"))
+            for name in ("grid", "full_size")
+        )
+        way = "ugt" if position == "__am_group_x" else "ule"
+        return self._in_front(Instr(t.I1, "icmp", [grid, group], way))
+
+    def _if(self, condition: Value, number: int | Value) -> Value:
+        """The number, or 0."""
+        then = Const(t.I32, str(number)) if isinstance(number, int) else number
+        return self._in_front(Instr(t.I32, "select", [condition, then, Const(t.I32, "0")]))
 
     @staticmethod
     def _behind(instr: Instr, new: Instr) -> Instr:

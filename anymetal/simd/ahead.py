@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anymetal.ir.calls import AHEAD_READ, AHEAD_WRITE
+from anymetal.ir.calls import AHEAD_READ, AHEAD_WRITE, NEXT_READ
 from anymetal.ir.model import Instr, Program
 from anymetal.simd.shape import Shapes
 from anymetal.simd.streams import LINE
@@ -18,11 +18,14 @@ def ask(w: Writer, v: Values, instr: Instr) -> None:
     pointer = instr.operands[0]
     stride = v.shape(pointer).stride
     last = stride * (w.width - 1)
-    offsets = sorted({*range(0, last, LINE if last > 0 else -LINE), 0, last})
-    for offset in offsets:
+    offsets = {*range(0, last, LINE if last > 0 else -LINE), 0}
+    if instr.arg != NEXT_READ:  # where the next step does not go on
+        offsets.add(last)
+    kind = "1" if instr.arg == AHEAD_WRITE else "0"
+    cache = "2" if instr.arg == NEXT_READ else "3"
+    for offset in sorted(offsets):
         address = w.value(f"getelementptr i8, ptr {v.scalar(pointer)}, i64 {offset}")
-        kind = "1" if instr.arg == AHEAD_WRITE else "0"
-        w.call("void", PREFETCH, [("ptr", address), ("i32", kind), ("i32", "3"), ("i32", "1")])
+        w.call("void", PREFETCH, [("ptr", address), ("i32", kind), ("i32", cache), ("i32", "1")])
 
 
 def bytes_asked_for(program: Program, shapes: Shapes) -> int:

@@ -155,3 +155,24 @@ def test_registers_of_a_turn_are_used_again() -> None:
     """
     kernel = thread_program(kernel_source(_ID + body))
     assert teams.form(kernel, 8, True, _WIDE) == 8
+
+
+@pytest.mark.parametrize(("terms", "size"), [(2, 2), (12, 8)])
+def test_what_is_kept_for_long_turns_may_wait_in_memory(terms: int, size: int) -> None:
+    """Eight sums of eight SIMD-groups are four times the registers."""
+    sums = range(8)
+    body = f"""
+    float {", ".join(f"s{i} = 0" for i in sums)};
+    for (uint k = 0; k < 50; ++k) {{
+        float v = a[k * 32 + l % 32];
+        {"".join(f"s{i} += {_product_of_sums(i, terms)};" for i in sums)}
+    }}
+    out[g * 32 + l % 32] = {" + ".join(f"s{i}" for i in sums)};
+    """
+    kernel = thread_program(kernel_source(_ID + body))
+    assert teams.form(kernel, 8, True, _WIDE) == size
+
+
+def _product_of_sums(row: int, terms: int) -> str:
+    start = f"g * 4000 + {row} * 500 + k * {terms}"
+    return "v * " + " * ".join(f"(v + a[{start} + {i}])" for i in range(terms))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import anymetal
-from anymetal.ir.calls import AHEAD_READ
+from anymetal.ir.calls import NEXT_READ
 from anymetal.ir.spec import Stage, check
 from anymetal.passes import next_gang, rows
 from anymetal.simd.shape import Launch
@@ -35,7 +35,7 @@ def requests(body: str) -> int:
     launch = Launch(linear=True, aligned=True, flat=False, whole=True)
     next_gang.run(program, launch, steps(in_row=False))
     check(program, Stage.GUARDED)
-    return sum(i.op == "call" and i.arg == AHEAD_READ for i in program.instructions())
+    return sum(i.op == "call" and i.arg == NEXT_READ for i in program.instructions())
 
 
 _TWO_ROWS = "#pragma clang loop unroll(disable)\n" + _STEPS
@@ -45,9 +45,13 @@ _TWO_ROWS = "#pragma clang loop unroll(disable)\n" + _STEPS
     ("body", "count"),
     [
         ("s += a[row * 128 + i] * a[(row + 1) * 128 + i] * b[i];", 2),
-        ("s += a[row * n + i] - b[row * n + i];", 2),
-        ("s += a[(row * 128 + i) * 2] + a[(row * 128 + i) * 2 + 1] + b[row * 128 + i];", 2),
+        ("s += a[row * n + i] - a[(row + 1) * n + i];", 2),
+        ("s += a[(row * 128 + i) * 2] + a[(row * 128 + i) * 2 + 1]"
+         " - a[(row * 128 + 64 + i) * 2];", 2),
+        ("s += a[row * 128 + i] * a[(row + 1) * 128 + i] * "
+         "b[row * 16 + i / 8] * b[(row + 1) * 16 + i / 8];", 4),
         ("s += a[row * 128 + i] * b[i];", 0),  # one run goes on where the last one ended
+        ("s += a[row * n + i] - b[row * n + i];", 0),  # and so does one of each array
         ("s += a[i] * b[i];", 0),  # all gangs read the same
         ("s += a[row * 128 + i * 8] * b[row * 128 + i * 4 + row * i];", 0),  # no runs
         ("s += a[row * 128 + i * n] * b[row * 128 + i * n];", 0),

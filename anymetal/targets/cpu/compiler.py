@@ -165,8 +165,9 @@ def _vector_ir(program: Program, variant: Variant, machine: Machine, stages: Sta
         interior.run(program, launch)
     team = teams.form(program, variant.team, in_row, machine.enabled)
     alone = variant.single or (variant.sole and team == variant.team)  # in its threadgroup
-    if variant.width == SIMD_GROUP and not (alone or runner):
-        next_gang.run(program, launch, teams.steps(in_row, team))
+    if variant.width == SIMD_GROUP and not runner:
+        steps = next_gang.NEXT_GROUP if alone else teams.steps(in_row, team)
+        next_gang.run(program, launch, steps, team)
     analysis = Analysis(program, launch, variant.width, team)
     suspends = analysis.meets or (program.calls(BARRIER) and not alone)
     marks = stages.marks()

@@ -7,6 +7,8 @@ not where one SIMD-group keeps the registers busy.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from anymetal.ir.calls import ALL, POSITIONS
 from anymetal.ir.cfg import find_loops
 from anymetal.ir.liveness import live_behind, points
@@ -24,6 +26,9 @@ MOST_INSTRUCTIONS = 4096
 MOST_STRAIGHT = 4
 #: Registers that a loop may ask for, in those that there are: some of its values come from memory.
 CROWDED = 1.4
+#: Instructions of a SIMD-group's turn, for each value that it keeps between its turns, from which
+#: on those may as well be kept in memory: a load and a store then count for little.
+LONG_TURN = 24
 
 
 #: Of launches that have teams.
@@ -102,6 +107,19 @@ def _may_wait(instr: Instr, used: set[Value]) -> bool:
     return instr.op == "cmpxchg" or (instr.op == "atomicrmw" and instr in used)
 
 
+class _Needs(NamedTuple):
+    """Registers that a block needs at each point: those for what each SIMD-group keeps between
+    its turns, and the others."""
+
+    points: list[tuple[int, int]]
+    waits: bool  #: what is kept may wait in memory
+
+    def most(self, size: int) -> int:
+        """For a team of so many."""
+        kept_by = 1 if self.waits else size
+        return max(kept * kept_by + rest for kept, rest in self.points)
+
+
 class _Choice:
     def __init__(self, program: Program, differ: Differ, features: frozenset[str]) -> None:
         self.program = program
@@ -131,17 +149,20 @@ class _Choice:
             if not (blocks and program.calls(ALL)):
                 return 1
         behind = live_behind(program)
-        needs = [
-            self._registers(point, set(block.body) - behind[block])
-            for block in blocks
-            for point in points(block, behind[block])
-        ]
+        needs = [self._needs(block, behind[block]) for block in blocks]
         total = sum(len(b.instrs) for b in program.blocks)
         for size in (s for s in (8, 7, 6, 5, 4, 3, 2) if most % s == 0):
-            crowd = max((kept * size + rest for kept, rest in needs), default=0)
+            crowd = max((need.most(size) for need in needs), default=0)
             if crowd <= CROWDED * self.registers and total * size <= MOST_INSTRUCTIONS:
                 return size
         return 1
+
+    def _needs(self, block: Block, behind: set[Value]) -> _Needs:
+        passing = set(block.body) - behind
+        needed = [self._registers(point, passing) for point in points(block, behind)]
+        turn = sum(i in self.differ.values for i in block.instrs) * self.each
+        kept = max(kept for kept, _ in needed)
+        return _Needs(needed, waits=turn >= LONG_TURN * kept)
 
     def _shares(self, block: Block) -> bool:
         """Whether vectors are loaded that are the same for all SIMD-groups."""
