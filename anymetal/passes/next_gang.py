@@ -14,8 +14,9 @@ of the loop; if so, the next gang is taken to be this one, and what is asked for
 
 from __future__ import annotations
 
+import operator
 from collections import Counter as tally
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from anymetal.ir import types as t
@@ -35,6 +36,11 @@ NEXT_GROUP = {"__am_group_x": 1, "__am_group_y": 1}
 #: Bytes that gangs may read until the next one has its turn: they stay in a second-level cache.
 NEAR = 128 << 10
 _LINEAR = frozenset("add sub mul shl or sext zext trunc freeze gep".split())
+_SCALED: dict[str, Callable[[int, int], int]] = {
+    "mul": operator.mul,
+    "shl": operator.lshift,
+    "lshr": operator.rshift,
+}
 _UNIFORM_ONLY = frozenset("lshr ashr and xor select".split())
 
 
@@ -166,8 +172,8 @@ class _Wanted:
         by: int | None = getattr(value.operands[-1], "int_value", None)
         if by is None or known[-1]:
             return None
-        growth = known[0]
-        return {"mul": growth * by, "shl": growth << by, "lshr": growth >> by}.get(value.op)
+        scaled = _SCALED.get(value.op)
+        return scaled(known[0], by) if scaled else None
 
     def _place(self, load: Instr) -> tuple[object, int]:
         """In what run of memory a load is, and its place there in steps of what all lanes read."""

@@ -54,6 +54,8 @@ _TWO_ROWS = "#pragma clang loop unroll(disable)\n" + _STEPS
         ("s += a[row * n + i] - b[row * n + i];", 0),  # and so does one of each array
         ("s += a[i] * b[i];", 0),  # all gangs read the same
         ("s += a[row * 128 + i * 8] * b[row * 128 + i * 4 + row * i];", 0),  # no runs
+        ("s += a[row * 128 - int(i) * 8 + 992] * a[row * 64 + 1000 - int(i)];", 2),
+        ("s += a[row * 128 + 127 - int(i)] * a[row * 128 + 255 - int(i)];", 2),
         ("s += a[row * 128 + i * n] * b[row * 128 + i * n];", 0),
         ("s += a[int(b[row + i])] * a[int(b[i])];", 0),
         ("for (int k = 0; k < n; k++) s += a[row * 128 + i] * b[row * 64 + k];", 0),
