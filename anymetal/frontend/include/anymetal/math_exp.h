@@ -49,8 +49,8 @@ inline float limited(float result, float x, float low, float high) {
 // What an exponential function looks at instead of x: no more than gives 0, or infinity, with an
 // instruction for powers of two.
 inline float within(float x, float low, float high) {
-  const float inside = choose(x < low - 2, low - 2, choose(x > high + 2, high + 2, x));
-  return choose(__am_scales(), inside, x);
+  const float below = choose(x > high + 2, high + 2, x);
+  return choose(__am_scales(), choose(below < low - 2, low - 2, below), x);
 }
 
 // value * 2^n, n in the last bits of `shifted`: 0 for x below `low`, infinity above `high`.
