@@ -36,6 +36,15 @@ inline float group_sum(float value, threadgroup float* partial, uint lane, uint 
     return metal::simd_sum(lane < GROUPS ? partial[lane] : 0.0f);
 }
 
+inline float2 group_sums(float2 value, threadgroup float2* partial, uint lane, uint simdgroup) {
+    value = float2(metal::simd_sum(value.x), metal::simd_sum(value.y));
+    threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+    if (lane == 0) partial[simdgroup] = value;
+    threadgroup_barrier(metal::mem_flags::mem_threadgroup);
+    value = lane < GROUPS ? partial[lane] : 0.0f;
+    return float2(metal::simd_sum(value.x), metal::simd_sum(value.y));
+}
+
 inline float group_max(float value, threadgroup float* partial, uint lane, uint simdgroup) {
     value = metal::simd_max(value);
     threadgroup_barrier(metal::mem_flags::mem_threadgroup);
@@ -111,7 +120,7 @@ _layer_norm_vjp = anymetal.metal_kernel(
     output_names=["dx", "dweight", "dbias"],
     header=_HEADER,
     source="""
-        threadgroup float partial[GROUPS];
+        threadgroup float2 partial[GROUPS];
         uint lane = thread_index_in_simdgroup, group = simdgroup_index_in_threadgroup;
         uint column = thread_position_in_threadgroup.x;
         float4 w = ((const device float4*)weight)[column];
@@ -122,9 +131,9 @@ _layer_norm_vjp = anymetal.metal_kernel(
             float4 g = ((const device float4*)flow)[i];
             float4 normal = (((const device float4*)x)[i] - mean[row]) * scale[row];
             float4 inner = g * w;
-            float a = group_sum(inner.x + inner.y + inner.z + inner.w, partial, lane, group);
-            float b = group_sum(metal::dot(inner, normal), partial, lane, group);
-            ((device float4*)dx)[i] = (inner - (a + normal * b) / 1024) * scale[row];
+            float2 sums = float2(inner.x + inner.y + inner.z + inner.w, metal::dot(inner, normal));
+            sums = group_sums(sums, partial, lane, group) / 1024;
+            ((device float4*)dx)[i] = (inner - (sums.x + normal * sums.y)) * scale[row];
             sum_weight += g * normal;
             sum_bias += g;
         }
