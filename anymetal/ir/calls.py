@@ -90,6 +90,13 @@ def is_long(callee: str) -> bool:
     return name in LIBM and name not in _SHORT
 
 
+def libm_name(callee: str) -> str:
+    """The libm function on float behind an LLVM intrinsic or a libm call: expf for llvm.exp.f32."""
+    if callee.startswith("llvm."):
+        return callee[5:].removesuffix(".f32") + "f" if callee.endswith(".f32") else ""
+    return callee
+
+
 def has_effect(callee: str) -> bool:
     """Whether a call may change memory, or lets others change it; then its place matters."""
     return callee.startswith(_WITH_EFFECT) or not is_known(callee)

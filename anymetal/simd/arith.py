@@ -8,11 +8,14 @@ bfloat where the processor has none, subnormal arguments of mathematical functio
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Protocol
 
 from anymetal.ir import types as t
+from anymetal.ir.calls import libm_name
 from anymetal.ir.model import Const, Instr, Value
 from anymetal.simd import narrow
+from anymetal.simd.extremes import CHOICES, LANES, extreme
 from anymetal.simd.saturation import saturated
 from anymetal.simd.values import VECTOR, Values
 from anymetal.simd.writer import Writer, suffix
@@ -26,6 +29,10 @@ class VectorMath(Protocol):
 
     def converts(self, type_: t.Type) -> bool:
         """Whether vectors of float convert to half or bfloat in one instruction."""
+
+    @property
+    def chooses(self) -> bool:
+        """Whether it has AVX-512's vrangeps."""
 
 
 #: Integer operations without SIMD instruction.
@@ -350,6 +357,8 @@ class Arithmetic:
                 if immediate
                 else (self._type(value.type, width), name)
             )
+        if width and base in CHOICES and instr.type == t.FLOAT and self.math.chooses:
+            return self._in_chunks(names, LANES, lambda parts: extreme(self.w, base, *parts))
         callee = instr.arg
         if width:
             found = re.findall(r"\.(f16|bf16|f32|f64|i\d+|p0)", instr.arg)
@@ -362,16 +371,14 @@ class Arithmetic:
         if found is None:
             return self._lane_by_lane(instr, names)
         symbol, step = found
-        chunks = [
-            self.w.call(
-                f"<{step} x float>",
-                symbol,
-                [(f"<{step} x float>", self._part(n, at, step)) for n in names],
-                attributes="nounwind memory(none)",
-            )
-            for at in range(0, self.w.width, step)
-        ]
-        return self._concatenate(chunks, step)
+        chunk, attributes = f"<{step} x float>", "nounwind memory(none)"
+        return self._in_chunks(
+            names,
+            step,
+            lambda parts: self.w.call(
+                chunk, symbol, [(chunk, part) for part in parts], attributes=attributes
+            ),
+        )
 
     def _vector_version(self, instr: Instr) -> tuple[str, int] | None:
         """Symbol and lanes of the vector version of a libm function."""
@@ -385,6 +392,12 @@ class Arithmetic:
         if base in _NATIVE or base.startswith("__am_") or self._through_float(instr):
             return False
         return self.v.shape(instr).is_varying and self._vector_version(instr) is None
+
+    def _in_chunks(self, names: list[str], count: int, one: Callable[[list[str]], str]) -> str:
+        """A function of vectors of floats, `count` lanes at a time."""
+        starts = range(0, self.w.width, count)
+        chunks = [one([self._part(name, at, count) for name in names]) for at in starts]
+        return self._concatenate(chunks, count)
 
     def _part(self, name: str, start: int, count: int) -> str:
         if count == self.w.width:
@@ -479,13 +492,6 @@ def _of_base(instr: Instr) -> Instr:
 def _unit(scale: int) -> str:
     """A type of `scale` bytes, for address arithmetic that gathers understand."""
     return {1: "i8", 2: "i16", 4: "i32", 8: "i64"}.get(scale, f"[{scale} x i8]")
-
-
-def libm_name(callee: str) -> str:
-    """The libm function on float behind an LLVM intrinsic or a libm call: expf for llvm.exp.f32."""
-    if callee.startswith("llvm."):
-        return callee[5:].removesuffix(".f32") + "f" if callee.endswith(".f32") else ""
-    return callee
 
 
 def call_flags(instr: Instr) -> str:
