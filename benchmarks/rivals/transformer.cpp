@@ -13,14 +13,18 @@ alignas(64) float group_sums[kMostColumns / kGroup];
 
 }  // namespace
 
-// The vector is put in the order in which shifts of a vector of words deliver weights: plane k has
-// every eighth number. Biases need its sums over groups only.
+// The vector is put in the order in which masks of a vector of words deliver weights: plane k has
+// every eighth number, divided by what the place of weights in 16 bits makes of them. Biases need
+// its sums over groups only.
 extern "C" void bench_quantised(const uint32_t* words, const float* scales, const float* biases,
                                 const float* x, float* out, int64_t rows, int64_t columns) {
   const int64_t per_row = columns / 8, groups = columns / kGroup;
   for (int64_t block = 0; block < columns / (8 * W); ++block) {
     for (int k = 0; k < 8; ++k) {
-      for (int j = 0; j < W; ++j) planes[(block * 8 + k) * W + j] = x[(block * W + j) * 8 + k];
+      const float place = 1.0f / float(1 << (k % 4 * 4));
+      for (int j = 0; j < W; ++j) {
+        planes[(block * 8 + k) * W + j] = x[(block * W + j) * 8 + k] * place;
+      }
     }
   }
   for (int64_t g = 0; g < groups; ++g) {
@@ -35,13 +39,14 @@ extern "C" void bench_quantised(const uint32_t* words, const float* scales, cons
         total = fma(load(biases + row * groups + g), load(group_sums + g), total);
       }
       for (int64_t block = 0; block < columns / (8 * W); ++block) {
-        const vu packed = load<vu>(words + row * per_row + block * W);
+        const vu low = load<vu>(words + row * per_row + block * W), high = low >> 16;
         const float* plane = planes + block * 8 * W;
         vf dot0 = vf(0.0f), dot1 = vf(0.0f);
 #pragma clang loop unroll(full)
         for (int k = 0; k < 8; k += 2) {
-          const vf even = __builtin_convertvector(vi((packed >> (4 * k)) & 15u), vf);
-          const vf odd = __builtin_convertvector(vi((packed >> (4 * k + 4)) & 15u), vf);
+          const vu half = k < 4 ? low : high;
+          const vf even = __builtin_convertvector(vi(half & (15u << (k % 4 * 4))), vf);
+          const vf odd = __builtin_convertvector(vi(half & (15u << (k % 4 * 4 + 4))), vf);
           dot0 = fma(even, load(plane + k * W), dot0);
           dot1 = fma(odd, load(plane + (k + 1) * W), dot1);
         }
