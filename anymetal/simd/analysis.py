@@ -16,10 +16,11 @@ from anymetal.simd.linear import LinearForms
 from anymetal.simd.linearize import Linearizer, RegionPlan
 from anymetal.simd.log import LOG
 from anymetal.simd.mask_roots import MaskRoots
+from anymetal.simd.matrix_places import Columns, MatrixPlaces
 from anymetal.simd.order import in_memory_order
 from anymetal.simd.origins import Origin, pointer_origins, read_only, unlocked
 from anymetal.simd.private import interleaved_pointers
-from anymetal.simd.products import Columns, Product, find_products, row_phis
+from anymetal.simd.products import Product, find_products, row_phis
 from anymetal.simd.regions import BARRIER, Region, RegionTree
 from anymetal.simd.shape import Launch, Shapes
 from anymetal.simd.streams import streaming_stores
@@ -49,6 +50,7 @@ class Analysis:
     groups: dict[Instr, Group] = field(init=False)
     ordered: set[Group] = field(init=False)  #: in full gangs, members are in the order of memory
     tiles: dict[Instr, Tile] = field(init=False)
+    matrix_places: MatrixPlaces = field(init=False)
     products: dict[Instr, Product] = field(init=False)
     row_phis: dict[Block, list[Columns]] = field(init=False)
     needed: set[Value] = field(init=False)  #: by addresses, in other blocks than their own
@@ -79,7 +81,8 @@ class Analysis:
         self.groups = self._groups() if wide else {}
         finder = self._tiles() if wide else None
         self.tiles = finder.tiles if finder else {}
-        self.products = find_products(self.program) if wide else {}
+        self.matrix_places = MatrixPlaces(self.program, self.tiles)
+        self.products = find_products(self.program, self.matrix_places) if wide else {}
         self.row_phis = row_phis(self.products.values(), self.shapes.joins)
         self.needed = finder.leaves if finder else set()
         self.ordered = in_memory_order(

@@ -86,7 +86,7 @@ class GangFunction:
         self.groups = GroupAccess(
             self.w, self.v, self.masks, accesses, self.atomics, ordered, analysis.streams
         )
-        rows = RowForms(self.w, self.v, self.masks, target.converts(t.HALF))
+        rows = RowForms(self.w, self.v, self.masks, analysis.matrix_places, target.converts(t.HALF))
         self.matrices = Matrices(
             self.w, self.v, rows, analysis.products.values(), analysis.row_phis, target
         )
@@ -387,7 +387,7 @@ class GangFunction:
             resumed = self.w.fresh("resumed")
             self.w.lines.extend(suspend(resumed, self.w.fresh("state")))
         else:  # or LLVM would take what lanes have stored out of registers, one by one
-            self.w.do('call void asm sideeffect "", "~{memory}"()')
+            self.w.forget_loads()
 
     def _alloca(self, instr: Instr) -> None:
         type_, align = instr.arg

@@ -9,29 +9,23 @@ come out of a phi that another product has filled, as the sums of a loop do, the
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from anymetal.ir.model import Block, Instr, Program, Value
+from anymetal.simd.matrix_places import Columns, MatrixPlaces
 
 MATRIX_FMA = "__am_matrix_fma"
-#: Calls in a product: four matrices of two elements a lane have 32 columns.
+#: Calls in a step of a product: four matrices of two elements a lane have 32 columns.
 MOST_CALLS = 8
-#: What lanes hold of some columns, four columns each.
-Columns = tuple[Value, ...]
 
 
 @dataclass(eq=False)
-class Product:
+class Step:
     """Calls with one left matrix, of which none needs the result of another; two or more, a power
     of two: one that has no partner stands there twice."""
 
     left: Columns
-    calls: list[Instr] = field(default_factory=list)
-
-    @property
-    def anchor(self) -> Instr:
-        """The call in whose place all are computed."""
-        return self.calls[-1]
+    calls: list[Instr]
 
     @property
     def right(self) -> Columns:
@@ -41,37 +35,86 @@ class Product:
     def sums(self) -> Columns:
         return tuple(call.operands[3] for call in self.calls)
 
+
+@dataclass(eq=False)
+class Product:
+    """Steps, each of which adds to what the one before gives."""
+
+    steps: list[Step]
+
+    @property
+    def anchor(self) -> Instr:
+        """The call in whose place all are computed."""
+        return self.steps[-1].calls[-1]
+
+    @property
+    def sums(self) -> Columns:
+        return self.steps[0].sums
+
     @property
     def results(self) -> Columns:
-        return tuple(self.calls)
+        return tuple(self.steps[-1].calls)
 
 
-def find_products(program: Program) -> dict[Instr, Product]:
+def find_products(program: Program, places: MatrixPlaces) -> dict[Instr, Product]:
     """Every product of matrices, by each of its calls."""
-    products = [p for block in program.blocks for p in _of_block(block)]
-    return {call: product for product in products for call in product.calls}
+    users: dict[Value, set[Instr]] = {}
+    for instr in program.instructions():
+        for value in instr.operands:
+            users.setdefault(value, set()).add(instr)
+    found: list[Product] = []
+    for block in program.blocks:
+        ends: dict[Columns, Product] = {}
+        for step in _of_block(block):
+            before = ends.pop(step.sums, None)
+            if before and _continues(before, step, users, places):
+                before.steps.append(step)
+            else:
+                before = Product([step])
+                found.append(before)
+            ends[before.results] = before
+    return {call: product for product in found for s in product.steps for call in s.calls}
 
 
-def _of_block(block: Block) -> list[Product]:
-    open_: dict[Columns, Product] = {}
-    done: list[Product] = []
+def _continues(
+    product: Product, step: Step, users: dict[Value, set[Instr]], places: MatrixPlaces
+) -> bool:
+    """Whether a step may be one of the product that gives its sums: nobody else wants those, and
+    right matrices can be read where they lie until the last step."""
+    calls, last = set(step.calls), step.calls[-1]
+    own = all(users[v] <= calls and all(v not in c.operands[:3] for c in calls) for v in step.sums)
+    right = step.right
+    pairs = [right[i : i + 2] for i in range(0, len(right), 2)]
+    return (
+        own
+        and places.times[product.anchor] == places.times[last]
+        and all(places.at(pair, last) for pair in pairs)
+    )
+
+
+def _of_block(block: Block) -> list[Step]:
+    """In the order of their last calls."""
+    open_: dict[Columns, list[Instr]] = {}
+    done: list[Step] = []
     for instr in block.instrs:
-        needed = [p for p in open_.values() if any(v in p.calls for v in instr.operands)]
-        done += [open_.pop(p.left) for p in needed]
+        needed = [k for k, calls in open_.items() if any(v in calls for v in instr.operands)]
+        for left in needed:
+            done += _steps(left, open_.pop(left))
         if instr.op == "call" and instr.arg == MATRIX_FMA:
-            left = tuple(instr.operands[:2])
-            open_.setdefault(left, Product(left)).calls.append(instr)
-    return [part for product in [*done, *open_.values()] for part in _parts(product)]
+            open_.setdefault(tuple(instr.operands[:2]), []).append(instr)
+    for left, calls in open_.items():
+        done += _steps(left, calls)
+    return done
 
 
-def _parts(product: Product) -> list[Product]:
-    """A product in pieces whose numbers of calls are powers of two."""
-    parts, calls = [], product.calls
+def _steps(left: Columns, calls: list[Instr]) -> list[Step]:
+    """Calls in pieces whose numbers are powers of two."""
+    steps = []
     while calls:
         size = min(MOST_CALLS, 1 << (len(calls).bit_length() - 1))
         part, calls = calls[:size], calls[size:]
-        parts.append(Product(product.left, part * 2 if size == 1 else part))
-    return parts
+        steps.append(Step(left, part * 2 if size == 1 else part))
+    return steps
 
 
 def row_phis(products: Iterable[Product], joins: set[Block]) -> dict[Block, list[Columns]]:

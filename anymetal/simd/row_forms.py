@@ -17,24 +17,25 @@ from __future__ import annotations
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr, Value
 from anymetal.simd.masks import Mask, Masks
-from anymetal.simd.products import Columns
+from anymetal.simd.matrix_places import LANES, ROWS, Columns, MatrixPlaces, converted, is_matrix
 from anymetal.simd.tiles import Tile
 from anymetal.simd.values import Values
 from anymetal.simd.writer import Writer
 
-ROWS = 8
 _WIDEST = 16  #: numbers in a vector
 _HALF = 16  #: lanes of rows 0 to 3
-_LANES = (0, 1, 8, 9)  #: of a row, from its first one on
 
 
 class RowForms:
     """The rows of columns; `widens` says whether halves become floats by an instruction."""
 
-    def __init__(self, writer: Writer, values: Values, masks: Masks, widens: bool) -> None:
+    def __init__(
+        self, writer: Writer, values: Values, masks: Masks, places: MatrixPlaces, widens: bool
+    ) -> None:
         self.w = writer
         self.v = values
         self.masks = masks
+        self.in_memory = places
         self.widens = widens
         self.places: dict[Value, tuple[Columns, int]] = {}  #: columns that are rows to begin with
         self.slots: dict[tuple[Columns, str], str] = {}
@@ -78,13 +79,14 @@ class RowForms:
             self.slots[key] = self.w.alloca(self.type(columns), "rows")
         return self.slots[key]
 
-    def loaded(self, tile: Tile, rows: list[str]) -> Columns:
+    def loaded(self, tile: Tile, address: str, rows: list[str]) -> Columns:
         """A tile has been loaded run by run: the columns, if those are the rows of a matrix."""
-        columns: Columns = tuple(tile.members)
-        if len(columns) != 2 or [run.cells for run in tile.runs] != _CELLS:
+        if not is_matrix(tile):
             return ()
+        columns: Columns = tuple(tile.members)
         for r, row in enumerate(rows):
             self.v.local[columns, f"row {r}"] = row
+        self.v.local[columns, "address"] = address
         return columns
 
     # -- uses -----------------------------------------------------------------------------
@@ -124,26 +126,56 @@ class RowForms:
         rows = [self.v.local.get((pair, f"row {r}")) for r in range(ROWS)]
         if all(rows):
             return [row for row in rows if row]
-        sources = self.converted(pair)
-        found = sources and self._from_memory(sources)
-        if not (sources and found):
-            return None
+        source = self.source(pair)
+        found = source and self._from_memory(source)
+        return [self._converted(pair, source, row) for row in found] if found else None
+
+    def source(self, pair: Columns) -> Columns:
+        """What a pair is the conversion of, by an instruction for whole rows."""
+        source = converted(pair)
+        return source if source and (source[0].type != t.HALF or self.widens) else ()
+
+    def _converted(self, pair: Columns, source: Columns, row: str) -> str:
         kind = "fpext" if pair[0].type == t.FLOAT else "bitcast"
-        types = [f"<{ROWS} x {v.type}>" for v in (sources[0], pair[0])]
-        return [self.w.value(f"{kind} {types[0]} {row} to {types[1]}") for row in found]
+        types = [f"<{ROWS} x {v.type}>" for v in (source[0], pair[0])]
+        return self.w.value(f"{kind} {types[0]} {row} to {types[1]}")
 
-    def converted(self, pair: Columns) -> Columns:
-        """What both values are conversions of that rows take as well."""
-        both = [v for v in pair if isinstance(v, Instr) and self._converts(v)]
-        if len(both) < len(pair) or len({v.op for v in both}) > 1:
-            return ()
-        return tuple(v.operands[0] for v in both)
+    # -- rows where they lie --------------------------------------------------------------
 
-    def _converts(self, instr: Instr) -> bool:
-        if instr.op == "bitcast":
-            return instr.operands[0].type == t.I16
-        widens = instr.op == "fpext" and instr.operands[0].type == t.HALF
-        return widens and instr.type == t.FLOAT and self.widens
+    def stay(self, columns: Columns, user: Instr) -> bool:
+        """Whether all rows can be read from memory in the place of `user`."""
+        pairs = [columns[i : i + 2] for i in range(0, len(columns), 2)]
+        return all(self.in_memory.at(pair, user) and self._address(pair) for pair in pairs)
+
+    def _address(self, pair: Columns) -> str:
+        """Where the first row of a matrix lies; nothing if its rows were not loaded as such."""
+        address = self.v.local.get((pair, "address"))
+        source = self.source(pair)
+        return address or (self._address(source) if source else "")
+
+    def place(self, pair: Columns, row: int) -> str:
+        """The address of a row of a matrix that stays."""
+        tile = self.in_memory.loaded(pair)
+        assert tile is not None
+        return self.w.value(
+            f"getelementptr i8, ptr {self._address(pair)}, i64 {tile.distances[row]}"
+        )
+
+    def read(self, columns: Columns, row: int) -> list[str]:
+        """The vectors of one row of matrices that stay."""
+        pairs = [self._read(columns[i : i + 2], row) for i in range(0, len(columns), 2)]
+        if len(pairs) == 1:
+            return pairs
+        return [self._joined(a, b) for a, b in zip(pairs[::2], pairs[1::2], strict=True)]
+
+    def _read(self, pair: Columns, row: int) -> str:
+        source = self.source(pair)
+        if source and (pair, "address") not in self.v.local:
+            return self._converted(pair, source, self._read(source, row))
+        first = pair[0]
+        assert isinstance(first, Instr)
+        type_ = f"<{ROWS} x {first.type}>"
+        return self.w.value(f"load {type_}, ptr {self.place(pair, row)}, align {first.arg.align}")
 
     def _permuted(self, pair: Columns, mask: Mask) -> list[str]:
         """Rows out of the lanes, two by one permutation."""
@@ -162,7 +194,7 @@ class RowForms:
         names, vectors = self._known(columns), self.vectors(columns)
         size = min(_WIDEST, 4 * len(columns))
         vector, start = divmod(number // 2 * ROWS, size)
-        picks = [start + 2 * i + number % 2 for i in range(len(_LANES))]
+        picks = [start + 2 * i + number % 2 for i in range(len(LANES))]
         picks += [size + pick for pick in picks]
         picks += [-1] * (size - len(picks))
         rows = names[vector::vectors]
@@ -188,7 +220,7 @@ class RowForms:
 
 def _row(row: int) -> list[int]:
     """Where the elements of a row stand in two values of 16 lanes."""
-    return [2 * row + lane + _HALF * element for lane in _LANES for element in range(2)]
+    return [2 * row + lane + _HALF * element for lane in LANES for element in range(2)]
 
 
 def _back(size: int) -> list[int]:
@@ -198,15 +230,4 @@ def _back(size: int) -> list[int]:
 
 def _of_lane(lane: int) -> tuple[int, int]:
     """The row of a lane, and which of the row's lanes it is."""
-    return lane >> 1 & 3, _LANES.index(lane & 0b1001)
-
-
-#: Lanes and numbers of the two loads of a matrix, in the order of memory.
-_CELLS = [
-    tuple(
-        (((row & 4) << 2 | (row & 3) << 1 | lane, element),)
-        for lane in _LANES
-        for element in range(2)
-    )
-    for row in range(ROWS)
-]
+    return lane >> 1 & 3, LANES.index(lane & 0b1001)

@@ -51,6 +51,7 @@ class Tile:
     members: list[Instr]
     anchor: Instr  #: the member in whose place the tile is emitted: first load, last store
     runs: list[Run]  #: all of one length; a power of two of them
+    distances: tuple[int, ...]  #: bytes from the first run to each; none if they are not known
 
 
 class TileFinder:
@@ -113,18 +114,19 @@ class TileFinder:
     def _take(self, members: list[Instr], longest: int = 1 << 30) -> bool:
         """Make a tile of the members, if they are one whose runs are not longer than `longest`."""
         found = self._runs(members) if members else None
-        if found is None or len(found[0].cells) > longest:
+        if found is None or len(found[0][0].cells) > longest:
             return False
         assert members[0].block is not None
         order = [i for i in members[0].block.instrs if i in members]
-        tile = Tile(members, order[-1] if members[0].op == "store" else order[0], found)
+        tile = Tile(members, order[-1] if members[0].op == "store" else order[0], *found)
         self.tiles.update(dict.fromkeys(members, tile))
         for member in members:
             self._keep(pointer_of(member))
         return True
 
-    def _runs(self, members: list[Instr]) -> list[Run] | None:
-        """The runs of memory that the members cover, if they are few and of one length."""
+    def _runs(self, members: list[Instr]) -> tuple[list[Run], tuple[int, ...]] | None:
+        """The runs of memory that the members cover, if they are few and of one length, and their
+        distances."""
         size = accessed(members[0]).type.size
         once = members[0].op == "store"
         rows: dict[object, dict[int, list[tuple[int, int]]]] = {}
@@ -137,12 +139,16 @@ class TileFinder:
                 if cell and once:
                     return None
                 cell.append((lane, number))
-        found = [run for cells in rows.values() for run in _side_by_side(cells, size)]
+        parts = [part for cells in rows.values() for part in _side_by_side(cells, size)]
+        found = [Run(tuple(part.values())) for part in parts]
         lengths = {len(run.cells) for run in found}
         count = len(found)
         if len(lengths) > 1 or count & (count - 1) or count > MOST_RUNS:
             return None
-        return found if count <= FEW_RUNS or min(lengths) >= SHORTEST_RUN else None
+        if count > FEW_RUNS and min(lengths) < SHORTEST_RUN:
+            return None
+        starts = [min(part) for part in parts] if len(rows) == 1 else []
+        return found, tuple(start - starts[0] for start in starts)
 
     def _keep(self, value: Value) -> None:
         """Note the uniform values that `scalar_at` will ask for."""
@@ -155,14 +161,16 @@ class TileFinder:
                 self._keep(operand)
 
 
-def _side_by_side(cells: dict[int, list[tuple[int, int]]], size: int) -> list[Run]:
+def _side_by_side(
+    cells: dict[int, list[tuple[int, int]]], size: int
+) -> list[dict[int, tuple[tuple[int, int], ...]]]:
     """Cells by their offset, cut where there is a gap."""
-    parts: list[list[tuple[tuple[int, int], ...]]] = []
+    parts: list[dict[int, tuple[tuple[int, int], ...]]] = []
     for offset in sorted(cells):
         if offset - size not in cells:
-            parts.append([])
-        parts[-1].append(tuple(cells[offset]))
-    return [Run(tuple(part)) for part in parts]
+            parts.append({})
+        parts[-1][offset] = tuple(cells[offset])
+    return parts
 
 
 class TileAccess:
@@ -175,14 +183,14 @@ class TileAccess:
         masks: Masks,
         numbers: LaneNumbers,
         accesses: Accesses,
-        loaded: Callable[[Tile, list[str]], None],
+        loaded: Callable[[Tile, str, list[str]], None],
     ) -> None:
         self.w = writer
         self.v = values
         self.masks = masks
         self.numbers = numbers
         self.accesses = accesses
-        self.loaded = loaded  #: is told the runs of a tile that was loaded
+        self.loaded = loaded  #: is told where a tile begins, and the runs that were loaded
 
     def emit(self, tile: Tile, mask: Mask) -> None:
         """All members, in the place of the anchor."""
@@ -225,20 +233,18 @@ class TileAccess:
         type_, length = tile.anchor.type, len(tile.runs[0].cells)
         align = min(int(m.arg.align) for m in tile.members)
         row = f"<{length} x {type_}>"
-        rows = [
-            self.w.value(f"load {row}, ptr {self._address(tile, run)}, align {align}")
-            for run in tile.runs
-        ]
-        self.loaded(tile, rows)
+        places = [self._address(tile, run) for run in tile.runs]
+        rows = [self.w.value(f"load {row}, ptr {place}, align {align}") for place in places]
+        self.loaded(tile, places[0], rows)
         everything = self._joined(type_, rows, length)
         elements = [element for run in tile.runs for element in run.cells]
-        places = {cell: i for i, element in enumerate(elements) for cell in element}
+        cells = {cell: i for i, element in enumerate(elements) for cell in element}
         return [
             self._shuffled(
                 type_,
                 everything,
                 len(elements),
-                [places[lane, number] for lane in range(self.w.width)],
+                [cells[lane, number] for lane in range(self.w.width)],
             )
             for number in range(len(tile.members))
         ]

@@ -50,6 +50,10 @@ class Writer:
         self.declarations[_LABEL] = f"declare void @{_LABEL}(metadata)"
         self.do(f"call void @{_LABEL}(metadata !0)")
 
+    def forget_loads(self) -> None:
+        """What LLVM has loaded in front of this it does not keep for what is loaded behind."""
+        self.do('call void asm sideeffect "", "~{memory}"()')
+
     def alloca(self, type_: Type | str, prefix: str = "slot", align: int = 0) -> str:
         name = f"%{self.fresh(prefix)}"
         suffix = f", align {align}" if align else ""

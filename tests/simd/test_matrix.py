@@ -14,6 +14,8 @@ import pytest
 
 import anymetal
 from anymetal.runtime.zig import host_triple
+from anymetal.simd.analysis import Analysis
+from anymetal.simd.shape import Launch
 from anymetal.targets.cpu.compiler import machine_for, optimised, thread_program, vector_ir
 from anymetal.targets.cpu.variant import Variant, gang_width
 from anymetal.testing.metal_case import parse, run
@@ -49,7 +51,17 @@ def test_scalar_build(path: Path) -> None:
 @pytest.mark.skipif(not _X86, reason="levels of x86-64")
 @pytest.mark.parametrize("level", ["x86-64-v2", "x86-64-v3"])
 @pytest.mark.parametrize(
-    "name", ["gemm_ragged", "multiply_accumulate", "real_numbers", "wide_sums", "sums_of_two_ways"]
+    "name",
+    [
+        "gemm_ragged",
+        "gemm_staged",
+        "multiply_accumulate",
+        "overwritten",
+        "real_numbers",
+        "steps",
+        "sums_of_two_ways",
+        "wide_sums",
+    ],
 )
 def test_other_cpus(name: str, level: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANYMETAL_CPU", level)
@@ -108,3 +120,35 @@ def test_sums_of_a_loop_stay_rows() -> None:
     assert len(loop) == 1 and loop[0].count("@llvm.fmuladd.v16f32") == 64
     assert loop[0].count("phi <16 x float>") == 8
     assert not re.search(r"shufflevector <(16|32) x float>.*, <16 x float> %", loop[0])
+
+
+_STEPS = """
+threadgroup float left[8 * 36], right[32 * 20];
+for (uint i = thread_index_in_simdgroup; i < 256; i += 32) left[i / 32 * 36 + i % 32] = a[i];
+for (uint i = thread_index_in_simdgroup; i < 512; i += 32) right[i / 16 * 20 + i % 16] = b[i];
+threadgroup_barrier(mem_flags::mem_threadgroup);
+simdgroup_float8x8 p, q[2], sums[2] = {simdgroup_float8x8(0), simdgroup_float8x8(0)};
+#pragma unroll
+for (uint k = 0; k < 32; k += 8) {
+  simdgroup_load(p, left + k, 36);
+  for (int j = 0; j < 2; j++) simdgroup_load(q[j], right + k * 20 + 8 * j, 20);
+  for (int j = 0; j < 2; j++) simdgroup_multiply_accumulate(sums[j], p, q[j], sums[j]);
+}
+for (int j = 0; j < 2; j++) simdgroup_store(sums[j], y, 16, ulong2(8 * j, 0));
+"""
+
+
+def test_steps_that_add_to_the_same_sums_are_one_product() -> None:
+    """Operands are read where they lie: no left matrix is copied, no sum leaves its register."""
+    source = kernel_source(
+        _STEPS,
+        inputs={"a": mx.zeros((8, 32)), "b": mx.zeros((32, 16))},
+        outputs={"y": mx.float32},
+    )
+    variant = Variant(flat=True, linear=True, aligned=True, full=True, partial=False, single=True)
+    program = thread_program(source)
+    products = set(Analysis(program, Launch(True, True, True), 32).products.values())
+    assert [len(product.steps) for product in products] == [4]
+    text = vector_ir(program, variant, machine_for("x86-64-v4"))
+    assert text.count("call <16 x float> @llvm.fmuladd.v16f32") == 4 * 64
+    assert "factors" not in text and "floats" not in text
