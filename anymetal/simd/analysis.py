@@ -20,7 +20,7 @@ from anymetal.simd.matrix_places import Columns, MatrixPlaces
 from anymetal.simd.order import in_memory_order
 from anymetal.simd.origins import Origin, pointer_origins, read_only, unlocked
 from anymetal.simd.private import interleaved_pointers
-from anymetal.simd.products import Product, find_products, row_phis
+from anymetal.simd.products import Product, carried, find_products, row_phis
 from anymetal.simd.regions import BARRIER, Region, RegionTree
 from anymetal.simd.shape import Launch, Shapes
 from anymetal.simd.streams import streaming_stores
@@ -53,6 +53,7 @@ class Analysis:
     matrix_places: MatrixPlaces = field(init=False)
     products: dict[Instr, Product] = field(init=False)
     row_phis: dict[Block, list[Columns]] = field(init=False)
+    carried: dict[Columns, Product] = field(init=False)
     needed: set[Value] = field(init=False)  #: by addresses, in other blocks than their own
     demanded: set[Value] = field(init=False)
     laid_out: set[Value] = field(init=False)
@@ -84,6 +85,8 @@ class Analysis:
         self.matrix_places = MatrixPlaces(self.program, self.tiles)
         self.products = find_products(self.program, self.matrix_places) if wide else {}
         self.row_phis = row_phis(self.products.values(), self.shapes.joins)
+        columns = [columns for many in self.row_phis.values() for columns in many]
+        self.carried = carried(self.program, columns, self.products.values()) if columns else {}
         self.needed = finder.leaves if finder else set()
         self.ordered = in_memory_order(
             self.program,

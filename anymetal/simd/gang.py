@@ -87,9 +87,7 @@ class GangFunction:
             self.w, self.v, self.masks, accesses, self.atomics, ordered, analysis.streams
         )
         rows = RowForms(self.w, self.v, self.masks, analysis.matrix_places, target.converts(t.HALF))
-        self.matrices = Matrices(
-            self.w, self.v, rows, analysis.products.values(), analysis.row_phis, target
-        )
+        self.matrices = Matrices(self.w, self.v, rows, analysis, target)
         self.tiles = TileAccess(
             self.w, self.v, self.masks, analysis.numbers, accesses, self.matrices.loaded
         )

@@ -8,7 +8,8 @@ Rows of c and b are vectors (row_forms.py), and an element of `a` is the factor 
 A kernel that holds many sums has more of them than there are registers. So rows that fit are
 computed from the first step of a product to the last before the next ones have their turn. LLVM's
 scheduler would mix them, and move sums between registers and memory for each single addition; so
-they end a block, with a branch that LLVM must not look through and that costs nothing.
+they end a block, with a branch that LLVM must not look through and that costs nothing. Sums of a
+loop that has more of them than registers stay in memory, and are read and written once a product.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from anymetal.ir.model import Block
+from anymetal.simd.analysis import Analysis
 from anymetal.simd.masks import Mask
 from anymetal.simd.matrix_operands import Lefts, Right
 from anymetal.simd.matrix_places import ROWS, Columns
@@ -42,21 +44,37 @@ class Matrices:
         writer: Writer,
         values: Values,
         rows: RowForms,
-        products: Iterable[Product],
-        phis: dict[Block, list[Columns]],
+        analysis: Analysis,
         target: MatrixRegisters,
     ) -> None:
         self.w = writer
         self.v = values
         self.rows = rows
-        self.lefts = Lefts(writer, values, rows, products)
-        self.phis = phis
+        self.lefts = Lefts(writer, values, rows, analysis.products.values())
+        self.phis = analysis.row_phis
         self.target = target
-        self.merged = {value for many in phis.values() for columns in many for value in columns}
+        self.merged = {v for many in self.phis.values() for columns in many for v in columns}
+        for many in self.phis.values():
+            if sum(map(self._registers, many)) > max(map(self._at_once, many)):
+                self._settle([analysis.carried[c] for c in many if c in analysis.carried])
+
+    def _settle(self, products: Iterable[Product]) -> None:
+        """Sums for which there are no registers stay in memory."""
+        for product in products:
+            if self.v.laid_out.isdisjoint((*product.sums, *product.results)):
+                self.rows.settle(product.sums, product.results)
+
+    def _registers(self, columns: Columns) -> int:
+        return ROWS * self.rows.vectors(columns)
+
+    def _at_once(self, columns: Columns) -> int:
+        """Vectors of sums that stay in registers while a product is added to them."""
+        return self.target.rows_at_once(4 * len(columns)) * self.rows.vectors(columns)
 
     def emit(self, product: Product, mask: Mask) -> None:
         """All calls of a product, in the place of its anchor."""
-        anchor, sums = product.anchor, self.rows.of(product.sums)
+        anchor, settled = product.anchor, product.sums in self.rows.settled
+        sums = [] if settled else self.rows.of(product.sums)
         steps = [
             (
                 self.lefts.places(step.left, anchor, mask),
@@ -65,12 +83,20 @@ class Matrices:
             for step in product.steps
         ]
         height = self.target.rows_at_once(4 * len(product.results))
+        part = height * self.rows.vectors(product.results)
         for first in range(0, ROWS, height):
             self.w.forget_loads()  # of right matrices: they are read anew
+            numbers = range(first // height * part, (first // height + 1) * part)
+            if settled:
+                sums += [self.rows.load_one(product.sums, "row", i) for i in numbers]
             for left, right in steps:
                 self._add(product, sums, range(first, first + height), left, right)
+            if settled:
+                for i in numbers:
+                    self.rows.store(product.results, "row", i, sums[i])
             self.w.end_block()
-        self.rows.define(product.results, sums)
+        if not settled:
+            self.rows.define(product.results, sums)
 
     def _add(
         self, product: Product, sums: list[str], rows: range, left: list[str], right: Right
@@ -99,14 +125,17 @@ class Matrices:
     def enter(self, block: Block) -> None:
         """Take over the rows that predecessors have left."""
         for columns in self.phis.get(block, ()):
-            self.rows.define(columns, self.rows.load(columns, "phi"))
+            if columns not in self.rows.settled:
+                self.rows.define(columns, self.rows.load(columns, "phi"))
 
     def leave(self, source: Block, target: Block) -> Iterable[tuple[Columns, list[str]]]:
-        """The rows that the phis of `target` shall have."""
-        return [(c, self.rows.of(incoming(c, source))) for c in self.phis.get(target, ())]
+        """The rows that the phis of `target` shall have, unless those are there already."""
+        pairs = [(c, incoming(c, source)) for c in self.phis.get(target, ())]
+        return [(c, self.rows.of(x)) for c, x in pairs if not self.rows.together(c, x)]
 
     def hand_over(self, moves: Iterable[tuple[Columns, list[str]]]) -> None:
         """All are read before any is written."""
         for columns, names in moves:
+            kind = "row" if columns in self.rows.settled else "phi"
             for i, name in enumerate(names):
-                self.rows.store(columns, "phi", i, name)
+                self.rows.store(columns, kind, i, name)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from anymetal.ir.cfg import find_loops
 from anymetal.ir.model import Block, Instr, Program, Value
 from anymetal.simd.matrix_places import Columns, MatrixPlaces
 
@@ -58,10 +59,7 @@ class Product:
 
 def find_products(program: Program, places: MatrixPlaces) -> dict[Instr, Product]:
     """Every product of matrices, by each of its calls."""
-    users: dict[Value, set[Instr]] = {}
-    for instr in program.instructions():
-        for value in instr.operands:
-            users.setdefault(value, set()).add(instr)
+    users = _users(program)
     found: list[Product] = []
     for block in program.blocks:
         ends: dict[Columns, Product] = {}
@@ -82,11 +80,10 @@ def _continues(
     """Whether a step may be one of the product that gives its sums: nobody else wants those, and
     right matrices can be read where they lie until the last step."""
     calls, last = set(step.calls), step.calls[-1]
-    own = all(users[v] <= calls and all(v not in c.operands[:3] for c in calls) for v in step.sums)
     right = step.right
     pairs = [right[i : i + 2] for i in range(0, len(right), 2)]
     return (
-        own
+        all(_only_sum(v, users[v], calls) for v in step.sums)
         and places.times[product.anchor] == places.times[last]
         and all(places.at(pair, last) for pair in pairs)
     )
@@ -164,3 +161,38 @@ def incoming(columns: Columns, source: Block) -> Columns:
     """What phis take over from a block."""
     phis = [v for v in columns if isinstance(v, Instr)]
     return tuple(phi.operands[phi.arg.index(source)] for phi in phis)
+
+
+def carried(
+    program: Program, phis: Iterable[Columns], products: Iterable[Product]
+) -> dict[Columns, Product]:
+    """Phis of a loop that are nothing but the sums that a product adds to, once an iteration, and
+    become its results. Both may share a place: no way from the phi to a use of the results goes
+    past the product."""
+    users = _users(program)
+    loops = find_loops(program.blocks)
+    wanted, found = set(phis), {}
+    for product in products:
+        sums, calls = product.sums, set(product.steps[0].calls)
+        block = _block_of_phis(sums)
+        if sums not in wanted or block is None:
+            continue
+        once = all(block in loop.blocks for loop in loops if product.anchor.block in loop.blocks)
+        others = [columns for columns in _incoming(sums) if columns != product.results]
+        if once and len(others) == len(_incoming(sums)) - 1 == 1:
+            if all(_only_sum(v, users[v], calls) for v in sums):
+                found[sums] = product
+    return found
+
+
+def _users(program: Program) -> dict[Value, set[Instr]]:
+    users: dict[Value, set[Instr]] = {}
+    for instr in program.instructions():
+        for value in instr.operands:
+            users.setdefault(value, set()).add(instr)
+    return users
+
+
+def _only_sum(value: Value, users: set[Instr], calls: set[Instr]) -> bool:
+    """Whether a value is nothing but what these calls add to."""
+    return users <= calls and all(value not in call.operands[:3] for call in users)

@@ -39,6 +39,7 @@ class RowForms:
         self.widens = widens
         self.places: dict[Value, tuple[Columns, int]] = {}  #: columns that are rows to begin with
         self.slots: dict[tuple[Columns, str], str] = {}
+        self.settled: set[Columns] = set()  #: rows that are in memory all the time
 
     @staticmethod
     def vectors(columns: Columns) -> int:
@@ -63,15 +64,36 @@ class RowForms:
             if value in self.v.laid_out and isinstance(value, Instr):
                 self.v.define(value, vector=self._of_lanes(value))
 
+    def settle(self, *both: Columns) -> None:
+        """These columns share one place in memory, from the function's start to its end: LLVM does
+        not try to keep them in registers."""
+        count, type_ = ROWS * self.vectors(both[0]), self.type(both[0])
+        array = self.w.alloca(f"[{count} x {type_}]", "settled", 64)
+        self.w.do(f'call void asm sideeffect "", "r"(ptr {array})')
+        for i in range(count):
+            at = f"getelementptr {type_}, ptr {array}, i64 {i}"
+            self.slots.update(dict.fromkeys(((c, f"row {i}") for c in both), self.w.value(at)))
+        for columns in both:
+            self.settled.add(columns)
+            for number, value in enumerate(columns):
+                self.places[value] = columns, number
+                self.v.derived[value] = self._of_lanes
+
+    def together(self, one: Columns, other: Columns) -> bool:
+        """Whether two columns share a place."""
+        place = self.slots.get((one, "row 0"))
+        return place is not None and place == self.slots.get((other, "row 0"))
+
     def store(self, columns: Columns, kind: str, number: int, name: str) -> None:
         slot = self._slot(columns, f"{kind} {number}")
         self.w.do(f"store {self.type(columns)} {name}, ptr {slot}")
 
     def load(self, columns: Columns, kind: str) -> list[str]:
-        return [
-            self.w.value(f"load {self.type(columns)}, ptr {self._slot(columns, f'{kind} {i}')}")
-            for i in range(ROWS * self.vectors(columns))
-        ]
+        return [self.load_one(columns, kind, i) for i in range(ROWS * self.vectors(columns))]
+
+    def load_one(self, columns: Columns, kind: str, number: int) -> str:
+        slot = self._slot(columns, f"{kind} {number}")
+        return self.w.value(f"load {self.type(columns)}, ptr {slot}")
 
     def _slot(self, columns: Columns, name: str) -> str:
         key = columns, name

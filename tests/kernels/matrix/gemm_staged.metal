@@ -12,6 +12,7 @@ const uint inner = a_shape[1], columns = b_shape[1], group = simdgroup_index_in_
 const uint row = 64 * threadgroup_position_in_grid.y, column = 64 * threadgroup_position_in_grid.x;
 const uint below = group / 2 * 32, beside = group % 2 * 32;
 simdgroup_float8x8 sums[4][4];
+#pragma unroll
 for (uint i = 0; i < 16; ++i) sums[i / 4][i % 4] = simdgroup_float8x8(0);
 for (uint k = 0; k < inner; k += DEPTH) {
   threadgroup_barrier(mem_flags::mem_threadgroup);
@@ -29,16 +30,19 @@ for (uint k = 0; k < inner; k += DEPTH) {
   #pragma unroll
   for (uint kk = 0; kk < DEPTH; kk += 8) {
     simdgroup_matrix<T, 8, 8> p[4], q[4];
+    #pragma unroll
     for (uint i = 0; i < 4; ++i) {
       simdgroup_load(p[i], left + (below + 8 * i) * LEFT + kk, LEFT);
       simdgroup_load(q[i], right + kk * RIGHT + beside + 8 * i, RIGHT);
     }
+    #pragma unroll
     for (uint i = 0; i < 16; ++i) {
       thread auto& sum = sums[i / 4][i % 4];
       simdgroup_multiply_accumulate(sum, p[i / 4], q[i % 4], sum);
     }
   }
 }
+#pragma unroll
 for (uint i = 0; i < 16; ++i) {
   simdgroup_store(sums[i / 4][i % 4], y, columns,
                   ulong2(column + beside + i % 4 * 8, row + below + i / 4 * 8));
