@@ -26,7 +26,6 @@ from anymetal.simd.shape import Launch, Shapes
 from anymetal.simd.streams import streaming_stores
 from anymetal.simd.sums import Sums, own_sums
 from anymetal.simd.tiles import Tile, TileFinder
-from anymetal.simd.wide_atomics import later_additions
 
 #: Accesses of a block that ask whether all lanes are active, until it is worth to have it twice;
 #: and instructions of a block for which it is not.
@@ -63,7 +62,6 @@ class Analysis:
     read_only: set[Argument] = field(init=False)
     sums: dict[Argument, Sums] = field(init=False)
     only_added: set[Instr] = field(default_factory=set)  #: to arrays that nobody looks at
-    later: set[Instr] = field(init=False)  #: atomic additions that may wait for the gang's end
 
     def __post_init__(self) -> None:
         self.tree = RegionTree(self.program.blocks)
@@ -104,7 +102,6 @@ class Analysis:
         self.sums = own_sums(self.program, self.origins, self.used) if self.width == 32 else {}
         if self.width == 32:
             self.only_added = only_added(self.program, self.origins, self.used)
-        self.later = later_additions(self.tree, self.only_added)
         self.streams = streaming_stores(
             self.program, self.tree, self.shapes, self.origins, self.groups
         )
@@ -140,7 +137,7 @@ class Analysis:
 
 
 def _has_state(instr: Instr) -> bool:
-    """Atomic operations may wait in a queue, SIMD-groups at barriers."""
+    """SIMD-groups wait at barriers; what is kept in memory has one place."""
     return instr.op in ("atomicrmw", "cmpxchg", "alloca") or (
         instr.op == "call" and instr.arg in (BARRIER, LOG)
     )

@@ -21,7 +21,7 @@ from anymetal.simd.reductions import reduce_lanes, scan_lanes
 from anymetal.simd.sums import Sums
 from anymetal.simd.values import Values
 from anymetal.simd.ways import REDUCIBLE, AtomicWay, atomic_way, is_plain
-from anymetal.simd.wide_atomics import ADD_ALL, ADD_LATER, ADD_RUN, QUEUE, add_later, add_run
+from anymetal.simd.wide_atomics import ADD_RUN, add_run
 from anymetal.simd.writer import Writer, suffix
 
 
@@ -31,8 +31,7 @@ class Atomics:
     def __init__(
         self, writer: Writer, values: Values, masks: Masks, accesses: Accesses,
         contiguity: Contiguity, origins: dict[Value, frozenset[Origin]], used: set[Value],
-        sums: dict[Argument, Sums], only_added: set[Instr], later: set[Instr],
-        target: VectorMemory,
+        sums: dict[Argument, Sums], only_added: set[Instr], target: VectorMemory,
     ) -> None:  # fmt: skip
         self.w = writer
         self.v = values
@@ -43,8 +42,6 @@ class Atomics:
         self.used = used  #: instructions with uses
         self.sums = sums
         self.only_added = only_added  #: additions to arrays that nobody looks at (exclusive.py)
-        self.later = later  #: additions that may wait for the end of the gang
-        self.queue = ""  #: where additions wait for each other
         self.target = target
         self.each_lane = EachLane(writer, values, masks)
 
@@ -235,7 +232,7 @@ class Atomics:
         )
 
     def add_neighbours(self, instr: Instr, address: str, vector: str, mask: Mask) -> None:
-        """Adds the lanes' floats to consecutive elements from `address` on, now or later."""
+        """Adds the lanes' floats to consecutive elements from `address` on."""
         if instr not in self.only_added:
             self.w.declarations[ADD_RUN] = add_run(self.w.width)
             self._call_add(ADD_RUN, "", address, vector, mask)
@@ -250,36 +247,14 @@ class Atomics:
         self.accesses.store(t.FLOAT, total, address, True, 4, mask)
         w.do(f"br label %{end}")
         w.label(shared)
-        self._add_under_lock(instr, address, vector, mask)
+        w.declarations |= {ADD_ONE: add_exclusive(), **CALLED}
+        self._call_add(ADD_EXCLUSIVE, "ptr %locks, ptr %cancel, ", address, vector, mask)
         w.do(f"br label %{end}")
         w.label(end)
-
-    def _add_under_lock(self, instr: Instr, address: str, vector: str, mask: Mask) -> None:
-        function, first = ADD_EXCLUSIVE, "ptr %locks, ptr %cancel, "
-        self.w.declarations |= {ADD_ONE: add_exclusive(), **CALLED}
-        if instr in self.later:
-            self.w.declarations[ADD_LATER] = add_later()
-            if not self.queue:
-                self.queue = self.w.alloca(QUEUE, "queue", 128)
-                self.w.entry_lines.append(f"  store i32 0, ptr {self.queue}")
-            function, first = ADD_LATER, f"ptr {self.queue}, {first}"
-        self._call_add(function, first, address, vector, mask)
 
     def _call_add(self, function: str, first: str, address: str, vector: str, mask: Mask) -> None:
         lanes = f"{self.masks.type} {self.masks.text(mask)}"
         self.w.do(
             f"call void @{function}({first}ptr {address}, "
             f"{self.w.vector(t.FLOAT)} {vector}, {lanes})"
-        )
-
-    def rest(self) -> str:
-        """What is left to do at the end of the function."""
-        if not self.queue:
-            return ""
-        return (
-            "  %never.shared = icmp eq ptr %locks, null\n"
-            "  br i1 %never.shared, label %function.done, label %function.rest\n"
-            "function.rest:\n"
-            f"  call void @{ADD_ALL}(ptr {self.queue}, ptr %locks, ptr %cancel)\n"
-            "  br label %function.done\nfunction.done:\n"
         )

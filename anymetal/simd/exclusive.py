@@ -22,6 +22,7 @@ CALLED = {
 }
 ADD_ONE = "am.add_one"
 ADD_EXCLUSIVE = "am.add_exclusive"
+ADD_SOME = "am.add_some"
 #: Locks of a launch, each in a cache line of its own (see runtime/launch.h).
 _LOCKS, _LINE, _PAGE_BITS = 256, 64, 12
 _PATIENCE = 128  #: looks at a lock before others may run
@@ -59,19 +60,16 @@ def add_exclusive() -> str:
     """LLVM IR of `void am.add_one(ptr locks, ptr cancel, ptr address, float value)` and of
     `void am.add_exclusive(ptr locks, ptr cancel, ptr address, <32 x float>, <32 x i1>)`.
 
-    The second adds the active lanes' values to consecutive floats: those of one page, then those of
-    the next, if the run goes on there.
+    The second adds the active lanes' values to consecutive floats. Where all lanes are active and
+    the run stays within a page, that is done in place, or half of the time would go into the call;
+    else those of one page are added, then those of the next.
     """
     return f"""\
-define internal i1 @am.take_lock(ptr %lock, ptr %cancel) noinline #0 {{
+define internal i1 @am.wait_for_lock(ptr %lock, ptr %cancel) noinline cold #0 {{
 start:
-  br label %try
-try:
-  %taken = atomicrmw xchg ptr %lock, i32 1 acquire, align 4
-  %mine = icmp eq i32 %taken, 0
-  br i1 %mine, label %end, label %wait
+  br label %wait
 wait:
-  %turn = phi i32 [ 0, %try ], [ %turn.next, %again ]
+  %turn = phi i32 [ 0, %start ], [ 0, %try ], [ %turn.next, %again ]
   %flag = load volatile i32, ptr %cancel, align 4
   %stop = icmp ne i32 %flag, 0
   br i1 %stop, label %end, label %look
@@ -79,6 +77,10 @@ look:
   %now = load atomic i32, ptr %lock monotonic, align 4
   %free = icmp eq i32 %now, 0
   br i1 %free, label %try, label %more
+try:
+  %taken = atomicrmw xchg ptr %lock, i32 1 acquire, align 4
+  %mine = icmp eq i32 %taken, 0
+  br i1 %mine, label %end, label %wait
 more:
   %turn.next = add i32 %turn, 1
   %long = icmp ugt i32 %turn, {_PATIENCE}
@@ -90,6 +92,18 @@ again:
   br label %wait
 end:
   %got = phi i1 [ true, %try ], [ false, %wait ]
+  ret i1 %got
+}}
+define internal i1 @am.take_lock(ptr %lock, ptr %cancel) alwaysinline #0 {{
+try:
+  %taken = atomicrmw xchg ptr %lock, i32 1 acquire, align 4
+  %mine = icmp eq i32 %taken, 0
+  br i1 %mine, label %end, label %wait
+wait:
+  %later = call i1 @am.wait_for_lock(ptr %lock, ptr %cancel)
+  br label %end
+end:
+  %got = phi i1 [ true, %try ], [ %later, %wait ]
   ret i1 %got
 }}
 define internal ptr @am.lock_of(ptr %locks, ptr %address) alwaysinline #0 {{
@@ -158,8 +172,8 @@ give:
 end:
   ret void
 }}
-define internal void @{ADD_EXCLUSIVE}(ptr %locks, ptr %cancel, ptr %address, <32 x float> %add, \
-<32 x i1> %mask) noinline #0 {{
+define internal void @{ADD_SOME}(ptr %locks, ptr %cancel, ptr %address, <32 x float> %add, \
+<32 x i1> %mask) noinline cold #0 {{
   %values = alloca <32 x float>, align 128
   store <32 x float> %add, ptr %values, align 128
   %bits = bitcast <32 x i1> %mask to i32
@@ -180,5 +194,30 @@ two:
   %high = and i32 %bits, %next.page
   call void @am.add_part(ptr %locks, ptr %cancel, ptr %address, ptr %values, i32 %low)
   call void @am.add_part(ptr %locks, ptr %cancel, ptr %address, ptr %values, i32 %high)
+  ret void
+}}
+define internal void @{ADD_EXCLUSIVE}(ptr %locks, ptr %cancel, ptr %address, <32 x float> %add, \
+<32 x i1> %mask) alwaysinline #0 {{
+  %number = ptrtoint ptr %address to i64
+  %inside = and i64 %number, {(1 << _PAGE_BITS) - 1}
+  %one.page = icmp ule i64 %inside, {(1 << _PAGE_BITS) - 128}
+  %bits = bitcast <32 x i1> %mask to i32
+  %all = icmp eq i32 %bits, -1
+  %easy = and i1 %one.page, %all
+  br i1 %easy, label %take, label %hard
+take:
+  %lock = call ptr @am.lock_of(ptr %locks, ptr %address)
+  %got = call i1 @am.take_lock(ptr %lock, ptr %cancel)
+  br i1 %got, label %add.all, label %end
+add.all:
+  %old = load <32 x float>, ptr %address, align 4
+  %new = fadd <32 x float> %old, %add
+  store <32 x float> %new, ptr %address, align 4
+  store atomic i32 0, ptr %lock release, align 4
+  br label %end
+hard:
+  call void @{ADD_SOME}(ptr %locks, ptr %cancel, ptr %address, <32 x float> %add, <32 x i1> %mask)
+  br label %end
+end:
   ret void
 }}"""

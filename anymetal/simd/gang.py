@@ -73,10 +73,9 @@ class GangFunction:
         self.arithmetic = Arithmetic(self.w, self.v, target)
         accesses = Accesses(self.w, self.masks, target)
         contiguity = Contiguity(self.w, self.v, self.masks)
-        later = set() if suspends else analysis.later
         self.atomics = Atomics(
             self.w, self.v, self.masks, accesses, contiguity, analysis.origins, analysis.used,
-            analysis.sums, analysis.only_added, later, target,
+            analysis.sums, analysis.only_added, target,
         )  # fmt: skip
         self.memory = Memory(
             self.w, self.v, self.masks, analysis.private, self._private_arrays(), accesses,
@@ -137,7 +136,7 @@ class GangFunction:
         return (
             f"define internal void @{self.name}({params}) alwaysinline #0 {{\nstart:\n{entry}\n"
             f"  br label %begin\nbegin:\n{body}\n"
-            f"function.end:\n{self.atomics.rest()}  ret void\n}}\n"
+            f"function.end:\n  ret void\n}}\n"
         )
 
     # -- regions and labels ---------------------------------------------------------------

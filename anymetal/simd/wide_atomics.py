@@ -2,37 +2,11 @@
 
 A processor adds floats atomically by exchanging what it has read and added to, until nobody came
 in between. The exchange costs the same for 16 bytes as for 4.
-
-No load passes an exchange, so a gang that adds here and there waits for memory each time. Where
-nobody can tell when an addition happens, those of a gang wait in a queue for its end; by then what
-it loads has come, and the lines that it changes, too.
 """
 
 from __future__ import annotations
 
-from anymetal.ir.model import Instr
-from anymetal.simd.exclusive import ADD_EXCLUSIVE
-from anymetal.simd.regions import RegionTree
-
 ADD_RUN = "am.atomic_add_run"
-ADD_LATER = "am.atomic_add_later"
-ADD_ALL = "am.atomic_add_all"
-_WAITING = 16  #: runs of 32 floats that a queue holds
-#: How many wait; their addresses, masks and values.
-QUEUE = (
-    f"{{ i32, [31 x i32], [{_WAITING} x i64], [{_WAITING} x i32], [16 x i32], "
-    f"[{_WAITING} x <32 x float>] }}"
-)
-
-
-def later_additions(tree: RegionTree, only_added: set[Instr]) -> set[Instr]:
-    """Additions of floats that can wait, since nobody looks at the array that they change, and are
-    worth it: more loads follow in a loop."""
-    return {
-        instr
-        for instr in only_added
-        if instr.block is not None and tree.node_of[instr.block].region.loop is not None
-    }
 
 
 def add_run(width: int) -> str:
@@ -136,61 +110,6 @@ next:
   %i.next = add i64 %i, 4
   %again = icmp ult i64 %i.next, {count}
   br i1 %again, label %block, label %end
-end:
-  ret void
-}}"""
-
-
-def add_later() -> str:
-    """LLVM IR of `void am.atomic_add_later(ptr queue, ptr locks, ptr cancel, ptr address,
-    <32 x float>, <32 x i1>)` and of `void am.atomic_add_all(ptr queue, ptr locks, ptr cancel)`: the
-    first puts an addition into the queue, which the second empties."""
-    return f"""\
-define internal void @{ADD_LATER}(ptr %queue, ptr %locks, ptr %cancel, ptr %address, \
-<32 x float> %add, <32 x i1> %mask) alwaysinline #0 {{
-  %line.1 = getelementptr i8, ptr %address, i64 64
-  %line.2 = getelementptr i8, ptr %address, i64 124
-  call void @llvm.prefetch.p0(ptr %address, i32 1, i32 3, i32 1)
-  call void @llvm.prefetch.p0(ptr %line.1, i32 1, i32 3, i32 1)
-  call void @llvm.prefetch.p0(ptr %line.2, i32 1, i32 3, i32 1)
-  %count = load i32, ptr %queue, align 128
-  %place = getelementptr {QUEUE}, ptr %queue, i32 0, i32 2, i32 %count
-  store ptr %address, ptr %place, align 8
-  %lanes = getelementptr {QUEUE}, ptr %queue, i32 0, i32 3, i32 %count
-  %bits = bitcast <32 x i1> %mask to i32
-  store i32 %bits, ptr %lanes, align 4
-  %values = getelementptr {QUEUE}, ptr %queue, i32 0, i32 5, i32 %count
-  store <32 x float> %add, ptr %values, align 128
-  %more = add i32 %count, 1
-  store i32 %more, ptr %queue, align 128
-  %full = icmp eq i32 %more, {_WAITING}
-  br i1 %full, label %empty, label %end
-empty:
-  call void @{ADD_ALL}(ptr %queue, ptr %locks, ptr %cancel)
-  br label %end
-end:
-  ret void
-}}
-define internal void @{ADD_ALL}(ptr %queue, ptr %locks, ptr %cancel) noinline #0 {{
-start:
-  %count = load i32, ptr %queue, align 128
-  store i32 0, ptr %queue, align 128
-  %some = icmp ne i32 %count, 0
-  br i1 %some, label %one, label %end
-one:
-  %i = phi i32 [ 0, %start ], [ %i.next, %one ]
-  %place = getelementptr {QUEUE}, ptr %queue, i32 0, i32 2, i32 %i
-  %address = load ptr, ptr %place, align 8
-  %lanes = getelementptr {QUEUE}, ptr %queue, i32 0, i32 3, i32 %i
-  %bits = load i32, ptr %lanes, align 4
-  %mask = bitcast i32 %bits to <32 x i1>
-  %values = getelementptr {QUEUE}, ptr %queue, i32 0, i32 5, i32 %i
-  %add = load <32 x float>, ptr %values, align 128
-  call void @{ADD_EXCLUSIVE}(ptr %locks, ptr %cancel, ptr %address, <32 x float> %add, \
-<32 x i1> %mask)
-  %i.next = add i32 %i, 1
-  %again = icmp ult i32 %i.next, %count
-  br i1 %again, label %one, label %end
 end:
   ret void
 }}"""
