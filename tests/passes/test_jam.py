@@ -7,8 +7,9 @@ import pytest
 from anymetal.ir.cfg import find_loops
 from anymetal.ir.model import Program
 from anymetal.ir.spec import Stage, check
-from anymetal.passes import jam
+from anymetal.passes import interior, jam, rows
 from anymetal.passes.differ import Differ
+from anymetal.simd.shape import Launch
 from anymetal.targets.cpu import teams
 from anymetal.targets.cpu.compiler import thread_program
 from tests.frontend.kernels import kernel_source
@@ -176,3 +177,18 @@ def test_what_is_kept_for_long_turns_may_wait_in_memory(terms: int, size: int) -
 def _product_of_sums(row: int, terms: int) -> str:
     start = f"g * 4000 + {row} * 500 + k * {terms}"
     return "v * " + " * ".join(f"(v + a[{start} + {i}])" for i in range(terms))
+
+
+def test_a_bound_is_nothing_to_share() -> None:
+    """SIMD-groups with rows of their own stay apart, though all look at the same length."""
+    kernel = thread_program(
+        kernel_source("""
+    uint lane = thread_index_in_simdgroup, row = thread_position_in_grid.y, n = a_shape[0];
+    int from = int(a[row]);
+    if (from < 0 || from >= int(n)) return;
+    for (uint i = lane; i < n; i += 32) out[row * n + i] = a[from + i];
+    """)
+    )
+    rows.run(kernel, 32)
+    interior.run(kernel, Launch(linear=True, aligned=True, flat=False, whole=True))
+    assert teams.form(kernel, 8, False, _WIDE) == 1

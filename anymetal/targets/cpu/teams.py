@@ -184,11 +184,12 @@ class _Choice:
         return 3 * (len(loads) - own) >= len(loads) > 0
 
     def _spreads(self, load: Instr) -> bool:
-        """Whether what is loaded differs between lanes, or is combined with what does."""
+        """Whether what is loaded differs between lanes, or is combined with what does: addresses
+        and bounds are no part of that."""
         if self.lanes[load].is_varying:
             return True
         users = (i for i in self.program.instructions() if load in i.operands)
-        return any(self.lanes[i].is_varying and i.op != "gep" for i in users)
+        return any(self.lanes[i].is_varying and i.op not in ("gep", "icmp") for i in users)
 
     def _registers(self, point: set[Value], passing: set[Instr]) -> tuple[int, int]:
         """Registers for values that each SIMD-group keeps while the others have their turn, and
