@@ -222,6 +222,15 @@ def test_initial_values_are_those_of_mlx(dtype, value):
             assert math.copysign(1, found[-1].item()) == math.copysign(1, value)
 
 
+@pytest.mark.parametrize("dtype", [mx.uint8, mx.bfloat16, mx.float32, mx.complex64])
+@pytest.mark.parametrize("value", [0.0, 3.5])
+def test_what_no_cache_holds_is_filled_past_the_caches(dtype, value):
+    size = (20 << 20) // dtype.size + 5  # not whole lines
+    expected = mx.array(value, mx.float32).astype(dtype)
+    found = filled(value, dtype, size)
+    assert mx.array_equal(found, mx.full((size,), expected)).item()
+
+
 def test_it_can_be_turned_off(compiler, monkeypatch):
     calls = compiler("exit 1")
     monkeypatch.setenv("ANYMETAL_BRIDGE", "0")

@@ -9,6 +9,10 @@
 #include <cstring>
 #include <vector>
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 #include "launch.h"
 
 namespace anymetal {
@@ -51,22 +55,48 @@ struct Fill {
  private:
   static constexpr uint64_t chunk = uint64_t{1} << 18;  // a multiple of every item size
 
+  // No cache holds larger arrays, so they are written past them all: lines need not be read first.
+  static constexpr uint64_t past_caches = uint64_t{16} << 20;
+  static constexpr size_t line = 64;
+
   static void some(const Fill& fill, uint64_t first, uint64_t last) {
     uint8_t* const start = fill.memory + first * chunk;
     const uint64_t bytes = std::min(fill.bytes, last * chunk) - first * chunk;
     const uint8_t* value = fill.value.data();
-    if (std::all_of(value, value + fill.itemsize, [=](uint8_t b) { return b == value[0]; })) {
+    if (fill.bytes > past_caches && reinterpret_cast<uintptr_t>(start) % line == 0) {
+      stream(start, bytes, fill);
+    } else if (std::all_of(value, value + fill.itemsize, [=](uint8_t b) { return b == value[0]; })) {
       std::memset(start, value[0], bytes);
-      return;
+    } else {
+      repeat(start, bytes, fill);
     }
-    // The first item by hand, then twice as much each time, while it stays in the first cache.
-    uint64_t done = fill.itemsize;
-    std::memcpy(start, value, done);
+  }
+
+  // The first item by hand, then twice as much each time, while it stays in the first cache.
+  static void repeat(uint8_t* start, uint64_t bytes, const Fill& fill) {
+    uint64_t done = std::min<uint64_t>(fill.itemsize, bytes);
+    std::memcpy(start, fill.value.data(), done);
     while (done < bytes) {
       const uint64_t more = std::min({done, bytes - done, uint64_t{4096}});
       std::memcpy(start + done, start, more);
       done += more;
     }
+  }
+
+  static void stream(uint8_t* start, uint64_t bytes, const Fill& fill) {
+    const uint64_t whole = bytes / line * line;
+#if defined(__SSE2__)
+    alignas(line) uint8_t pattern[line];
+    repeat(pattern, line, fill);
+    const __m128i items = _mm_load_si128(reinterpret_cast<const __m128i*>(pattern));
+    for (uint64_t at = 0; at < whole; at += sizeof items) {
+      _mm_stream_si128(reinterpret_cast<__m128i*>(start + at), items);
+    }
+    _mm_sfence();
+#else
+    repeat(start, whole, fill);
+#endif
+    if (whole < bytes) repeat(start + whole, bytes - whole, fill);
   }
 };
 
