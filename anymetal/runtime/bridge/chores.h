@@ -55,17 +55,17 @@ struct Fill {
  private:
   static constexpr uint64_t chunk = uint64_t{1} << 18;  // a multiple of every item size
 
-  // No cache holds larger arrays, so they are written past them all: lines need not be read first.
+  // No cache holds larger arrays, so they are written past them: lines need not be read first.
   static constexpr uint64_t past_caches = uint64_t{16} << 20;
   static constexpr size_t line = 64;
 
   static void some(const Fill& fill, uint64_t first, uint64_t last) {
     uint8_t* const start = fill.memory + first * chunk;
     const uint64_t bytes = std::min(fill.bytes, last * chunk) - first * chunk;
-    const uint8_t* value = fill.value.data();
+    const uint8_t *value = fill.value.data(), *end = value + fill.itemsize;
     if (fill.bytes > past_caches && reinterpret_cast<uintptr_t>(start) % line == 0) {
       stream(start, bytes, fill);
-    } else if (std::all_of(value, value + fill.itemsize, [=](uint8_t b) { return b == value[0]; })) {
+    } else if (std::all_of(value, end, [=](uint8_t b) { return b == *value; })) {
       std::memset(start, value[0], bytes);
     } else {
       repeat(start, bytes, fill);
