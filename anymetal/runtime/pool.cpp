@@ -113,7 +113,9 @@ static Effort take_part(Job* job, Context* self, bool may_share) {
         share(job);
       }
     }
-    // A range of no groups: a kernel that keeps sums for this thread hands them over.
+    // A range of no groups: a kernel that keeps sums for this thread hands them over. The owner may
+    // have let others in after its last chunk.
+    self->locks = job->parties > 1 ? job->locks : nullptr;
     self->in_kernel = true;
     call->entry(call->buffers, &call->launch, call->groups, call->groups, self);
     self->in_kernel = false;

@@ -8,13 +8,14 @@ float additions to a run of elements go four at a time. The rest goes lane by la
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from anymetal.ir import types as t
 from anymetal.ir.model import Argument, Instr, Value
 from anymetal.simd.accesses import Accesses, VectorMemory
 from anymetal.simd.contiguity import Contiguity
 from anymetal.simd.each_lane import EachLane
-from anymetal.simd.exclusive import ADD_EXCLUSIVE, ADD_ONE, CALLED, add_exclusive
+from anymetal.simd.exclusive import ADD_EXCLUSIVE, ADD_ONE, add_exclusive, locking
 from anymetal.simd.masks import Mask, Masks
 from anymetal.simd.origins import Origin
 from anymetal.simd.reductions import reduce_lanes, scan_lanes
@@ -66,7 +67,7 @@ class Atomics:
             self._counted(instr, mask, one)
         elif way is AtomicWay.SIDE_BY_SIDE:
             self._side_by_side(instr, self.v.scalar(instr.operands[0]), mask)
-        elif way is AtomicWay.LANES and (sums := self._sums_of(instr)) is not None:
+        elif way is AtomicWay.LANES and (sums := self._sums_of(instr)) and self._at_hand(instr):
             self._add_to_sums(instr, mask, sums)
         elif way is AtomicWay.LANES:
             cheap = one == self._plain and instr not in self.used
@@ -85,10 +86,12 @@ class Atomics:
     def _one(self, instr: Instr) -> Callable[[Instr, list[str]], str]:
         if is_plain(instr, self.origins):
             return self._plain
+        if (sums := self._sums_of(instr)) is not None:
+            return partial(self._locked_in_sums, sums)
         return self._exclusive if instr in self.only_added else self._locked
 
     def _exclusive(self, instr: Instr, names: list[str]) -> str:
-        self.w.declarations |= {ADD_ONE: add_exclusive(), **CALLED}
+        self.w.declarations |= {ADD_ONE: add_exclusive(), **locking()}
         context = f"ptr %locks, ptr %cancel, ptr {names[0]}"
         self.w.do(f"call void @{ADD_ONE}({context}, float {names[1]})")
         return "poison"  # nobody asks for the old value
@@ -136,11 +139,33 @@ class Atomics:
 
     def _sums_of(self, instr: Instr) -> Sums | None:
         """The worker's own array that stands for the one whose elements an operation changes."""
+        origins = self.origins.get(instr.operands[0], frozenset())
+        return next(
+            (self.sums[o] for o in origins if isinstance(o, Argument) and o in self.sums), None
+        )
+
+    def _in_sums(self, sums: Sums, address: str) -> str:
+        """Where the worker has what is at an address of the array that all share."""
+        w = self.w
+        array = w.value(f"getelementptr i8, ptr %sums, i64 {sums.offset}")
+        base = w.value(f"ptrtoint ptr {self.v.scalar(sums.argument)} to i64")
+        place = w.value(f"ptrtoint ptr {address} to i64")
+        distance = w.value(f"sub i64 {place}, {base}")
+        return w.value(f"getelementptr i8, ptr {array}, i64 {distance}")
+
+    def _locked_in_sums(self, sums: Sums, instr: Instr, names: list[str]) -> str:
+        """In its own array, if the worker has one: then nobody touches the one that all share."""
+        w = self.w
+        own = self._in_sums(sums, names[0])
+        shared = w.value("icmp eq ptr %sums, null")
+        return self._locked(
+            instr, [w.value(f"select i1 {shared}, ptr {names[0]}, ptr {own}"), *names[1:]]
+        )
+
+    def _at_hand(self, instr: Instr) -> bool:
+        """Whether an address can be computed anew, with another array in it."""
         pointer = instr.operands[0]
-        if not isinstance(pointer, Instr) or not all(map(self.v.at_hand, pointer.operands)):
-            return None
-        origins = self.origins.get(pointer, frozenset())
-        return next((self.sums[o] for o in origins if o in self.sums), None)
+        return isinstance(pointer, Instr) and all(map(self.v.at_hand, pointer.operands))
 
     def _add_to_sums(self, instr: Instr, mask: Mask, sums: Sums) -> None:
         """To the worker's own array, if it has one in this launch and all lanes are active."""
@@ -152,19 +177,16 @@ class Atomics:
         w.do(f"br i1 {wanted}, label %{own}, label %{shared}")
         before = dict(self.v.local)  # what one side computes is not there on the other
         w.label(own)
-        array = w.value(f"getelementptr i8, ptr %sums, i64 {sums.offset}")
         if self.v.shape(instr.operands[0]).stride == instr.type.size:
-            base = w.value(f"ptrtoint ptr {self.v.scalar(sums.argument)} to i64")
-            first = w.value(f"ptrtoint ptr {self.v.scalar(instr.operands[0])} to i64")
-            distance = w.value(f"sub i64 {first}, {base}")
-            own_first = w.value(f"getelementptr i8, ptr {array}, i64 {distance}")
-            self._side_by_side(instr, own_first, None)
+            first = self._in_sums(sums, self.v.scalar(instr.operands[0]))
+            self._side_by_side(instr, first, None)
         else:
+            array = w.value(f"getelementptr i8, ptr %sums, i64 {sums.offset}")
             self.each_lane.emit_whole(instr, instr.operands, self._plain, array)
         w.do(f"br label %{end}")
         w.label(shared)
         self.v.local = dict(before)
-        self.each_lane.emit(instr, mask, instr.operands, self._locked)
+        self.each_lane.emit(instr, mask, instr.operands, partial(self._locked_in_sums, sums))
         w.do(f"br label %{end}")
         w.label(end)
         self.v.local = before
@@ -247,7 +269,7 @@ class Atomics:
         self.accesses.store(t.FLOAT, total, address, True, 4, mask)
         w.do(f"br label %{end}")
         w.label(shared)
-        w.declarations |= {ADD_ONE: add_exclusive(), **CALLED}
+        w.declarations |= {ADD_ONE: add_exclusive(), **locking()}
         self._call_add(ADD_EXCLUSIVE, "ptr %locks, ptr %cancel, ", address, vector, mask)
         w.do(f"br label %{end}")
         w.label(end)

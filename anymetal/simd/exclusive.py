@@ -15,16 +15,12 @@ from __future__ import annotations
 from anymetal.ir.model import Argument, Instr, Program, Value
 from anymetal.simd.origins import Origin
 
-#: What the functions below call.
-CALLED = {
-    "sched_yield": "declare i32 @sched_yield()",
-    "llvm.cttz.i32": "declare i32 @llvm.cttz.i32(i32, i1)",
-}
 ADD_ONE = "am.add_one"
 ADD_EXCLUSIVE = "am.add_exclusive"
 ADD_SOME = "am.add_some"
 #: Locks of a launch, each in a cache line of its own (see runtime/launch.h).
-_LOCKS, _LINE, _PAGE_BITS = 256, 64, 12
+LOCKS, LOCK_BYTES = 256, 64
+_PAGE_BITS = 12
 _PATIENCE = 128  #: looks at a lock before others may run
 
 
@@ -56,14 +52,18 @@ def _adds(instr: Instr) -> bool:
     return operation == "fadd" and not access.volatile
 
 
-def add_exclusive() -> str:
-    """LLVM IR of `void am.add_one(ptr locks, ptr cancel, ptr address, float value)` and of
-    `void am.add_exclusive(ptr locks, ptr cancel, ptr address, <32 x float>, <32 x i1>)`.
+def locking() -> dict[str, str]:
+    """Declarations for whoever takes locks."""
+    return {
+        "am.take_lock": take_lock(),
+        "sched_yield": "declare i32 @sched_yield()",
+        "llvm.cttz.i32": "declare i32 @llvm.cttz.i32(i32, i1)",
+    }
 
-    The second adds the active lanes' values to consecutive floats. Where all lanes are active and
-    the run stays within a page, that is done in place, or half of the time would go into the call;
-    else those of one page are added, then those of the next.
-    """
+
+def take_lock() -> str:
+    """LLVM IR of `i1 am.take_lock(ptr lock, ptr cancel)`: whether the lock is ours now; it is not
+    if the launch is stopped."""
     return f"""\
 define internal i1 @am.wait_for_lock(ptr %lock, ptr %cancel) noinline cold #0 {{
 start:
@@ -105,12 +105,23 @@ wait:
 end:
   %got = phi i1 [ true, %try ], [ %later, %wait ]
   ret i1 %got
-}}
+}}"""
+
+
+def add_exclusive() -> str:
+    """LLVM IR of `void am.add_one(ptr locks, ptr cancel, ptr address, float value)` and of
+    `void am.add_exclusive(ptr locks, ptr cancel, ptr address, <32 x float>, <32 x i1>)`.
+
+    The second adds the active lanes' values to consecutive floats. Where all lanes are active and
+    the run stays within a page, that is done in place, or half of the time would go into the call;
+    else those of one page are added, then those of the next.
+    """
+    return f"""\
 define internal ptr @am.lock_of(ptr %locks, ptr %address) alwaysinline #0 {{
   %number = ptrtoint ptr %address to i64
   %page = lshr i64 %number, {_PAGE_BITS}
-  %which = and i64 %page, {_LOCKS - 1}
-  %lock = getelementptr [{_LINE} x i8], ptr %locks, i64 %which
+  %which = and i64 %page, {LOCKS - 1}
+  %lock = getelementptr [{LOCK_BYTES} x i8], ptr %locks, i64 %which
   ret ptr %lock
 }}
 define internal void @{ADD_ONE}(ptr %locks, ptr %cancel, ptr %address, float %value) noinline #0 {{

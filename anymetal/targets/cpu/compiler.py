@@ -34,6 +34,7 @@ from anymetal.simd.ahead import bytes_asked_for
 from anymetal.simd.analysis import Analysis
 from anymetal.simd.certain import certain_stores
 from anymetal.simd.coroutine import DECLARATIONS
+from anymetal.simd.exclusive import locking
 from anymetal.simd.gang import GangFunction
 from anymetal.simd.log import LOG, kernel_name
 from anymetal.simd.regions import BARRIER, RegionTree
@@ -190,6 +191,8 @@ def _vector_ir(program: Program, variant: Variant, machine: Machine, stages: Sta
     }
     for function in functions:
         declarations.update(function.w.declarations)
+    if analysis.sums:
+        declarations.update(locking())
     if analysis.streams:
         declarations["llvm.x86.sse.sfence"] = "declare void @llvm.x86.sse.sfence()"
     if suspends:

@@ -9,6 +9,7 @@ returned is simply no longer resumed, so returned threads count as arrived.
 
 from __future__ import annotations
 
+from anymetal.simd.exclusive import LOCK_BYTES, LOCKS
 from anymetal.simd.positions import CONTEXT_NAMES
 from anymetal.simd.sums import Sums
 from anymetal.targets.cpu import rendezvous
@@ -25,42 +26,64 @@ AHEAD_GANGS = 8  #: as soon as it takes memory to answer
 #: Workers have own sums if a launch has at least so many threads for each.
 THREADS_PER_BIN = 4
 SUMS_FRAME = 1024  #: behind the frames of gangs
-#: Adds what is not zero to the array.
-_HAND_OVER = """\
+_PART = 1024  #: sums that are handed over at a time
+#: Adds what is not zero to the array, a part at a time, to which no other worker adds meanwhile. A
+#: launch that is stopped may go on without the lock: nobody looks at its results.
+_HAND_OVER = f"""\
 declare i32 @llvm.vector.reduce.or.v16i32(<16 x i32>)
-define internal void @am.hand_over(ptr %own, ptr %array, i64 %bins) noinline #0 {
+declare i64 @llvm.umin.i64(i64, i64)
+declare <16 x i32> @llvm.masked.load.v16i32.p0(ptr, i32, <16 x i1>, <16 x i32>)
+declare void @llvm.masked.store.v16i32.p0(<16 x i32>, ptr, i32, <16 x i1>)
+define internal void @am.hand_over(ptr %own, ptr %array, i64 %bins, ptr %locks, ptr %cancel) \
+noinline #0 {{
 start:
+  %alone = icmp eq ptr %locks, null
+  br label %part
+part:
+  %begin = phi i64 [ 0, %start ], [ %end, %part.done ]
+  %behind = add i64 %begin, {_PART}
+  %end = call i64 @llvm.umin.i64(i64 %behind, i64 %bins)
+  br i1 %alone, label %lines, label %take
+take:
+  %number = udiv i64 %begin, {_PART}
+  %which = and i64 %number, {LOCKS - 1}
+  %lock = getelementptr [{LOCK_BYTES} x i8], ptr %locks, i64 %which
+  %got = call i1 @am.take_lock(ptr %lock, ptr %cancel)
+  br label %lines
+lines:
+  %held = phi ptr [ null, %part ], [ %lock, %take ]
   br label %line
 line:
-  %i = phi i64 [ 0, %start ], [ %i.next, %next ]
+  %i = phi i64 [ %begin, %lines ], [ %i.next, %next ]
   %at = getelementptr i32, ptr %own, i64 %i
   %numbers = load <16 x i32>, ptr %at, align 64
   %bits = call i32 @llvm.vector.reduce.or.v16i32(<16 x i32> %numbers)
   %some = icmp ne i32 %bits, 0
-  br i1 %some, label %look, label %next
-look:
-  %k = phi i64 [ 0, %line ], [ %k.next, %looked ]
-  %j = add i64 %i, %k
-  %from = getelementptr i32, ptr %own, i64 %j
-  %number = load i32, ptr %from, align 4
-  %counts = icmp ne i32 %number, 0
-  br i1 %counts, label %add, label %looked
+  br i1 %some, label %add, label %next
 add:
-  %to = getelementptr i32, ptr %array, i64 %j
-  %old = atomicrmw add ptr %to, i32 %number monotonic, align 4
-  store i32 0, ptr %from, align 4
-  br label %looked
-looked:
-  %k.next = add i64 %k, 1
-  %more = icmp ult i64 %k.next, 16
-  br i1 %more, label %look, label %next
+  %count = icmp ne <16 x i32> %numbers, zeroinitializer
+  %to = getelementptr i32, ptr %array, i64 %i
+  %old = call <16 x i32> @llvm.masked.load.v16i32.p0(ptr %to, i32 4, <16 x i1> %count, \
+<16 x i32> zeroinitializer)
+  %new = add <16 x i32> %old, %numbers
+  call void @llvm.masked.store.v16i32.p0(<16 x i32> %new, ptr %to, i32 4, <16 x i1> %count)
+  store <16 x i32> zeroinitializer, ptr %at, align 64
+  br label %next
 next:
   %i.next = add i64 %i, 16
-  %again = icmp ult i64 %i.next, %bins
-  br i1 %again, label %line, label %end
-end:
+  %again = icmp ult i64 %i.next, %end
+  br i1 %again, label %line, label %lines.done
+lines.done:
+  br i1 %alone, label %part.done, label %give
+give:
+  store atomic i32 0, ptr %held release, align 4
+  br label %part.done
+part.done:
+  %more = icmp ult i64 %end, %bins
+  br i1 %more, label %part, label %done
+done:
   ret void
-}
+}}
 """
 
 
@@ -158,7 +181,8 @@ def _own_sums(sums: list[tuple[str, Sums]]) -> list[str]:
     for number, (buffer, one) in enumerate(sums):
         lines += [
             f"  %own.{number} = getelementptr i8, ptr %sums.memory, i64 {one.offset}",
-            f"  call void @am.hand_over(ptr %own.{number}, ptr {buffer}, i64 {one.bins})",
+            f"  call void @am.hand_over(ptr %own.{number}, ptr {buffer}, i64 {one.bins}, "
+            "ptr %locks, ptr %cancel)",
         ]
     return [
         *lines,
