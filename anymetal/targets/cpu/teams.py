@@ -184,12 +184,17 @@ class _Choice:
         return 3 * (len(loads) - own) >= len(loads) > 0
 
     def _spreads(self, load: Instr) -> bool:
-        """Whether what is loaded differs between lanes, or is combined with what does: addresses
-        and bounds are no part of that."""
+        """Whether what is loaded differs between lanes, or is combined with what does. Addresses
+        are no part of that, nor are bounds, unless SIMD-groups ask at once whether they keep them.
+        """
         if self.lanes[load].is_varying:
             return True
         users = (i for i in self.program.instructions() if load in i.operands)
-        return any(self.lanes[i].is_varying and i.op not in ("gep", "icmp") for i in users)
+        return any(self.lanes[i].is_varying and not self._is_place(i, load) for i in users)
+
+    def _is_place(self, user: Instr, load: Instr) -> bool:
+        together = user in self.differ.values and user.block is load.block
+        return user.op == "gep" or (user.op == "icmp" and not together)
 
     def _registers(self, point: set[Value], passing: set[Instr]) -> tuple[int, int]:
         """Registers for values that each SIMD-group keeps while the others have their turn, and
