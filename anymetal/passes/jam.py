@@ -9,6 +9,8 @@ costs nothing. Where SIMD-groups take different ways, they do so one after the o
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from anymetal.ir import types as t
 from anymetal.ir.calls import ALL, APART
 from anymetal.ir.model import Block, Const, Instr, Program, Value
@@ -20,18 +22,25 @@ from anymetal.passes.differ import Differ, Part, touches, writes
 LONG = 8
 
 
-def run(program: Program, differ: Differ, steps: dict[str, int], count: int) -> None:
+def run(
+    program: Program, differ: Differ, steps: dict[str, int], count: int,
+    pieces: Callable[[list[Instr]], list[list[Instr]]] = lambda turn: [turn],
+) -> None:  # fmt: skip
     """`differ` is of this program, and possible; `steps` says by how much the result of a call
-    grows from SIMD-group to SIMD-group."""
-    _Jam(program, differ, steps, count).run()
+    grows from SIMD-group to SIMD-group; `pieces` cuts what a SIMD-group does in its turn."""
+    _Jam(program, differ, steps, count, pieces).run()
 
 
 class _Jam:
-    def __init__(self, program: Program, differ: Differ, steps: dict[str, int], count: int) -> None:
+    def __init__(
+        self, program: Program, differ: Differ, steps: dict[str, int], count: int,
+        pieces: Callable[[list[Instr]], list[list[Instr]]],
+    ) -> None:  # fmt: skip
         self.program = program
         self.differ = differ
         self.steps = steps
         self.count = count
+        self.pieces = pieces
         self.values: list[dict[Value, Value]] = [{} for _ in range(count)]
         self.made: list[tuple[Instr, int]] = []  #: with operands still to be exchanged
 
@@ -58,10 +67,14 @@ class _Jam:
         chunk: list[Instr] = []
 
         def flush() -> None:
-            for number in range(self.count):
-                for instr in chunk:
-                    result.extend(self._copy(instr, number, self.values[0].get(instr)))
-                if len(chunk) >= LONG:
+            pieces = self.pieces(chunk)
+            for piece in pieces:
+                for number in range(self.count):
+                    for instr in piece:
+                        result.extend(self._copy(instr, number, self.values[0].get(instr)))
+                    if len(piece) >= LONG:
+                        result.append(Instr(t.VOID, "call", [], APART))
+                if len(pieces) > 1:
                     result.append(Instr(t.VOID, "call", [], APART))
             chunk.clear()
 

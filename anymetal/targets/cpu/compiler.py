@@ -26,6 +26,7 @@ from anymetal.passes import (
     products,
     rows,
     scalarize,
+    short_runs,
     unroll_jam,
     words,
 )
@@ -169,6 +170,7 @@ def _vector_ir(program: Program, variant: Variant, machine: Machine, stages: Sta
     if variant.width == SIMD_GROUP and not runner:
         steps = next_gang.NEXT_GROUP if alone else teams.steps(in_row, team)
         next_gang.run(program, launch, steps, team)
+        short_runs.run(program, launch)
     analysis = Analysis(program, launch, variant.width, team)
     suspends = analysis.meets or (program.calls(BARRIER) and not alone)
     marks = stages.marks()

@@ -15,6 +15,8 @@ from anymetal.ir.liveness import live_behind, points
 from anymetal.ir.model import Block, Instr, Program, Value
 from anymetal.passes import jam, sums
 from anymetal.passes.differ import Differ
+from anymetal.passes.distances import Distances
+from anymetal.passes.pieces import Pieces
 from anymetal.simd.products import MATRIX_FMA
 from anymetal.simd.regions import BARRIER, RegionTree
 from anymetal.simd.shape import UNIFORM, VARYING, Launch, Shape, Shapes, strided
@@ -56,9 +58,13 @@ def form(program: Program, most: int, in_row: bool, features: frozenset[str]) ->
     differ = _differ(program, most, in_row)
     if not differ.possible:
         return 1
-    most = _Choice(program, differ, features).most(most)
+    choice = _Choice(program, differ, features)
+    most = choice.most(most)
     if most > 1:
-        _jam(program, differ, most, in_row)
+        distances = Distances(program, choice.lanes, steps(in_row))
+        pieces = Pieces(choice.lanes, distances, most)
+        jam.run(program, differ, steps(in_row), most, pieces)
+        sums.run(program)
     return most
 
 
@@ -66,7 +72,8 @@ def join(program: Program, count: int, in_row: bool) -> bool:
     """Changes the program into that of a team of `count` SIMD-groups; whether it could."""
     differ = _differ(program, count, in_row)
     if count > 1 and differ.possible:
-        _jam(program, differ, count, in_row)
+        jam.run(program, differ, steps(in_row), count)
+        sums.run(program)
     return differ.possible
 
 
@@ -77,11 +84,6 @@ def _differ(program: Program, most: int, in_row: bool) -> Differ:
         return in_row and instr.op == "icmp" and shapes[instr].is_uniform
 
     return Differ(program, frozenset(steps(in_row)), same)
-
-
-def _jam(program: Program, differ: Differ, count: int, in_row: bool) -> None:
-    jam.run(program, differ, steps(in_row), count)
-    sums.run(program)
 
 
 def steps(in_row: bool, count: int = 1) -> dict[str, int]:

@@ -1,0 +1,75 @@
+"""How far addresses lie apart: those of two accesses, and those of a SIMD-group and the next."""
+
+from __future__ import annotations
+
+from anymetal.ir.model import Instr, Program, Value
+from anymetal.simd.lane_numbers import LaneNumbers
+from anymetal.simd.linear import LinearForms, Product
+from anymetal.simd.shape import Shapes
+
+#: A sum of products of uniform values, each with its factor; that of no values at all is in bytes.
+Distance = dict[Product, int]
+
+
+class Distances:
+    """Of a program. `shapes` are those of a SIMD-group, `steps` says by how much the results of
+    calls for positions grow to the next one."""
+
+    def __init__(self, program: Program, shapes: Shapes, steps: dict[str, int]) -> None:
+        self.steps = steps
+        self.width = shapes.width
+        numbers = LaneNumbers(program.instructions(), shapes.width)
+        self.forms = LinearForms(shapes, numbers, deep=True)
+        self.moving: dict[Value, bool] = {}
+
+    def between(self, a: Value, b: Value) -> Distance | None:
+        """From one address to another; None if it is not known, or not the same for all lanes."""
+        first, second = self.forms(a), self.forms(b)
+        if first is None or second is None:
+            return None
+        zeros = (0,) * self.width
+        changes = {
+            product: {y - x for x, y in zip(*(f.get(product, zeros) for f in (first, second)),
+                                            strict=True)}
+            for product in first.keys() | second.keys()
+        }  # fmt: skip
+        return _same(changes)
+
+    def to_next(self, pointer: Value) -> Distance | None:
+        """From a SIMD-group's address to the next one's; None as above."""
+        form = self.forms(pointer)
+        if form is None:
+            return None
+        changes: dict[Product, set[int]] = {}
+        for product, factors in form.items():
+            moving = [v for v in product if self.moves(v)]
+            if not moving:
+                continue
+            step = self._step(moving[0])
+            rest = tuple(v for v in product if v is not moving[0])
+            if len(moving) > 1 or not step or rest in changes:
+                return None
+            changes[rest] = {factor * step for factor in factors}
+        return _same(changes)
+
+    def _step(self, value: Value) -> int:
+        """0 for what is no position."""
+        if isinstance(value, Instr) and value.op == "call":
+            return self.steps.get(value.arg, 0)
+        return 0
+
+    def moves(self, value: Value) -> bool:
+        """Whether a value differs between a SIMD-group and the next."""
+        if not isinstance(value, Instr):
+            return False
+        if value not in self.moving:
+            self.moving[value] = False  # while a loop goes round
+            self.moving[value] = self._step(value) != 0 or any(map(self.moves, value.operands))
+        return self.moving[value]
+
+
+def _same(changes: dict[Product, set[int]]) -> Distance | None:
+    """What changes, if it does so alike in all lanes."""
+    if any(len(factors) > 1 for factors in changes.values()):
+        return None
+    return {product: factor for product, (factor,) in changes.items() if factor}
