@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.markup import escape
 
+from benchmarks import threads
+
 if TYPE_CHECKING:
     from benchmarks.harness import Result, Row
 
@@ -31,9 +33,7 @@ def main() -> int:
     options = _parser().parse_args()
     if not (options.list or options.no_run):
         _ask_for_huge_pages()
-    # Before anything starts its threads.
-    for variable in ("ANYMETAL_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        os.environ[variable] = str(options.threads)
+    threads.prepare(options.threads)
     os.environ.setdefault("ANYMETAL_BRIDGE", "wait")  # no run is to change half-way
     from benchmarks import report, results
     from benchmarks.rows import all_rows

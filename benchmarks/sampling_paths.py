@@ -13,6 +13,8 @@ import time
 from collections.abc import Callable, Mapping
 from statistics import median
 
+from benchmarks import threads
+
 #: Channels and the side of an image.
 _CASES = (
     (1, 16), (64, 16), (1, 64), (256, 64),
@@ -31,8 +33,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=1, help="for each job and line")
     parser.add_argument("--warp", action="store_true", help="neighbours sample neighbours")
     options = parser.parse_args()
-    for variable in ("ANYMETAL_NUM_THREADS", "OMP_NUM_THREADS"):
-        os.environ[variable] = "1"
+    threads.prepare(1)
     os.environ.setdefault("ANYMETAL_BRIDGE", "wait")
     from benchmarks.harness import keep_memory
 

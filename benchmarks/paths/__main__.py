@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks import threads
 from benchmarks.paths import kept
 from benchmarks.paths.kept import Picture, Times
 
@@ -22,8 +23,7 @@ from benchmarks.paths.kept import Picture, Times
 def main() -> int:
     """Parse the command line, measure and draw."""
     options = _parser().parse_args()
-    for variable in ("ANYMETAL_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        os.environ[variable] = str(options.threads)
+    threads.prepare(options.threads)
     os.environ.setdefault("ANYMETAL_BRIDGE", "wait")
     if not options.draw and (status := _measure(options)):
         return status
