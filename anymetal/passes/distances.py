@@ -18,8 +18,8 @@ class Distances:
     def __init__(self, program: Program, shapes: Shapes, steps: dict[str, int]) -> None:
         self.steps = steps
         self.width = shapes.width
-        numbers = LaneNumbers(program.instructions(), shapes.width)
-        self.forms = LinearForms(shapes, numbers, deep=True)
+        self.numbers = LaneNumbers(program.instructions(), shapes.width)
+        self.forms = LinearForms(shapes, self.numbers, deep=True)
         self.moving: dict[Value, bool] = {}
 
     def between(self, a: Value, b: Value) -> Distance | None:

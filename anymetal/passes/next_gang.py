@@ -23,9 +23,10 @@ from anymetal.ir import types as t
 from anymetal.ir.calls import NEXT_READ
 from anymetal.ir.cfg import Loop
 from anymetal.ir.model import Argument, Block, Const, Instr, Program, Value, predecessors
-from anymetal.simd.lane_numbers import LaneNumbers, signed
+from anymetal.passes.distances import Distances
+from anymetal.simd.lane_numbers import signed
 from anymetal.simd.lane_split import split_lanes
-from anymetal.simd.linear import ONE, LinearForms
+from anymetal.simd.linear import ONE
 from anymetal.simd.origins import Origin, pointer_origins
 from anymetal.simd.regions import RegionTree
 from anymetal.simd.shape import Launch, Shapes
@@ -108,9 +109,8 @@ class _Wanted:
         self.steps = steps
         self.team = team
         self.origins = pointer_origins(program)
-        self.numbers = LaneNumbers(program.instructions(), SIMD_GROUP)
-        self.forms = LinearForms(shapes, self.numbers, deep=True)
-        self.moving: dict[Value, bool] = {}
+        distances = Distances(program, shapes, steps)
+        self.numbers, self.forms, self.moves = distances.numbers, distances.forms, distances.moves
 
     def in_loop(self, loop: Loop, counter: _Counter) -> list[Instr]:
         """One load of each run that a gang reads step by step beside others of the array."""
@@ -188,17 +188,6 @@ class _Wanted:
         """What a value that follows from the lane number is in the first lane."""
         numbers = self.numbers(value) if self.shapes[value].is_varying else None
         return Const(value.type, str(signed(numbers[0], value.type))) if numbers else None
-
-    def moves(self, value: Value) -> bool:
-        """Whether a value differs between a gang and the next."""
-        if not isinstance(value, Instr):
-            return False
-        if value not in self.moving:
-            self.moving[value] = False  # while a loop goes round
-            self.moving[value] = (value.op == "call" and value.arg in self.steps) or any(
-                map(self.moves, value.operands)
-            )
-        return self.moving[value]
 
     def can_be_moved(self, value: Value) -> bool:
         """Whether the next gang's value may be computed here, and has the same shape."""

@@ -154,18 +154,9 @@ take:
   %there = getelementptr float, ptr %address, i32 %first
   %lock = call ptr @am.lock_of(ptr %locks, ptr %there)
   %got = call i1 @am.take_lock(ptr %lock, ptr %cancel)
-  br i1 %got, label %add, label %end
-add:
-  %all = icmp eq i32 %bits, -1
-  br i1 %all, label %whole, label %lane
-whole:
-  %old = load <32 x float>, ptr %address, align 4
-  %more = load <32 x float>, ptr %values, align 128
-  %new = fadd <32 x float> %old, %more
-  store <32 x float> %new, ptr %address, align 4
-  br label %give
+  br i1 %got, label %lane, label %end
 lane:
-  %left = phi i32 [ %bits, %add ], [ %rest, %lane ]
+  %left = phi i32 [ %bits, %take ], [ %rest, %lane ]
   %i = call i32 @llvm.cttz.i32(i32 %left, i1 true)
   %place = getelementptr float, ptr %address, i32 %i
   %value.at = getelementptr float, ptr %values, i32 %i

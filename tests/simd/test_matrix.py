@@ -71,6 +71,11 @@ def test_other_cpus(name: str, level: str, monkeypatch: pytest.MonkeyPatch) -> N
         run(case, dtype)
 
 
+_ONE_SIMDGROUP = Variant(
+    flat=True, linear=True, aligned=True, full=True, partial=False, single=True
+)
+
+
 @pytest.mark.parametrize("threads", [64, 40, 32, 20, 1])
 def test_missing_lanes_count_as_zeros(threads: int) -> None:
     """The language leaves it open; here both builds agree on something that cannot do harm."""
@@ -101,8 +106,7 @@ def test_products_are_vector_instructions() -> None:
     source = kernel_source(
         _PRODUCT, inputs={"a": mx.zeros(64), "b": mx.zeros((64, 64))}, outputs={"y": mx.float32}
     )
-    variant = Variant(flat=True, linear=True, aligned=True, full=True, partial=False, single=True)
-    text = vector_ir(thread_program(source), variant, machine_for(""))
+    text = vector_ir(thread_program(source), _ONE_SIMDGROUP, machine_for(""))
     assert text.count("call <8 x float> @llvm.fmuladd.v8f32") == 64
     assert "gather" not in text and "scatter" not in text
 
@@ -114,8 +118,9 @@ def test_sums_of_a_loop_stay_rows() -> None:
         inputs={"a": mx.zeros((8, 64)), "b": mx.zeros((64, 16))},
         outputs={"y": mx.float32},
     )
-    variant = Variant(flat=True, linear=True, aligned=True, full=True, partial=False, single=True)
-    module = optimised(vector_ir(thread_program(source), variant, machine_for("")), machine_for(""))
+    module = optimised(
+        vector_ir(thread_program(source), _ONE_SIMDGROUP, machine_for("")), machine_for("")
+    )
     blocks = re.split(r"\n(?=\S+:)", str(module))
     loop = [b for b in blocks if "call <16 x float> @llvm.fmuladd.v16f32" in b]
     assert len(loop) == 1 and loop[0].count("@llvm.fmuladd.v16f32") == 64
@@ -146,11 +151,10 @@ def test_steps_that_add_to_the_same_sums_are_one_product() -> None:
         inputs={"a": mx.zeros((8, 32)), "b": mx.zeros((32, 16))},
         outputs={"y": mx.float32},
     )
-    variant = Variant(flat=True, linear=True, aligned=True, full=True, partial=False, single=True)
     program = thread_program(source)
     products = set(Analysis(program, Launch(True, True, True), 32).products.values())
     assert [len(product.steps) for product in products] == [4]
-    text = vector_ir(program, variant, machine_for("x86-64-v4"))
+    text = vector_ir(program, _ONE_SIMDGROUP, machine_for("x86-64-v4"))
     assert text.count("call <16 x float> @llvm.fmuladd.v16f32") == 4 * 64
     assert "factors" not in text and "floats" not in text
 
