@@ -164,7 +164,11 @@ def test_gradients_agree_with_operations():
 
 
 def test_training_keeps_no_memory():
-    """Memory: a training loop under mx.compile holds its state and nothing else."""
+    """Memory: a training loop under mx.compile holds its state and nothing else.
+
+    An array that each step leaves behind has four bytes or more, so ten more steps would show 40.
+    Less than that is a thread of another test, which makes or drops an array meanwhile.
+    """
 
     def run_steps(steps: int) -> int:
         train(swish, optim.SGD(0.05, momentum=0.9), compiled=True, steps=steps)
@@ -172,7 +176,7 @@ def test_training_keeps_no_memory():
 
     run_steps(2)
     held = run_steps(2)
-    assert run_steps(12) == held
+    assert run_steps(12) - held < 10 * mx.float32.size
 
 
 def test_evaluation_mode_after_training():
