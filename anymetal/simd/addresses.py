@@ -8,7 +8,9 @@ So each block puts together the addresses that it needs, and indices travel betw
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections import defaultdict
+from collections.abc import Callable
+from typing import NamedTuple, TypeGuard
 
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr, Program, Value
@@ -93,6 +95,45 @@ def indices_elsewhere(program: Program, shapes: Shapes, tree: RegionTree) -> set
                 if all(v.block and tree.node_of[v.block].region in around for v in parts):
                     result |= parts
     return result
+
+
+def made_by_accesses(
+    program: Program, shapes: Shapes, elsewhere: Callable[[Instr], bool]
+) -> set[Value]:
+    """Varying pointers, and the extensions of 32-bit indices in them, that are only asked for by
+    accesses of their own block, which put them together again. They need not be made where they
+    stand; and if they were, LLVM would take them from there, and not see in the block of a gather
+    that an index has 32 bits. `elsewhere`: whether something else emits a pointer, or an access."""
+    users: defaultdict[Value, list[Instr]] = defaultdict(list)
+    for user in program.instructions():
+        for operand in user.operands:
+            users[operand].append(user)
+    result: set[Value] = set()
+    indices: set[Instr] = set()
+    for gep in program.instructions():
+        if gep.op != "gep" or elsewhere(gep) or not shapes[gep].is_varying:
+            continue
+        varying = [v for v in gep.operands if not shapes[v].is_uniform]
+        if len(varying) != 1 or varying[0] is gep.operands[0]:
+            continue
+        if all(_puts_together(user, gep) and not elsewhere(user) for user in users[gep]):
+            result.add(gep)
+            indices |= {v for v in varying if _is_extension(v) and v.block is gep.block}
+    return result | {i for i in indices if result.issuperset(users[i])}
+
+
+def _puts_together(user: Instr, gep: Instr) -> bool:
+    """Whether an access of varying addresses has no use for the pointers (see contiguity.py)."""
+    plain = user.op in ("load", "guarded_load", "store") and pointer_of(user) is gep
+    kept = user.op == "store" and user.operands[0] is gep
+    return plain and not kept and not user.arg.atomic and user.block is gep.block
+
+
+def _is_extension(value: Value) -> TypeGuard[Instr]:
+    """Of 32 bits that are the same number with a sign."""
+    if not isinstance(value, Instr) or value.op not in ("sext", "zext"):
+        return False
+    return value.operands[0].type == t.I32 and (value.op == "sext" or "nneg" in value.flags)
 
 
 def _parts(pointer: Instr) -> set[Value]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from anymetal.ir.model import Argument, Block, Instr, Program, Value
-from anymetal.simd.addresses import indices_elsewhere
+from anymetal.simd.addresses import indices_elsewhere, made_by_accesses
 from anymetal.simd.demand import demanded_vectors
 from anymetal.simd.exclusive import only_added
 from anymetal.simd.groups import Group, find_groups
@@ -54,6 +54,7 @@ class Analysis:
     row_phis: dict[Block, list[Columns]] = field(init=False)
     carried: dict[Columns, Product] = field(init=False)
     needed: set[Value] = field(init=False)  #: by addresses, in other blocks than their own
+    made_later: set[Value] = field(default_factory=set)  #: addresses, by those who use them
     demanded: set[Value] = field(init=False)
     laid_out: set[Value] = field(init=False)
     used: set[Value] = field(init=False)
@@ -96,6 +97,8 @@ class Analysis:
         )
         if wide:
             self.needed |= indices_elsewhere(self.program, self.shapes, self.tree)
+            self.made_later = made_by_accesses(self.program, self.shapes, self._has_its_way)
+            self.made_later -= self.needed
         self.demanded = demanded_vectors(self.program, self.shapes, self.groups)
         self.laid_out = laid_out(self.program, self.shapes) if wide else set()
         self.read_only = read_only(self.program, self.origins)
@@ -115,6 +118,10 @@ class Analysis:
 
     def _tiles(self) -> TileFinder:
         return TileFinder(self.program, self.shapes, self.private, self.origins, self.numbers)
+
+    def _has_its_way(self, instr: Instr) -> bool:
+        """Whether an access, or an address, is not just that of each lane."""
+        return any(instr in those for those in (self.private, self.groups, self.tiles))
 
     def asks_often(self, block: Block) -> bool:
         """Whether several accesses ask if all lanes are active. Then the block is there twice, once

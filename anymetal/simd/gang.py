@@ -324,6 +324,8 @@ class GangFunction:
         return self.slots[key]
 
     def _instruction(self, instr: Instr, mask: Mask) -> None:
+        if instr in self.a.made_later:
+            return
         self._mark_as(instr)
         op = instr.op
         group = self.a.groups.get(instr)

@@ -141,6 +141,7 @@ class Values:
             return self.permanent[key]
         if key not in self.local:
             made = self.derived.get(value)
+            assert made or value in self.escaping, f"{value} was not made in this block"
             self.local[key] = made(value) if made else self.load_slot(value, form)
         return self.local[key]
 
