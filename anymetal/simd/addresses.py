@@ -118,8 +118,12 @@ def made_by_accesses(
             continue
         if all(_puts_together(user, gep) and not elsewhere(user) for user in users[gep]):
             result.add(gep)
-            indices |= {v for v in varying if _is_extension(v) and v.block is gep.block}
-    return result | {i for i in indices if result.issuperset(users[i])}
+            indices |= set(filter(_is_extension, varying))
+    return result | {
+        index
+        for index in indices
+        if all(user in result and user.block is index.block for user in users[index])
+    }
 
 
 def _puts_together(user: Instr, gep: Instr) -> bool:
