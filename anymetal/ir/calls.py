@@ -23,6 +23,8 @@ _COLLECTIVE = [
     ),
 ]
 
+#: The value that a lane has, in another lane.
+SHUFFLE = "__am_shuffle"
 #: Does nothing; LLVM shall not mix what is in front of it and behind it.
 APART = "__am_apart"
 #: Whether a condition holds in all active lanes; it may say no although it does.
@@ -39,7 +41,7 @@ SCALES, SCALE = "__am_scales", "__am_scale"
 INTRINSICS: dict[str, Signature] = {
     **{f"__am_{name}": (I32, ()) for name in _POSITIONS},
     **{f"__am_{name}": (_ELEMENTS[name[-3:]], (_ELEMENTS[name[-3:]],)) for name in _COLLECTIVE},
-    "__am_shuffle": (I32, (I32, I32)),
+    SHUFFLE: (I32, (I32, I32)),
     "__am_ballot": (I32, (I1,)),
     "__am_matrix_fma": (FLOAT, (FLOAT,) * 4),
     "__am_threadgroup_barrier": (VOID, (I32,)),

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from anymetal.ir.model import Argument, Block, Instr, Program, Value
 from anymetal.simd.addresses import indices_elsewhere, made_by_accesses
 from anymetal.simd.demand import demanded_vectors
+from anymetal.simd.early_lanes import take_lanes_early
 from anymetal.simd.exclusive import only_added
 from anymetal.simd.groups import Group, find_groups
 from anymetal.simd.lane_numbers import LaneNumbers
 from anymetal.simd.lane_split import split_lanes
 from anymetal.simd.lanes import is_cross_lane, laid_out
+from anymetal.simd.lazy import order_lazily
 from anymetal.simd.linear import LinearForms
 from anymetal.simd.linearize import Linearizer, RegionPlan
 from anymetal.simd.log import LOG
@@ -23,6 +25,7 @@ from anymetal.simd.private import interleaved_pointers
 from anymetal.simd.products import Product, carried, find_products, row_phis
 from anymetal.simd.regions import BARRIER, Region, RegionTree
 from anymetal.simd.shape import Launch, Shapes
+from anymetal.simd.spread_lanes import Spread, many_lanes
 from anymetal.simd.streams import streaming_stores
 from anymetal.simd.sums import Sums, own_sums
 from anymetal.simd.tiles import Tile, TileFinder
@@ -57,6 +60,7 @@ class Analysis:
     made_later: set[Value] = field(default_factory=set)  #: addresses, by those who use them
     demanded: set[Value] = field(init=False)
     laid_out: set[Value] = field(init=False)
+    spread: Spread = field(init=False)
     used: set[Value] = field(init=False)
     streams: set[Instr] = field(init=False)
     origins: dict[Value, frozenset[Origin]] = field(init=False)
@@ -73,10 +77,9 @@ class Analysis:
         self.shapes = self._shapes()
         if wide and split_lanes(self.program, self.shapes):
             self.shapes = self._shapes()
-        self.plans = Linearizer(self.tree, self.shapes).plans
-        self.roots = MaskRoots(self.tree, self.plans)
-        in_order = (i for block in self.shapes.order for i in block.instrs)
-        self.numbers = LaneNumbers(in_order if wide else (), self.width)
+        self._plan()
+        if wide:
+            self._straighten()
         self.used = {v for i in self.program.instructions() for v in i.operands}
         self.groups = self._groups() if wide else {}
         finder = self._tiles() if wide else None
@@ -101,6 +104,7 @@ class Analysis:
             self.made_later -= self.needed
         self.demanded = demanded_vectors(self.program, self.shapes, self.groups)
         self.laid_out = laid_out(self.program, self.shapes) if wide else set()
+        self.spread = many_lanes(self.program, self.shapes) if wide else {}
         self.read_only = read_only(self.program, self.origins)
         self.sums = own_sums(self.program, self.origins, self.used) if self.width == 32 else {}
         if self.width == 32:
@@ -108,6 +112,21 @@ class Analysis:
         self.streams = streaming_stores(
             self.program, self.tree, self.shapes, self.origins, self.groups
         )
+
+    def _plan(self) -> None:
+        self.plans = Linearizer(self.tree, self.shapes).plans
+        self.roots = MaskRoots(self.tree, self.plans)
+        in_order = (i for block in self.shapes.order for i in block.instrs)
+        self.numbers = LaneNumbers(in_order if self.width > 1 else (), self.width)
+
+    def _straighten(self) -> None:
+        """Rewrites long straight code, such as unrolled loops over a row in registers."""
+        if self.launch.whole:  # what shuffles give is not defined where lanes are inactive
+            full = self.roots.always_full
+            if take_lanes_early(self.program, self.shapes, self.numbers, full):
+                self.shapes = self._shapes()
+                self._plan()
+        order_lazily(self.program, self.shapes)
 
     def _shapes(self) -> Shapes:
         return Shapes(self.program, self.tree, self.launch, self.private, self.width)

@@ -35,6 +35,7 @@ from anymetal.simd.regions import BARRIER, Edge, Node, Region
 from anymetal.simd.rendezvous import Rendezvous
 from anymetal.simd.row_forms import RowForms
 from anymetal.simd.scaling import Scaling, VectorScaling
+from anymetal.simd.spread_lanes import WORDS, SpreadLanes
 from anymetal.simd.tiles import TileAccess
 from anymetal.simd.values import SCALAR, VECTOR, Values, buffer_name
 from anymetal.simd.writer import Writer
@@ -90,10 +91,12 @@ class GangFunction:
         self.tiles = TileAccess(
             self.w, self.v, self.masks, analysis.numbers, accesses, self.matrices.loaded
         )
+        spread = {} if masked or target.words < WORDS else analysis.spread
+        spread_lanes = SpreadLanes(self.w, self.v, spread)
         self.lanes = (
             Rendezvous(self.w, self.v, analysis.tree)
             if analysis.meets
-            else CrossLane(self.w, self.v, self.masks, analysis.numbers)
+            else CrossLane(self.w, self.v, self.masks, analysis.numbers, spread_lanes)
         )
         self.positions = Positions(self.w, self.v, analysis.launch)
         self.everywhere = Everywhere(self.w, self.v, self.masks, edge=masked)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from anymetal.ir import types as t
+from anymetal.ir.calls import SHUFFLE
 from anymetal.ir.model import Instr, Program, Value
 from anymetal.simd.lane_numbers import LaneNumbers
 from anymetal.simd.masks import Mask, Masks
@@ -10,6 +11,7 @@ from anymetal.simd.products import MATRIX_FMA
 from anymetal.simd.reductions import reduce_lanes, scan_lanes
 from anymetal.simd.regions import Region
 from anymetal.simd.shape import Shapes
+from anymetal.simd.spread_lanes import SpreadLanes
 from anymetal.simd.values import Values
 from anymetal.simd.writer import Writer
 
@@ -24,7 +26,7 @@ _REDUCTIONS = {
     ("min", "u32"): ("umin", "-1"), ("max", "u32"): ("umax", "0"),
     ("and", "u32"): ("and", "-1"), ("or", "u32"): ("or", "0"), ("xor", "u32"): ("xor", "0"),
 }  # fmt: skip
-_SINGLE = ("__am_shuffle", "__am_ballot", "__am_simdgroup_barrier", MATRIX_FMA)
+_SINGLE = (SHUFFLE, "__am_ballot", "__am_simdgroup_barrier", MATRIX_FMA)
 
 
 def laid_out(program: Program, shapes: Shapes) -> set[Value]:
@@ -34,7 +36,7 @@ def laid_out(program: Program, shapes: Shapes) -> set[Value]:
         instr.operands[0]
         for instr in program.instructions()
         if instr.op == "call"
-        and instr.arg == "__am_shuffle"
+        and instr.arg == SHUFFLE
         and shapes[instr.operands[0]].is_varying
         and shapes[instr.operands[1]].is_uniform
         and isinstance(instr.operands[1], Instr)
@@ -53,12 +55,14 @@ class CrossLane:
     promise = "null"  #: what a suspended gang shows of itself
 
     def __init__(
-        self, writer: Writer, values: Values, masks: Masks, numbers: LaneNumbers
+        self, writer: Writer, values: Values, masks: Masks, numbers: LaneNumbers,
+        spread: SpreadLanes,
     ) -> None:  # fmt: skip
         self.w = writer
         self.v = values
         self.masks = masks
         self.numbers = numbers
+        self.spread = spread
         self.buffer = ""
 
     def emit(self, instr: Instr, mask: Mask) -> None:
@@ -93,7 +97,10 @@ class CrossLane:
         value, lane = instr.operands
         source = self.masks.blend(value.type, self.v.vector(value), "0", mask)
         known = self.numbers(lane)
-        if self.v.shape(lane).is_uniform:
+        stored = self.spread.lane(value, known[0]) if known is not None and mask is None else ""
+        if self.v.shape(lane).is_uniform and stored:
+            self.v.define(instr, stored)
+        elif self.v.shape(lane).is_uniform:
             in_memory = mask is None and value in self.v.laid_out and known is None
             self.v.define(instr, self._read(value, lane) if in_memory else self._pick(source, lane))
         elif known is not None:

@@ -40,6 +40,7 @@ class Values:
         self.escaping = _escaping(program) | (needed or set())
         self.laid_out = laid_out or set()  #: vectors that are also written to memory
         self.layouts: dict[Value, str] = {}
+        self.told: dict[Value, Callable[[str], None]] = {}  #: who wants the names of vectors
         self.slots: dict[tuple[Value, str], str] = {}
         self.permanent: dict[tuple[Value, str], str] = {}  #: defined in the entry block
         self.local: dict[tuple[object, str], str] = {}
@@ -67,6 +68,8 @@ class Values:
                     self.permanent[instr, form] = name
                 elif instr in self.escaping and form in self.forms(instr):
                     self.store_slot(instr, form, name)
+                if form == VECTOR and instr in self.told:
+                    self.told[instr](name)
                 if form == VECTOR and instr in self.laid_out:
                     self.writer.do(
                         f"store {self.form_type(instr, form)} {name}, ptr {self.layout(instr)}"
