@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from anymetal.ir.model import Instr, Program, Value
 from anymetal.simd.lane_numbers import LaneNumbers
 from anymetal.simd.linear import LinearForms, Product
@@ -13,14 +15,20 @@ Distance = dict[Product, int]
 
 class Distances:
     """Of a program. `shapes` are those of a SIMD-group, `steps` says by how much the results of
-    calls for positions grow to the next one."""
+    calls for positions grow to the next one; `counters` are others that move."""
 
-    def __init__(self, program: Program, shapes: Shapes, steps: dict[str, int]) -> None:
+    def __init__(
+        self,
+        program: Program,
+        shapes: Shapes,
+        steps: dict[str, int],
+        counters: Iterable[Value] = (),
+    ) -> None:
         self.steps = steps
         self.width = shapes.width
         self.numbers = LaneNumbers(program.instructions(), shapes.width)
         self.forms = LinearForms(shapes, self.numbers, deep=True)
-        self.moving: dict[Value, bool] = {}
+        self.moving: dict[Value, bool] = dict.fromkeys(counters, True)
 
     def between(self, a: Value, b: Value) -> Distance | None:
         """From one address to another; None if it is not known, or not the same for all lanes."""

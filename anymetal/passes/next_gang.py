@@ -8,6 +8,11 @@ But where the next gang will read follows from the program: the address with the
 position. So each step of such a loop asks for the same step of the next gang. (A single run of an
 array mostly goes on where that of the gang before ended; processors follow it without help.)
 
+    for (uint r = simdgroup; r < rows; r += simdgroups)
+        for (uint i = lane; i < columns; i += 32) sum += x[r * columns + i] * ...;
+
+Where the loop is inside of another one, it asks for what it will read in the next step of that.
+
 What lies too far ahead would be gone from the caches again. Whether it does depends on the bound
 of the loop; if so, the next gang is taken to be this one, and what is asked for is there already.
 """
@@ -54,27 +59,48 @@ class _Counter(NamedTuple):
     blocks: frozenset[Block]  #: of the loop
 
 
+class _Ahead(NamedTuple):
+    """What comes next, and by how much it is further on."""
+
+    steps: dict[str, int]  #: the results of calls for positions, of another gang
+    counters: dict[Value, Value]  #: of the loop around
+
+
 def run(program: Program, launch: Launch, steps: dict[str, int], team: int = 1) -> None:
     """`steps`: by how much the results of calls for positions grow to the next gang; `team`: of how
     many SIMD-groups a gang is."""
     shapes = Shapes(program, RegionTree(program.blocks), launch, {}, SIMD_GROUP)
     if split_lanes(program, shapes):
         shapes = Shapes(program, RegionTree(program.blocks), launch, {}, SIMD_GROUP)
-    wanted = _Wanted(program, shapes, steps, team)
     preds = predecessors(program.blocks)
     for region in shapes.tree.regions:
         loop = region.loop
-        if loop is None or loop.parent or loop.children or loop in shapes.divergent_loops:
+        if loop is None or loop.children or loop in shapes.divergent_loops:
             continue
         front = [b for b in preds[loop.header] if b not in loop.blocks]
         counter = _counter(loop)
-        targets = wanted.in_loop(loop, counter) if counter and len(front) == 1 else []
-        if counter and targets:
+        ahead = _Ahead({}, _moving(loop.parent)) if loop.parent else _Ahead(steps, {})
+        if counter is None or len(front) > 1 or not any(ahead):
+            continue
+        wanted = _Wanted(program, shapes, ahead, team)
+        if targets := wanted.in_loop(loop, counter):
             reach = sum(wanted.reach(load) for load in targets)
             limit = Const(counter.bound.type, str(NEAR * abs(counter.step) // reach))
-            asking = _Asking(front[0], loop, wanted, steps, (counter.bound, limit))
+            asking = _Asking(front[0], loop, wanted, (counter.bound, limit))
             for load in targets:
                 asking.ask(load)
+
+
+def _moving(loop: Loop) -> dict[Value, Value]:
+    """Integers that grow from step to step of a loop by what does not change meanwhile."""
+    found: dict[Value, Value] = {}
+    for phi in loop.header.phis:
+        for update in phi.operands:
+            if isinstance(update, Instr) and update.op == "add" and update.operands[0] is phi:
+                by = update.operands[1]
+                if not (isinstance(by, Instr) and by.block in loop.blocks):
+                    found[phi] = by
+    return found
 
 
 def _counter(loop: Loop) -> _Counter | None:
@@ -104,12 +130,12 @@ def _bounds(loop: Loop, counters: tuple[Instr, Instr]) -> Iterator[Value]:
 class _Wanted:
     """Which loads are asked for, and what their addresses are made of."""
 
-    def __init__(self, program: Program, shapes: Shapes, steps: dict[str, int], team: int) -> None:
+    def __init__(self, program: Program, shapes: Shapes, ahead: _Ahead, team: int) -> None:
         self.shapes = shapes
-        self.steps = steps
+        self.ahead = ahead
         self.team = team
         self.origins = pointer_origins(program)
-        distances = Distances(program, shapes, steps)
+        distances = Distances(program, shapes, *ahead)
         self.numbers, self.forms, self.moves = distances.numbers, distances.forms, distances.moves
 
     def in_loop(self, loop: Loop, counter: _Counter) -> list[Instr]:
@@ -195,8 +221,10 @@ class _Wanted:
             return True
         if not self.moves(value) and not self.shapes[value].is_varying:
             return True
+        if value in self.ahead.counters:
+            return True
         if value.op == "call":
-            return value.arg in self.steps
+            return value.arg in self.ahead.steps
         uniform = value.op in _UNIFORM_ONLY and all(
             self.shapes[v].is_uniform for v in value.operands
         )
@@ -212,13 +240,12 @@ class _Asking:
         front: Block,
         loop: Loop,
         wanted: _Wanted,
-        steps: dict[str, int],
         near: tuple[Value, Value],
     ) -> None:
         self.front = front
         self.loop = loop
         self.wanted = wanted
-        self.steps = steps
+        self.ahead = wanted.ahead
         self.near = self._in_front(Instr(t.I1, "icmp", list(near), "ult"))
         self.made: dict[Value, Value] = {}
 
@@ -241,8 +268,11 @@ class _Asking:
         return self.made[value]
 
     def _moved(self, value: Instr) -> Value:
+        if value in self.ahead.counters:
+            by = self._if(self.near, self.ahead.counters[value])
+            return self._in_front(Instr(value.type, "add", [value, by], None, "", value.loc))
         if value.op == "call":
-            by = self._if(self.near, self.steps[value.arg])
+            by = self._if(self.near, Const(t.I32, str(self.ahead.steps[value.arg])))
             if value.arg in NEXT_GROUP:
                 by = self._if(self._goes_on(value.arg), by)
             return self._in_front(Instr(t.I32, "add", [value, by], None, "", value.loc))
@@ -262,10 +292,10 @@ class _Asking:
         way = "ugt" if position == "__am_group_x" else "ule"
         return self._in_front(Instr(t.I1, "icmp", [grid, group], way))
 
-    def _if(self, condition: Value, number: int | Value) -> Value:
+    def _if(self, condition: Value, number: Value) -> Value:
         """The number, or 0."""
-        then = Const(t.I32, str(number)) if isinstance(number, int) else number
-        return self._in_front(Instr(t.I32, "select", [condition, then, Const(t.I32, "0")]))
+        operands = [condition, number, Const(number.type, "0")]
+        return self._in_front(Instr(number.type, "select", operands))
 
     @staticmethod
     def _behind(instr: Instr, new: Instr) -> Instr:

@@ -38,6 +38,27 @@ def requests(body: str) -> int:
     return sum(i.op == "call" and i.arg == NEXT_READ for i in program.instructions())
 
 
+#: Each SIMD-group has two rows beside each other.
+_SIDE_BY_SIDE = (
+    _HEAD
+    + """
+for (uint i = lane; i < n; i += 32) s += a[row * n + i] * b[(row | 1) * n + i];
+float sum = simd_sum(s);
+out[row] = sum;
+out[row + 1] = -sum;
+"""
+)
+#: The same, by one threadgroup whose SIMD-groups take pairs of rows in turn.
+_IN_TURN = """
+uint lane = thread_index_in_simdgroup, count = simdgroups_per_threadgroup;
+for (uint r = 0; r < 8; r += count) {
+    uint row = (r + simdgroup_index_in_threadgroup) * 2;
+    float s = 0;
+    for (uint i = lane; i < n; i += 32) s += a[row * n + i] * b[(row | 1) * n + i];
+    float sum = simd_sum(s);
+    if (lane == 0) out[row] = sum, out[row + 1] = -sum;
+}
+"""
 _TWO_ROWS = "#pragma clang loop unroll(disable)\n" + _STEPS
 
 
@@ -65,16 +86,37 @@ def test_what_is_asked_for(body: str, count: int) -> None:
     assert requests(_TWO_ROWS + "{" + body + "}") == count
 
 
+_EACH_ROW = """
+uint count = simdgroups_per_threadgroup;
+for (uint r = 0; r < n; r += count)
+    #pragma clang loop unroll(disable)
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "count"),
+    [
+        ("s += a[(row + r) * 128 + i] * a[(row + 1 + r) * 128 + i] * b[i];", 2),
+        ("s += a[(row + r) * n + i] - a[(row + r + 1) * n + i];", 2),
+        ("s += a[row * 128 + i] * a[(row + 1) * 128 + i];", 0),  # the same in each step around
+        ("s += a[(row + r) * 128 + i] * b[i];", 0),
+        ("s += a[(row + r * r) * 128 + i] * a[(row + r * r + 1) * 128 + i];", 2),
+        ("s += a[int(b[r]) * 128 + i] * a[int(b[r]) * 128 + 256 + i];", 0),
+    ],
+)
+def test_what_is_asked_for_in_nested_loops(body: str, count: int) -> None:
+    assert requests(_EACH_ROW + _STEPS + "{" + body + "}") == count
+
+
 @pytest.mark.parametrize("columns", [64, 100, 70_000])
+@pytest.mark.parametrize("rows_in_turn", [False, True])
 @pytest.mark.parametrize("group", [(32, 4, 1), (64, 2, 1), (32, 1, 1)])
-def test_results(columns: int, group: tuple[int, int, int]) -> None:
+def test_results(columns: int, rows_in_turn: bool, group: tuple[int, int, int]) -> None:
     kernel = anymetal.metal_kernel(
         name="rows_side_by_side",
         input_names=["a", "b", "n"],
         output_names=["out"],
-        source=_HEAD
-        + "for (uint i = lane; i < n; i += 32) s += a[row * n + i] * b[(row | 1) * n + i];"
-        + "\nfloat sum = simd_sum(s); out[row] = sum; out[row + 1] = -sum;",
+        source=_IN_TURN if rows_in_turn else _SIDE_BY_SIDE,
     )
     random = np.random.default_rng(3)
     a, b = (random.integers(-4, 5, (16, columns)).astype(np.float32) for _ in range(2))
@@ -82,7 +124,7 @@ def test_results(columns: int, group: tuple[int, int, int]) -> None:
     def run() -> np.ndarray:
         (result,) = kernel(
             inputs=[mx.array(a), mx.array(b), mx.array(columns, mx.uint32)],
-            grid=(group[0], 8, 1), threadgroup=group,
+            grid=(group[0], group[1] if rows_in_turn else 8, 1), threadgroup=group,
             output_shapes=[(16,)], output_dtypes=[mx.float32],
         )  # fmt: skip
         return np.array(result)
