@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -197,7 +198,8 @@ def evaluated(function: Callable[..., Any], *arguments: Any) -> Callable[[], Any
 
 
 def _timed(contenders: Mapping[str, Callable[[], object]], seconds: float) -> list[Timing]:
-    """Run the contenders in turn for so many seconds.
+    """Run the contenders in turn for so many seconds, each round in another order: who comes behind
+    one that read the same arrays finds them in caches, so nobody may always follow the same one.
 
     Who takes much longer than the first one leaves after a few rounds: the others need many.
     """
@@ -205,11 +207,12 @@ def _timed(contenders: Mapping[str, Callable[[], object]], seconds: float) -> li
     taken: dict[str, list[float]] = {name: [] for name in contenders}
     names, rounds, end = list(contenders), 0, 0.0
     patience = _SLOW * first[names[0]]
+    chance = random.Random(7)
     while rounds < _FEW or (time.perf_counter() < end and rounds < _MANY):
         for name in names:
             if rounds < _FEW or first[name] <= patience:
                 taken[name].append(_seconds(contenders[name]))
-        names = names[1:] + names[:1]  # nobody always follows the same one
+        chance.shuffle(names)
         rounds += 1
         if rounds == _FEW:
             end = time.perf_counter() + seconds

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -50,6 +52,19 @@ def test_a_slow_contender_leaves_after_a_few_rounds() -> None:
     slow = Rival(TORCH, "sleeps", _slowly)
     timings = {t.name: t.seconds for t in _run([slow], [RIGHT]).timings}
     assert len(timings[TORCH]) == 5 < len(timings[OURS])
+
+
+def test_nobody_always_follows_the_same_contender() -> None:
+    turns: list[str] = []
+
+    def taking_part(name: str) -> Rival:
+        return Rival(name, "takes note", lambda: turns.append(name) or RIGHT)  # type: ignore[func-returns-value]
+
+    names = [CXX, TORCH, "NumPy"]
+    _run([taking_part(name) for name in names], [RIGHT])
+    follows = Counter(pairwise(turns))
+    others = [follows[a, b] for a in names for b in names if a != b]
+    assert 0 < max(others) < 2 * min(others)
 
 
 def test_everything_is_made_anew_in_several_places() -> None:
