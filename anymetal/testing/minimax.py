@@ -134,6 +134,15 @@ PROBLEMS = (
         range(6),
         lambda x: x**2 / mp.expm1(x),
     ),
+    # tanh(x) = x + x^3 p(x^2)
+    Problem(
+        "tanh",
+        lambda x: (mp.tanh(mp.sqrt(x)) / mp.sqrt(x) - 1) / x,
+        0.0,
+        (_HALF_LN2 / 2) ** 2,
+        range(2),
+        lambda x: x * mp.sqrt(x) / mp.tanh(mp.sqrt(x)),
+    ),
     # 2^x = 1 + x p(x)
     Problem(
         "exp2",

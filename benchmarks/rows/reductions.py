@@ -67,8 +67,8 @@ _softmax = anymetal.metal_kernel(
         float largest = metal::max(metal::max(v.x, v.y), metal::max(v.z, v.w));
         largest = group_max(largest, partial, lane, group);
         v = metal::exp(v - largest);
-        float total = group_sum(v.x + v.y + v.z + v.w, partial, lane, group);
-        ((device float4*)out)[i] = v / total;
+        float scale = 1 / group_sum(metal::dot(v, float4(1)), partial, lane, group);
+        ((device float4*)out)[i] = v * scale;
     """,
 )
 # One SIMD-group a row; a lane holds every 32nd element.
@@ -131,7 +131,7 @@ _layer_norm_vjp = anymetal.metal_kernel(
             float4 g = ((const device float4*)flow)[i];
             float4 normal = (((const device float4*)x)[i] - mean[row]) * scale[row];
             float4 inner = g * w;
-            float2 sums = float2(inner.x + inner.y + inner.z + inner.w, metal::dot(inner, normal));
+            float2 sums = float2(metal::dot(g, w), metal::dot(inner, normal));
             sums = group_sums(sums, partial, lane, group) / 1024;
             ((device float4*)dx)[i] = (inner - (sums.x + normal * sums.y)) * scale[row];
             sum_weight += g * normal;

@@ -119,15 +119,22 @@ inline float expm1_core(split_exponent parts, int drop) {
   return factor * (r + r * r * rest) + (factor - power_of_two(-drop));
 }
 
-// (e^2x - 1) / (e^2x + 1); 1 from 9.02 on. The larger n, the less does e^2x matter: what a float
-// lacks of n ln 2 is nothing here.
+// tanh r for |r| <= ln 2 / 4
+inline float tanh_core(float r) {
+  AM_AS_WRITTEN
+  const float square = r * r;
+  return r + r * square * polynomial(square, -0x1.554feep-2f, 0x1.0c816ap-3f);
+}
+
+// (e^2x - 1) / (e^2x + 1), where e^2x = 2^n (1 + t) / (1 - t) with t = tanh r; 1 from x = 9.02 on.
+// The larger n, the less does e^2x matter: what a float lacks of n ln 2 is nothing here.
 inline float tanh(float x) {
   AM_AS_WRITTEN
-  const float size = __builtin_fabsf(x);
-  const float twice = 2 * choose(size > 9.5f, 9.5f, size);
-  const float shifted = twice * 0x1.715476p+0f + to_whole;
-  const float grown = expm1_core({twice - (shifted - to_whole) * 0x1.62e43p-1f, shifted}, 0);
-  return __builtin_copysignf(grown / (grown + 2), x);
+  const float size = __builtin_fabsf(x), inside = choose(size > 9.5f, 9.5f, size);
+  const float shifted = inside * 0x1.715476p+1f + to_whole;
+  const float t = tanh_core(inside - (shifted - to_whole) * 0x1.62e43p-2f);
+  const float power = scaled(1, shifted), less = power - 1, more = power + 1;
+  return __builtin_copysignf((less + t * more) / (more + t * less), x);
 }
 
 // With g = e^|x| - 1: (g + g / (g + 1)) / 2. A quarter of g overflows only where the result does.
