@@ -130,12 +130,12 @@ _layer_norm_vjp = anymetal.metal_kernel(
             uint i = row * 256 + column;
             float4 g = ((const device float4*)flow)[i];
             float4 normal = (((const device float4*)x)[i] - mean[row]) * scale[row];
+            sum_weight += g * normal;
+            sum_bias += g;
             float4 inner = g * w;
             float2 sums = float2(metal::dot(g, w), metal::dot(inner, normal));
             sums = group_sums(sums, partial, lane, group) / 1024;
             ((device float4*)dx)[i] = (inner - (sums.x + normal * sums.y)) * scale[row];
-            sum_weight += g * normal;
-            sum_bias += g;
         }
         for (uint c = 0; c < 4; ++c) {
             atomic_fetch_add_explicit((device atomic_float*)dweight + column * 4 + c,
