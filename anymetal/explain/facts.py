@@ -131,6 +131,8 @@ def _way(function: GangFunction, instr: Instr, kind: str) -> tuple[Way, str]:
             rows = f"{runs} rows of {length} elements" if length > 1 else f"{runs} elements"
         return Way.TILE, f"tiled: {rows}, known from the lane number"
     way = access_way(instr, analysis.shapes, analysis.private)
+    if instr in function.memory.few:
+        return way, f"contiguous, but for {len(function.memory.few[instr])} lanes: one by one"
     if way is Way.STRIDED:
         stride = analysis.shapes[pointer_of(instr)].stride
         return way, f"strided, {stride} bytes from lane to lane: {apart}"

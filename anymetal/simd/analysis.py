@@ -9,6 +9,7 @@ from anymetal.simd.addresses import indices_elsewhere, made_by_accesses
 from anymetal.simd.demand import demanded_vectors
 from anymetal.simd.early_lanes import take_lanes_early
 from anymetal.simd.exclusive import only_added
+from anymetal.simd.few_lanes import few_lane_loads
 from anymetal.simd.groups import Group, find_groups
 from anymetal.simd.lane_numbers import LaneNumbers
 from anymetal.simd.lane_split import split_lanes
@@ -64,6 +65,7 @@ class Analysis:
     used: set[Value] = field(init=False)
     streams: set[Instr] = field(init=False)
     origins: dict[Value, frozenset[Origin]] = field(init=False)
+    few: dict[Instr, list[int]] = field(init=False)  #: loads -> their lanes
     read_only: set[Argument] = field(init=False)
     sums: dict[Argument, Sums] = field(init=False)
     only_added: set[Instr] = field(default_factory=set)  #: to arrays that nobody looks at
@@ -109,6 +111,7 @@ class Analysis:
         self.sums = own_sums(self.program, self.origins, self.used) if self.width == 32 else {}
         if self.width == 32:
             self.only_added = only_added(self.program, self.origins, self.used)
+        self.few = few_lane_loads(self.program, self.shapes, self.numbers, self.roots, self.origins)
         self.streams = streaming_stores(
             self.program, self.tree, self.shapes, self.origins, self.groups
         )

@@ -80,7 +80,7 @@ class GangFunction:
         )  # fmt: skip
         self.memory = Memory(
             self.w, self.v, self.masks, analysis.private, self._private_arrays(), accesses,
-            contiguity, self.atomics, analysis.streams,
+            contiguity, self.atomics, analysis.streams, {} if masked else analysis.few,
         )  # fmt: skip
         ordered = set() if masked else analysis.ordered
         self.groups = GroupAccess(

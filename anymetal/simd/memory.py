@@ -26,7 +26,7 @@ class Memory:
     def __init__(
         self, writer: Writer, values: Values, masks: Masks, private: dict[Value, Instr],
         arrays: dict[Instr, tuple[str, int]], accesses: Accesses, contiguity: Contiguity,
-        atomics: Atomics, streams: set[Instr],
+        atomics: Atomics, streams: set[Instr], few: dict[Instr, list[int]],
     ) -> None:  # fmt: skip
         self.w = writer
         self.v = values
@@ -37,6 +37,7 @@ class Memory:
         self.contiguity = contiguity
         self.atomics = atomics
         self.streams = streams  #: stores that may go past the caches
+        self.few = few  #: loads that go lane by lane -> their lanes
 
     # -- loads ----------------------------------------------------------------------------
 
@@ -47,6 +48,8 @@ class Memory:
             self.v.define(instr, self._load_one(instr.type, self.v.scalar(pointer), access))
         elif way is Way.LANES:
             self.atomics.load(instr, mask)
+        elif instr in self.few:
+            self.v.define(instr, vector=self._load_few(instr, self.few[instr]))
         elif way is Way.TESTED:
             self.v.define(instr, vector=self._load_varying(instr.type, pointer, access, mask))
         else:
@@ -65,6 +68,20 @@ class Memory:
         words = ("atomic " if access.atomic else "") + ("volatile " if access.volatile else "")
         order = " monotonic" if access.atomic else ""
         return self.w.value(f"load {words}{type_}, ptr {address}{order}, align {access.align}")
+
+    def _load_few(self, instr: Instr, lanes: list[int]) -> str:
+        """Neighbouring elements one by one (see few_lanes.py). Volatile, or LLVM would make one
+        load of them again."""
+        w, vector = self.w, "poison"
+        spelling, size = w.vector(instr.type), instr.type.size
+        for lane in lanes:
+            place = f"ptr {self.v.scalar(instr.operands[0])}, i64 {lane * size}"
+            address = w.value(f"getelementptr i8, {place}")
+            element = w.value(f"load volatile {instr.type}, ptr {address}, align {instr.arg.align}")
+            vector = w.value(
+                f"insertelement {spelling} {vector}, {instr.type} {element}, i64 {lane}"
+            )
+        return vector
 
     def _load_varying(self, type_: t.Type, pointer: Value, access: Access, mask: Mask) -> str:
         return self.contiguity.load(

@@ -25,6 +25,15 @@ def processor_with_masked_accesses(monkeypatch: pytest.MonkeyPatch) -> None:
             ],
         ),
         ("out[i] = out[i + 32];", ["load `out`: contiguous", "store `out`: contiguous"]),
+        (
+            "threadgroup float parts[8]; if (i % 32 == 0) parts[0] = 1; "
+            + _BARRIER
+            + " float v = 0; if (thread_index_in_simdgroup < 8) "
+            "v = parts[thread_index_in_simdgroup]; out[i] = v;",
+            [
+                "load `parts`: contiguous, but for 8 lanes: one by one, masked",
+            ],
+        ),
         ("out[i] = a[3 * i];", ["load `a`: strided, 12 bytes from lane to lane: gather"]),
         ("out[5 * i] = 1;", ["store `out`: strided, 20 bytes from lane to lane: scatter"]),
         (
