@@ -24,6 +24,7 @@ from anymetal.simd.group_access import GroupAccess
 from anymetal.simd.lanes import CrossLane, is_cross_lane
 from anymetal.simd.linearize import END, RegionPlan, Target
 from anymetal.simd.log import LOG, Log
+from anymetal.simd.lookup import VectorLookup
 from anymetal.simd.marks import Marks, Role
 from anymetal.simd.masks import Mask, Masks
 from anymetal.simd.matrix import Matrices, MatrixRegisters
@@ -41,7 +42,9 @@ from anymetal.simd.values import SCALAR, VECTOR, Values, buffer_name
 from anymetal.simd.writer import Writer
 
 
-class VectorTarget(VectorMath, VectorMemory, VectorScaling, MatrixRegisters, Protocol):
+class VectorTarget(
+    VectorMath, VectorMemory, VectorScaling, VectorLookup, MatrixRegisters, Protocol
+):
     """What code generation asks a target for."""
 
 
@@ -96,7 +99,7 @@ class GangFunction:
         self.lanes = (
             Rendezvous(self.w, self.v, analysis.tree)
             if analysis.meets
-            else CrossLane(self.w, self.v, self.masks, analysis.numbers, spread_lanes)
+            else CrossLane(self.w, self.v, self.masks, analysis.numbers, spread_lanes, target)
         )
         self.positions = Positions(self.w, self.v, analysis.launch)
         self.everywhere = Everywhere(self.w, self.v, self.masks, edge=masked)

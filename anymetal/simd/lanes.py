@@ -6,6 +6,7 @@ from anymetal.ir import types as t
 from anymetal.ir.calls import SHUFFLE
 from anymetal.ir.model import Instr, Program, Value
 from anymetal.simd.lane_numbers import LaneNumbers
+from anymetal.simd.lookup import LANES, VectorLookup, lookup
 from anymetal.simd.masks import Mask, Masks
 from anymetal.simd.products import MATRIX_FMA
 from anymetal.simd.reductions import reduce_lanes, scan_lanes
@@ -55,14 +56,20 @@ class CrossLane:
     promise = "null"  #: what a suspended gang shows of itself
 
     def __init__(
-        self, writer: Writer, values: Values, masks: Masks, numbers: LaneNumbers,
+        self,
+        writer: Writer,
+        values: Values,
+        masks: Masks,
+        numbers: LaneNumbers,
         spread: SpreadLanes,
-    ) -> None:  # fmt: skip
+        target: VectorLookup,
+    ) -> None:
         self.w = writer
         self.v = values
         self.masks = masks
         self.numbers = numbers
         self.spread = spread
+        self.permutes = target.permutes and writer.width == LANES
         self.buffer = ""
 
     def emit(self, instr: Instr, mask: Mask) -> None:
@@ -132,12 +139,21 @@ class CrossLane:
         )
 
     def _lookup(self, source: str, lanes: str) -> str:
-        """Through memory: the one way that is fast enough on every instruction set."""
+        w, vector, width = self.w, self.w.vector(t.I32), self.w.width
+        inside = w.value(f"icmp ult {vector} {lanes}, {w.splat_constant(t.I32, str(width))}")
+        if self.permutes:
+            found = lookup(w, source, lanes)
+            return w.value(
+                f"select {w.vector(t.I1)} {inside}, {vector} {found}, {vector} zeroinitializer"
+            )
+        return self._through_memory(source, lanes, inside)
+
+    def _through_memory(self, source: str, lanes: str, inside: str) -> str:
+        """The one way that is fast enough on every other instruction set."""
         w, vector, width = self.w, self.w.vector(t.I32), self.w.width
         if not self.buffer:
             self.buffer = w.alloca(vector, "shuffle", 128)
         w.do(f"store {vector} {source}, ptr {self.buffer}, align 128")
-        inside = w.value(f"icmp ult {vector} {lanes}, {w.splat_constant(t.I32, str(width))}")
         safe = w.value(f"and {vector} {lanes}, {w.splat_constant(t.I32, str(width - 1))}")
         pointers = w.value(f"getelementptr i32, ptr {self.buffer}, {vector} {safe}")
         args = [

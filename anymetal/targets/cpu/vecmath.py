@@ -70,6 +70,11 @@ class VectorLibrary:
         """Whether an instruction takes the larger of two floats, or the one that is not NaN."""
         return "avx512dq" in self.features
 
+    @property
+    def permutes(self) -> bool:
+        """Whether an instruction takes elements out of two registers, in any order."""
+        return "avx512f" in self.features
+
     def symbol(self, function: str) -> tuple[str, int] | None:
         """Symbol and lanes of the vector version of `function` (such as "expf")."""
         if not self.isa:
