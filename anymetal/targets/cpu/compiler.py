@@ -25,6 +25,7 @@ from anymetal.passes import (
     next_gang,
     products,
     rows,
+    run_ends,
     scalarize,
     short_runs,
     unroll_jam,
@@ -171,6 +172,7 @@ def _vector_ir(program: Program, variant: Variant, machine: Machine, stages: Sta
         steps = next_gang.NEXT_GROUP if alone else teams.steps(in_row, team)
         next_gang.run(program, launch, steps, team)
         short_runs.run(program, launch)
+        run_ends.run(program, launch)
     analysis = Analysis(program, launch, variant.width, team)
     suspends = analysis.meets or (program.calls(BARRIER) and not alone)
     marks = stages.marks()
