@@ -6,11 +6,8 @@ from collections.abc import Iterable
 
 from anymetal.ir.model import Instr, Program, Value
 from anymetal.simd.lane_numbers import LaneNumbers
-from anymetal.simd.linear import LinearForms, Product
+from anymetal.simd.linear import Distance, LinearForms, Product
 from anymetal.simd.shape import Shapes
-
-#: A sum of products of uniform values, each with its factor; that of no values at all is in bytes.
-Distance = dict[Product, int]
 
 
 class Distances:

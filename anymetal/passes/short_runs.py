@@ -16,8 +16,8 @@ from anymetal.ir import types as t
 from anymetal.ir.calls import AHEAD_READ
 from anymetal.ir.cfg import find_loops
 from anymetal.ir.model import Argument, Block, Const, Instr, Program, Value
-from anymetal.passes.distances import Distance, Distances
-from anymetal.simd.linear import ONE
+from anymetal.passes.distances import Distances
+from anymetal.simd.linear import ONE, Distance
 from anymetal.simd.origins import pointer_origins
 from anymetal.simd.regions import RegionTree
 from anymetal.simd.shape import Launch, Shapes

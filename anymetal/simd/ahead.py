@@ -1,15 +1,18 @@
-"""Asking for memory that gangs to come will need (see passes/ahead.py)."""
+"""Asking for memory that gangs or steps to come will need (see passes/ahead.py, next_step.py)."""
 
 from __future__ import annotations
 
+from anymetal.ir import types as t
 from anymetal.ir.calls import AHEAD_READ, AHEAD_WRITE, NEXT_READ
 from anymetal.ir.model import Instr, Program
+from anymetal.simd.linear import Distance
 from anymetal.simd.shape import Shapes
 from anymetal.simd.streams import LINE
 from anymetal.simd.values import Values
 from anymetal.simd.writer import Writer
 
 PREFETCH = "llvm.prefetch.p0"
+FIRST, SECOND = "3", "2"  #: caches, as LLVM numbers them
 _ELEMENT = 4  #: bytes that a lane accesses, roughly
 
 
@@ -22,10 +25,31 @@ def ask(w: Writer, v: Values, instr: Instr) -> None:
     if instr.arg != NEXT_READ:  # where the next step does not go on
         offsets.add(last)
     kind = "1" if instr.arg == AHEAD_WRITE else "0"
-    cache = "2" if instr.arg == NEXT_READ else "3"
+    cache = SECOND if instr.arg == NEXT_READ else FIRST
     for offset in sorted(offsets):
-        address = w.value(f"getelementptr i8, ptr {v.scalar(pointer)}, i64 {offset}")
-        w.call("void", PREFETCH, [("ptr", address), ("i32", kind), ("i32", cache), ("i32", "1")])
+        _ask(w, v.scalar(pointer), offset, cache, kind)
+
+
+def ask_for_runs(w: Writer, v: Values, starts: list[str], size: int, distance: Distance) -> None:
+    """For the lines of runs of `size` bytes that lie so far behind these, to be read soon."""
+    far = "0"
+    for product, factor in distance.items():
+        term = str(factor)
+        for value in product:
+            number = v.scalar(value)
+            if value.type != t.I64:
+                number = w.value(f"sext {value.type} {number} to i64")
+            term = w.value(f"mul i64 {term}, {number}")
+        far = w.value(f"add i64 {far}, {term}")
+    for start in starts:
+        there = w.value(f"getelementptr i8, ptr {start}, i64 {far}")
+        for offset in (*range(0, size, LINE), size - 1):
+            _ask(w, there, offset, SECOND)
+
+
+def _ask(w: Writer, address: str, offset: int, cache: str, kind: str = "0") -> None:
+    there = w.value(f"getelementptr i8, ptr {address}, i64 {offset}")
+    w.call("void", PREFETCH, [("ptr", there), ("i32", kind), ("i32", cache), ("i32", "1")])
 
 
 def bytes_asked_for(program: Program, shapes: Shapes) -> int:

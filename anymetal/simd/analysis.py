@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from anymetal.ir.model import Argument, Block, Instr, Program, Value
 from anymetal.simd.addresses import indices_elsewhere, made_by_accesses
+from anymetal.simd.counters import wide_counters
 from anymetal.simd.demand import demanded_vectors
 from anymetal.simd.early_lanes import take_lanes_early
 from anymetal.simd.exclusive import only_added
@@ -15,11 +16,12 @@ from anymetal.simd.lane_numbers import LaneNumbers
 from anymetal.simd.lane_split import split_lanes
 from anymetal.simd.lanes import is_cross_lane, laid_out
 from anymetal.simd.lazy import order_lazily
-from anymetal.simd.linear import LinearForms
+from anymetal.simd.linear import Distance, LinearForms
 from anymetal.simd.linearize import Linearizer, RegionPlan
 from anymetal.simd.log import LOG
 from anymetal.simd.mask_roots import MaskRoots
 from anymetal.simd.matrix_places import Columns, MatrixPlaces
+from anymetal.simd.next_step import next_steps
 from anymetal.simd.order import in_memory_order
 from anymetal.simd.origins import Origin, pointer_origins, read_only, unlocked
 from anymetal.simd.private import interleaved_pointers
@@ -47,12 +49,14 @@ class Analysis:
     tree: RegionTree = field(init=False)
     private: dict[Value, Instr] = field(init=False)
     shapes: Shapes = field(init=False)
+    counters: dict[Value, Instr] = field(default_factory=dict)  #: of 32 bits, with those of 64
     plans: dict[Region, RegionPlan] = field(init=False)
     roots: MaskRoots = field(init=False)
     numbers: LaneNumbers = field(init=False)
     groups: dict[Instr, Group] = field(init=False)
     ordered: set[Group] = field(init=False)  #: in full gangs, members are in the order of memory
     tiles: dict[Instr, Tile] = field(init=False)
+    next_steps: dict[Tile, Distance] = field(init=False)  #: of tiles that are asked for ahead
     matrix_places: MatrixPlaces = field(init=False)
     products: dict[Instr, Product] = field(init=False)
     row_phis: dict[Block, list[Columns]] = field(init=False)
@@ -79,6 +83,9 @@ class Analysis:
         self.shapes = self._shapes()
         if wide and split_lanes(self.program, self.shapes):
             self.shapes = self._shapes()
+        if wide:
+            self.counters = wide_counters(self.program, self.shapes)
+            self.shapes.run()
         self._plan()
         if wide:
             self._straighten()
@@ -92,6 +99,9 @@ class Analysis:
         columns = [columns for many in self.row_phis.values() for columns in many]
         self.carried = carried(self.program, columns, self.products.values()) if columns else {}
         self.needed = finder.leaves if finder else set()
+        self.next_steps = next_steps(self.program, self.tiles, self._forms(), self.origins)
+        for distance in self.next_steps.values():
+            self.needed |= {v for product in distance for v in product}
         self.ordered = in_memory_order(
             self.program,
             self.tree,
@@ -135,11 +145,16 @@ class Analysis:
         return Shapes(self.program, self.tree, self.launch, self.private, self.width)
 
     def _groups(self) -> dict[Instr, Group]:
-        linear = LinearForms(self.shapes, self.numbers, deep=True)
+        linear = self._forms()
         return find_groups(self.program, self.shapes, linear, self.private, self.origins, self.used)
 
+    def _forms(self) -> LinearForms:
+        return LinearForms(self.shapes, self.numbers, deep=True)
+
     def _tiles(self) -> TileFinder:
-        return TileFinder(self.program, self.shapes, self.private, self.origins, self.numbers)
+        return TileFinder(
+            self.program, self.shapes, self.private, self.origins, self.numbers, self.counters
+        )
 
     def _has_its_way(self, instr: Instr) -> bool:
         """Whether an access, or an address, is not just that of each lane."""

@@ -92,8 +92,8 @@ class GangFunction:
         rows = RowForms(self.w, self.v, self.masks, analysis.matrix_places, target.converts(t.HALF))
         self.matrices = Matrices(self.w, self.v, rows, analysis, target)
         self.tiles = TileAccess(
-            self.w, self.v, self.masks, analysis.numbers, accesses, self.matrices.loaded
-        )
+            self.w, self.v, self.masks, analysis.numbers, accesses, analysis.counters,
+            analysis.next_steps, self.matrices.loaded)  # fmt: skip
         spread = {} if masked or target.words < WORDS else analysis.spread
         spread_lanes = SpreadLanes(self.w, self.v, spread)
         self.lanes = (

@@ -19,6 +19,8 @@ MOST_TERMS = 12
 #: Uniform values that are multiplied, in the order of their identity; the empty one stands for 1.
 Product = tuple[Value, ...]
 Linear = dict[Product, tuple[int, ...]]
+#: How far apart addresses are: products, each with its factor; the empty one counts in bytes.
+Distance = dict[Product, int]
 ONE: Product = ()
 
 

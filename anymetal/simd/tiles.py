@@ -22,9 +22,10 @@ from dataclasses import dataclass
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr, Program, Value
 from anymetal.simd.accesses import Accesses
+from anymetal.simd.ahead import ask_for_runs
 from anymetal.simd.groups import Origins, accessed, pointer_of, runs
 from anymetal.simd.lane_numbers import LaneNumbers, signed
-from anymetal.simd.linear import ONE, LinearForms
+from anymetal.simd.linear import ONE, Distance, LinearForms
 from anymetal.simd.masks import Mask, Masks
 from anymetal.simd.shape import Shapes
 from anymetal.simd.values import Values
@@ -64,8 +65,10 @@ class TileFinder:
         private: dict[Value, Instr],
         origins: Origins,
         numbers: LaneNumbers,
+        counters: dict[Value, Instr],
     ) -> None:
         self.numbers = numbers
+        self.counters = counters
         self.shapes = shapes
         self.private = private
         self.width = shapes.width
@@ -155,7 +158,7 @@ class TileFinder:
         if self.numbers(value) is not None:
             return
         if self.shapes[value].is_uniform:
-            self.leaves.add(value)
+            self.leaves |= {value, self.counters.get(value, value)}
         elif isinstance(value, Instr):
             for operand in value.operands:
                 self._keep(operand)
@@ -183,6 +186,8 @@ class TileAccess:
         masks: Masks,
         numbers: LaneNumbers,
         accesses: Accesses,
+        counters: dict[Value, Instr],
+        next_steps: dict[Tile, Distance],
         loaded: Callable[[Tile, str, list[str]], None],
     ) -> None:
         self.w = writer
@@ -190,6 +195,8 @@ class TileAccess:
         self.masks = masks
         self.numbers = numbers
         self.accesses = accesses
+        self.counters = counters  #: those that are there in 64 bits, too
+        self.next_steps = next_steps  #: how far those lie that are asked for ahead
         self.loaded = loaded  #: is told where a tile begins, and the runs that were loaded
 
     def emit(self, tile: Tile, mask: Mask) -> None:
@@ -236,6 +243,8 @@ class TileAccess:
         places = [self._address(tile, run) for run in tile.runs]
         rows = [self.w.value(f"load {row}, ptr {place}, align {align}") for place in places]
         self.loaded(tile, places[0], rows)
+        if tile in self.next_steps:
+            ask_for_runs(self.w, self.v, places, length * type_.size, self.next_steps[tile])
         everything = self._joined(type_, rows, length)
         elements = [element for run in tile.runs for element in run.cells]
         cells = {cell: i for i, element in enumerate(elements) for cell in element}
@@ -295,6 +304,8 @@ class TileAccess:
         if self.v.shape(value).is_uniform:
             return self.v.scalar(value)
         assert isinstance(value, Instr)
+        if value.op == "sext" and value.type == t.I64:
+            return self._wide_at(value.operands[0], lane)
         operands = [self.scalar_at(v, lane) for v in value.operands]
         if value.op == "gep":
             result = operands[0]
@@ -311,3 +322,23 @@ class TileAccess:
             )
         op = "add" if value.op == "or" else value.op
         return self.w.value(f"{op} {value.type} {operands[0]}, {operands[1]}")
+
+    def _wide_at(self, value: Value, lane: int) -> str:
+        """An index of 32 bits in one lane, computed in 64. If it wraps in 32, it addresses nothing
+        valid (linear.py); and LLVM need not extend it anew in each iteration of a loop."""
+        numbers = self.numbers(value)
+        if numbers is not None:
+            return str(signed(numbers[lane], value.type))
+        if value in self.counters:
+            return self.v.scalar(self.counters[value])
+        if isinstance(value, Instr) and _is_sum(value) and not self.v.shape(value).is_uniform:
+            first, second = (self._wide_at(v, lane) for v in value.operands)
+            op = "add" if value.op == "or" else value.op
+            return self.w.value(f"{op} i64 {first}, {second}")
+        return self.w.value(f"sext {value.type} {self.scalar_at(value, lane)} to i64")
+
+
+def _is_sum(value: Instr) -> bool:
+    """Of numbers of 32 bits, or their product."""
+    disjoint = value.op == "or" and "disjoint" in value.flags
+    return value.type == t.I32 and (disjoint or value.op in ("add", "sub", "mul"))

@@ -213,6 +213,7 @@ def _vector_ir(program: Program, variant: Variant, machine: Machine, stages: Sta
         sums=[(buffer_name(a), sums) for a, sums in analysis.sums.items()],
         fence=_FENCES.get(machine.triple.split("-")[0], ""),
         ahead=asked,
+        sole=alone and not suspends and not variant.partial,
     )
     text = "\n".join(
         [

@@ -90,13 +90,15 @@ done:
 def entry_function(
     buffers: list[str], width: int, team: int, *, full: bool, partial: bool, suspends: bool,
     meets: bool, streamed: int, fence: str, sums: list[tuple[str, Sums]], ahead: int = 0,
+    sole: bool = False,
 ) -> str:  # fmt: skip
     """LLVM IR of am_entry. `buffers` are the parameter names of the gang functions, in order;
     `team`: how many gangs one call runs (more than one only where there are no partial ones);
     `meets`: gangs suspend in cross-lane calls too; `streamed`: bytes that a thread stores and that
     may go past the caches, and `fence` what has to follow on such stores; `sums`: the worker's own
     arrays, each with the buffer that it stands for; `ahead`: bytes that a call of `gang.ahead` asks
-    for, where there is such a function and there are no partial gangs (see passes/ahead.py)."""
+    for, where there is such a function and there are no partial gangs (see passes/ahead.py);
+    `sole`: one call of `gang.full` runs all of a threadgroup, so its first gang is number 0."""
     lines = [
         "define void @am_entry(ptr %buffers, ptr %launch, i64 %first, i64 %last, ptr %worker) #0 {",
         "start:",
@@ -115,7 +117,7 @@ def entry_function(
         lines += _ring(calls, full, partial)
         lines += rendezvous.turns() if meets else _turns()
     else:
-        lines += _sequence(calls, full, partial, ahead > 0)
+        lines += _sequence(calls, full, partial, ahead > 0, sole)
     lines += [
         *_next_group(ahead),
         "done:",
@@ -319,9 +321,13 @@ class _Calls:
         return f"call void @{function}({', '.join(args)})"
 
 
-def _sequence(calls: _Calls, full: bool, partial: bool, ahead: bool) -> list[str]:
+def _sequence(calls: _Calls, full: bool, partial: bool, ahead: bool, sole: bool) -> list[str]:
+    if sole:
+        end = _run_ahead(calls, "0", "group.done") if ahead else ["  br label %group.done"]
+        return [f"  {calls.text('gang.full', '0', '0')}", *end]
     lines = ["  br label %gangs", "gangs:"]
     *first, call = calls.full()
+    gang = "%gang.first" if first else "%gang"
     if full:
         lines += [
             "  %gang = phi i32 [ 0, %one.group ], [ %gang.next, %gang.done ]",
@@ -330,7 +336,7 @@ def _sequence(calls: _Calls, full: bool, partial: bool, ahead: bool) -> list[str
             "one.gang:",
             *first,
             f"  {call}",
-            *(_run_ahead(calls) if ahead else ["  br label %gang.done"]),
+            *(_run_ahead(calls, gang, "gang.done") if ahead else ["  br label %gang.done"]),
             "gang.done:",
             "  %gang.next = add i32 %gang, 1",
             "  br label %gangs",
@@ -348,14 +354,14 @@ def _sequence(calls: _Calls, full: bool, partial: bool, ahead: bool) -> list[str
     ]
 
 
-def _run_ahead(calls: _Calls) -> list[str]:
-    """Some threadgroups ahead, the gangs with the numbers of those that have just run."""
-    gang = "%gang" if calls.team == 1 else "%gang.first"
+def _run_ahead(calls: _Calls, gang: str, behind: str) -> list[str]:
+    """Some threadgroups ahead, the gangs with the numbers of those that have just run; then to the
+    block `behind`."""
     return [
-        "  br i1 %ahead.wanted, label %ahead, label %gang.done",
+        f"  br i1 %ahead.wanted, label %ahead, label %{behind}",
         "ahead:",
         f"  {calls.text('gang.ahead', gang, '0', 'ahead.')}",
-        "  br label %gang.done",
+        f"  br label %{behind}",
     ]
 
 

@@ -240,3 +240,10 @@ def test_a_machine_elsewhere() -> None:
     launch = replace(variant(), cpu="aarch64")
     found = symbols(compile_kernel(kernel_source(_ID + _BARRIER), launch))
     assert found.machine == "aarch64"
+
+
+@pytest.mark.parametrize(("group", "sole"), [(64, True), (256, True), (512, False)])
+def test_a_threadgroup_that_runs_as_one_has_no_loop_over_gangs(group: int, sole: bool) -> None:
+    body = _BARRIER.replace("63", f"{group - 1}").replace("t[64]", f"t[{group}]")
+    text = module_of(body, variant((4 * group, 1, 1), (group, 1, 1)))
+    assert ("%gang = phi" not in text) is sole
