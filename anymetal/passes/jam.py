@@ -31,6 +31,15 @@ def run(
     _Jam(program, differ, steps, count, pieces).run()
 
 
+def _sink(block: list[Instr], piece: list[Instr]) -> None:
+    """Moves what is loaded for this piece alone to the end of the block, which is in front of it:
+    pieces that only load it come behind nothing that writes."""
+    used = {v for instr in piece for v in instr.operands}
+    others = {v for instr in block for v in instr.operands}
+    late = [i for i in block if i.op == "load" and i in used and i not in others]
+    block[:] = [i for i in block if i not in late] + late
+
+
 class _Jam:
     def __init__(
         self, program: Program, differ: Differ, steps: dict[str, int], count: int,
@@ -69,6 +78,8 @@ class _Jam:
         def flush() -> None:
             pieces = self.pieces(chunk)
             for piece in pieces:
+                if len(pieces) > 1:
+                    _sink(result, piece)
                 for number in range(self.count):
                     for instr in piece:
                         result.extend(self._copy(instr, number, self.values[0].get(instr)))

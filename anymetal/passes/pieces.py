@@ -7,31 +7,62 @@ into pieces that hand no vectors to each other, and the pieces of one SIMD-group
 in memory than those of its neighbours, the team does the first piece of all, then the second of
 all: the order of memory, which processors follow, and neighbouring columns of the tile are loaded
 together, used, and gone again before the next ones come.
+
+    for (uint k = 0; k < 16; ++k) sum += left[y][k] * right[k][x];
+
+Here all SIMD-groups need the same 16 rows of `right`. In registers, the sums of a team have room
+beside one of these rows, not beside all of them. So the team takes row after row.
 """
 
 from __future__ import annotations
 
 from itertools import pairwise
 
-from anymetal.ir.model import Instr
+from anymetal.ir.model import Instr, Value
+from anymetal.passes.differ import writes
 from anymetal.passes.distances import Distances
 from anymetal.simd.shape import Shapes
 
 
 class Pieces:
-    """Cuts turns of a team of `count` into pieces. `shapes` are those of a SIMD-group."""
+    """Cuts turns of a team of `count` into pieces. `shapes` are those of a SIMD-group, `room` is
+    how many of its vectors the registers hold."""
 
-    def __init__(self, shapes: Shapes, distances: Distances, count: int) -> None:
+    def __init__(self, shapes: Shapes, distances: Distances, count: int, room: int) -> None:
         self.shapes = shapes
         self.distances = distances
         self.count = count
+        self.room = room
 
     def __call__(self, turn: list[Instr]) -> list[list[Instr]]:
         """What all SIMD-groups do before any goes on: the whole turn, or its pieces."""
         pieces = self._cut(turn)
         stores = [s for s in map(_last_store, pieces) if s]
         in_order = len(stores) > 1 and all(self._far(a, b) for a, b in pairwise(stores))
-        return pieces if in_order else [turn]
+        return pieces if in_order else self._by_what_is_shared(turn)
+
+    def _by_what_is_shared(self, turn: list[Instr]) -> list[list[Instr]]:
+        """Behind the last use of each vector that is loaded for all, if there is no room for all of
+        them, but for what the team keeps meanwhile; else the whole turn."""
+        last = {v: at for at, instr in enumerate(turn) for v in instr.operands}
+        shared = [v for v in last if self._is_shared(v, turn)]
+        ends = sorted({last[v] for v in shared})
+        if not shared or len(ends) < len(shared) or any(map(writes, turn[: ends[-1]])):
+            return [turn]
+        cuts = [0, *(end + 1 for end in ends[:-1]), len(turn)]
+        pieces = [turn[a:b] for a, b in pairwise(cuts)]
+        kept = self.count * max((self._kept(a, b) for a, b in pairwise(pieces)), default=0)
+        return pieces if 2 * kept <= self.room < kept + len(shared) else [turn]
+
+    def _is_shared(self, value: Value, turn: list[Instr]) -> bool:
+        if not isinstance(value, Instr) or value.op != "load" or value in turn:
+            return False
+        return value.block is turn[0].block and self.shapes[value].is_varying
+
+    def _kept(self, piece: list[Instr], following: list[Instr]) -> int:
+        """Vectors of a SIMD-group that a piece hands to the one behind it."""
+        handed = {v for i in following for v in i.operands if v in piece}
+        return sum(self.shapes[v].is_varying for v in handed)
 
     def _cut(self, turn: list[Instr]) -> list[list[Instr]]:
         """Behind each store behind which no vector is needed that is there."""

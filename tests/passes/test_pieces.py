@@ -49,3 +49,44 @@ def pieces_of(body: str, monkeypatch: pytest.MonkeyPatch) -> list[int]:
 )
 def test_pieces(body: str, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert pieces_of(body, monkeypatch) == [count]
+
+
+_TILE = """
+threadgroup float tile[16][32];
+float sum = 0, other = 1;
+tile[l / 16][lane] = a[l];
+threadgroup_barrier(mem_flags::mem_threadgroup);
+#pragma unroll
+for (uint k = 0; k < {1}; ++k) {{ {0} }}
+out[l] = sum * other;
+"""
+
+
+@pytest.mark.parametrize(
+    ("work", "steps", "count"),
+    [
+        ("sum += tile[g][k] * tile[k][lane];", 16, 16),
+        ("sum += tile[g][k] * tile[k][lane];", 4, 1),  # few rows stay in registers
+        ("sum += tile[k][lane] * tile[k][lane ^ 1];", 8, 1),  # the same for all
+        ("sum += tile[g][k] * tile[k][g];", 16, 1),  # numbers, no vectors
+        # More sums than half of the registers hold.
+        ("sum += tile[g][k] * tile[k][lane]; other += tile[k][g] * tile[k][lane];", 16, 1),
+    ],
+)
+def test_pieces_by_what_is_loaded_for_all(
+    work: str, steps: int, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[int] = []
+    cut = Pieces.__call__
+
+    def spy(self: Pieces, turn: list[Instr]) -> list[list[Instr]]:
+        pieces = cut(self, turn)
+        assert [i for piece in pieces for i in piece] == turn
+        found.append(len(pieces))
+        return pieces
+
+    monkeypatch.setattr(Pieces, "__call__", spy)
+    kernel = thread_program(kernel_source(_ID + _TILE.format(work, steps)))
+    assert teams.form(kernel, 8, True, _WIDE) == 8
+    check(kernel, Stage.GUARDED)
+    assert max(found) == count

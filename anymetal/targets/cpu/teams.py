@@ -62,7 +62,7 @@ def form(program: Program, most: int, in_row: bool, features: frozenset[str]) ->
     most = choice.most(most)
     if most > 1:
         distances = Distances(program, choice.lanes, steps(in_row))
-        pieces = Pieces(choice.lanes, distances, most)
+        pieces = Pieces(choice.lanes, distances, most, choice.registers // choice.each)
         jam.run(program, differ, steps(in_row), most, pieces)
         sums.run(program)
     return most
