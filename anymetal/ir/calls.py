@@ -33,6 +33,8 @@ ALL = "__am_all"
 AHEAD_READ, AHEAD_WRITE = "__am_ahead_read", "__am_ahead_write"
 #: The same for a step of a run that goes on, for the second-level cache: it is for the next gang.
 NEXT_READ = "__am_next_read"
+#: For the line of the first lane's address, some time before the end of the block.
+LINE_READ = "__am_line_read"
 #: Where a thread stands, and how many there are.
 POSITIONS = frozenset(f"__am_{name}" for name in _POSITIONS)
 #: Whether the processor multiplies by powers of two, and that product (see simd/scaling.py).
@@ -52,6 +54,7 @@ INTRINSICS: dict[str, Signature] = {
     AHEAD_READ: (VOID, (PTR,)),
     AHEAD_WRITE: (VOID, (PTR,)),
     NEXT_READ: (VOID, (PTR,)),
+    LINE_READ: (VOID, (PTR,)),
     SCALES: (I1, ()),
     SCALE: (FLOAT, (FLOAT, FLOAT)),
 }

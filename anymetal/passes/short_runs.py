@@ -92,7 +92,7 @@ def _ask(block: Block, loads: list[Instr], rows: _Rows) -> None:
     for load in loads:
         pointer = load.operands[0]
         distance = rows.distances.to_next(pointer) or {}
-        there = _moved(pointer, distance, made)
+        there = moved(pointer, distance, made)
         made.append(Instr(t.VOID, "call", [there], AHEAD_READ, "", load.loc))
     for instr in made:
         instr.block = block
@@ -100,7 +100,7 @@ def _ask(block: Block, loads: list[Instr], rows: _Rows) -> None:
     block.instrs[at:at] = made
 
 
-def _moved(pointer: Value, distance: Distance, made: list[Instr]) -> Value:
+def moved(pointer: Value, distance: Distance, made: list[Instr]) -> Value:
     """The pointer so far on."""
     operands, scales = [pointer], []
     for product, factor in distance.items():

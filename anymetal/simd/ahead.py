@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anymetal.ir import types as t
-from anymetal.ir.calls import AHEAD_READ, AHEAD_WRITE, NEXT_READ
+from anymetal.ir.calls import AHEAD_READ, AHEAD_WRITE, LINE_READ, NEXT_READ
 from anymetal.ir.model import Instr, Program
 from anymetal.simd.linear import Distance
 from anymetal.simd.shape import Shapes
@@ -22,7 +22,9 @@ def ask(w: Writer, v: Values, instr: Instr) -> None:
     stride = v.shape(pointer).stride
     last = stride * (w.width - 1)
     offsets = {*range(0, last, LINE if last > 0 else -LINE), 0}
-    if instr.arg != NEXT_READ:  # where the next step does not go on
+    if instr.arg == LINE_READ:
+        offsets = {0}
+    elif instr.arg != NEXT_READ:  # where the next step does not go on
         offsets.add(last)
     kind = "1" if instr.arg == AHEAD_WRITE else "0"
     cache = SECOND if instr.arg == NEXT_READ else FIRST
@@ -56,3 +58,21 @@ def bytes_asked_for(program: Program, shapes: Shapes) -> int:
     """How much memory a gang asks for, once through."""
     asks = (i for i in program.instructions() if i.arg in (AHEAD_READ, AHEAD_WRITE))
     return sum(abs(shapes[i.operands[0]].stride) * shapes.width + _ELEMENT for i in asks)
+
+
+def spread_out(program: Program) -> None:
+    """Requests for single lines wait for their turn: there is one every so many instructions."""
+    for block in program.blocks:
+        requests = [i for i in block.instrs if i.op == "call" and i.arg == LINE_READ]
+        if requests:
+            asked = set(requests)
+            others = [i for i in block.instrs if i not in asked]
+            first = block.instrs.index(requests[0])
+            step = (len(others) - first) // (len(requests) + 1)
+            if step < 2:  # an address and its request
+                continue
+            block.instrs = others[:first]
+            for request in requests:
+                block.instrs += [*others[first : first + step], request]
+                first += step
+            block.instrs += others[first:]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from anymetal.ir.model import Argument, Block, Instr, Program, Value
 from anymetal.simd.addresses import indices_elsewhere, made_by_accesses
+from anymetal.simd.ahead import spread_out
 from anymetal.simd.counters import wide_counters
 from anymetal.simd.demand import demanded_vectors
 from anymetal.simd.early_lanes import take_lanes_early
@@ -140,6 +141,7 @@ class Analysis:
                 self.shapes = self._shapes()
                 self._plan()
         order_lazily(self.program, self.shapes)
+        spread_out(self.program)
 
     def _shapes(self) -> Shapes:
         return Shapes(self.program, self.tree, self.launch, self.private, self.width)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from anymetal.ir import types as t
-from anymetal.ir.calls import AHEAD_READ, AHEAD_WRITE, ALL, APART, NEXT_READ
+from anymetal.ir.calls import AHEAD_READ, AHEAD_WRITE, ALL, APART, LINE_READ, NEXT_READ
 from anymetal.ir.model import Block, Instr, threadgroup_layout
 from anymetal.ir.problem import Problem
 from anymetal.simd import ahead
@@ -377,7 +377,7 @@ class GangFunction:
             self.lanes.emit(instr, mask)
         elif instr.arg == ALL:
             self.everywhere.emit(instr, mask)
-        elif instr.arg in (AHEAD_READ, AHEAD_WRITE, NEXT_READ):
+        elif instr.arg in (AHEAD_READ, AHEAD_WRITE, LINE_READ, NEXT_READ):
             ahead.ask(self.w, self.v, instr)
         elif instr.arg == APART:
             self.w.end_block()

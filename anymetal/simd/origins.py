@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from anymetal.ir.calls import AHEAD_READ, NEXT_READ
+from anymetal.ir.calls import AHEAD_READ, LINE_READ, NEXT_READ
 from anymetal.ir.model import Argument, Global, Instr, Program, Value
 
 Origin = Argument | Global | Instr
@@ -57,7 +57,7 @@ def read_only(program: Program, origins: dict[Value, frozenset[Origin]]) -> set[
         plain = instr.op == "guarded_load" or (
             instr.op == "load" and not (instr.arg.volatile or instr.arg.atomic)
         )
-        plain |= instr.op == "call" and instr.arg in (AHEAD_READ, NEXT_READ)
+        plain |= instr.op == "call" and instr.arg in (AHEAD_READ, LINE_READ, NEXT_READ)
         for value in instr.operands:
             if not plain:
                 touched |= origins.get(value, frozenset())

@@ -14,6 +14,7 @@ from anymetal.ir.calls import (
     ALL,
     APART,
     INTRINSICS,
+    LINE_READ,
     NEXT_READ,
     has_effect,
     is_known,
@@ -33,7 +34,7 @@ def test_the_header_declares_the_same_intrinsics() -> None:
         )
         for result, name, parameters in re.findall(r"^(\w+) (__am_\w+)\((.*?)\)", text, re.M)
     }
-    by_passes = (APART, ALL, AHEAD_READ, AHEAD_WRITE, NEXT_READ)
+    by_passes = (APART, ALL, AHEAD_READ, AHEAD_WRITE, LINE_READ, NEXT_READ)
     made_by_passes = {name: INTRINSICS[name] for name in by_passes}
     assert declared | made_by_passes == INTRINSICS
 

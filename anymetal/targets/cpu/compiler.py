@@ -21,6 +21,7 @@ from anymetal.passes import (
     dce,
     interior,
     late_loads,
+    long_turns,
     memory,
     next_gang,
     products,
@@ -173,6 +174,8 @@ def _vector_ir(program: Program, variant: Variant, machine: Machine, stages: Sta
         next_gang.run(program, launch, steps, team)
         short_runs.run(program, launch)
         run_ends.run(program, launch)
+        along = {} if alone else {"__am_thread_y": 1}
+        long_turns.run(program, launch, [steps, along] if team == 1 else [steps])
     analysis = Analysis(program, launch, variant.width, team)
     suspends = analysis.meets or (program.calls(BARRIER) and not alone)
     marks = stages.marks()
