@@ -57,7 +57,7 @@ def _is_lane(instr: Instr, shapes: Shapes) -> bool:
         return False
     value, lane = instr.operands
     number = lane.int_value if isinstance(lane, Const) else None
-    return number is not None and number < shapes.width and shapes[value].is_varying
+    return number is not None and 0 <= number < shapes.width and shapes[value].is_varying
 
 
 class _Chains:

@@ -67,6 +67,12 @@ def test_lanes_of_quotients_are_quotients_of_lanes() -> None:
     assert len(divisions) == 5
 
 
+def test_lanes_that_are_none_stay() -> None:
+    assert sources(analysed(CHAIN.replace("i32 2)", "i32 -1)")).program)[-1] == ("fdiv", -1)
+    read = analysed(CHAIN.replace("i32 1)", "i32 32)")).program
+    assert ("fdiv", 32) in sources(read)
+
+
 def test_inactive_lanes_give_zero() -> None:
     """So nothing is taken early where there may be some."""
     assert sources(analysed(CHAIN, whole=False).program) == [("load", 0), ("fdiv", 1), ("fdiv", 2)]
