@@ -21,10 +21,9 @@ from anymetal.simd.contiguity import Contiguity
 from anymetal.simd.coroutine import coroutine, suspend
 from anymetal.simd.everywhere import Everywhere
 from anymetal.simd.group_access import GroupAccess
-from anymetal.simd.lanes import CrossLane, is_cross_lane
+from anymetal.simd.lanes import CrossLane, Permuting, is_cross_lane
 from anymetal.simd.linearize import END, RegionPlan, Target
 from anymetal.simd.log import LOG, Log
-from anymetal.simd.lookup import VectorLookup
 from anymetal.simd.marks import Marks, Role
 from anymetal.simd.masks import Mask, Masks
 from anymetal.simd.matrix import Matrices, MatrixRegisters
@@ -42,9 +41,7 @@ from anymetal.simd.values import SCALAR, VECTOR, Values, buffer_name
 from anymetal.simd.writer import Writer
 
 
-class VectorTarget(
-    VectorMath, VectorMemory, VectorScaling, VectorLookup, MatrixRegisters, Protocol
-):
+class VectorTarget(VectorMath, VectorMemory, VectorScaling, Permuting, MatrixRegisters, Protocol):
     """What code generation asks a target for."""
 
 

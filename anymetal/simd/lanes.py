@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from anymetal.ir import types as t
 from anymetal.ir.calls import SHUFFLE
 from anymetal.ir.model import Instr, Program, Value
 from anymetal.simd.lane_numbers import LaneNumbers
-from anymetal.simd.lookup import LANES, VectorLookup, lookup
+from anymetal.simd.lookup import LANES, lookup
 from anymetal.simd.masks import Mask, Masks
 from anymetal.simd.products import MATRIX_FMA
 from anymetal.simd.reductions import reduce_lanes, scan_lanes
@@ -28,6 +30,14 @@ _REDUCTIONS = {
     ("and", "u32"): ("and", "-1"), ("or", "u32"): ("or", "0"), ("xor", "u32"): ("xor", "0"),
 }  # fmt: skip
 _SINGLE = (SHUFFLE, "__am_ballot", "__am_simdgroup_barrier", MATRIX_FMA)
+
+
+class Permuting(Protocol):
+    """What a target says of shuffles."""
+
+    @property
+    def permutes(self) -> bool:
+        """Whether it has AVX-512's vpermi2d."""
 
 
 def laid_out(program: Program, shapes: Shapes) -> set[Value]:
@@ -62,7 +72,7 @@ class CrossLane:
         masks: Masks,
         numbers: LaneNumbers,
         spread: SpreadLanes,
-        target: VectorLookup,
+        target: Permuting,
     ) -> None:
         self.w = writer
         self.v = values

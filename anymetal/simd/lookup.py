@@ -6,22 +6,12 @@ waits; AVX-512 takes elements out of two registers at once.
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from anymetal.ir import types as t
 from anymetal.simd.writer import Writer
 
 LANES = 32
 _CALLEE = "llvm.x86.avx512.vpermi2var.d.512"
 _HALF = f"<{LANES // 2} x i32>"
-
-
-class VectorLookup(Protocol):
-    """What a target says of it."""
-
-    @property
-    def permutes(self) -> bool:
-        """Whether it has AVX-512's vpermi2d."""
 
 
 def lookup(w: Writer, source: str, lanes: str) -> str:
