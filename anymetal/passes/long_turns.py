@@ -17,9 +17,9 @@ from anymetal.ir import types as t
 from anymetal.ir.calls import APART, LINE_READ
 from anymetal.ir.cfg import find_loops
 from anymetal.ir.model import Argument, Block, Instr, Program
-from anymetal.passes.distances import Distance, Distances
+from anymetal.passes.distances import Distances
 from anymetal.passes.short_runs import moved
-from anymetal.simd.linear import ONE
+from anymetal.simd.linear import ONE, Distance
 from anymetal.simd.origins import pointer_origins
 from anymetal.simd.regions import RegionTree
 from anymetal.simd.shape import Launch, Shapes

@@ -30,7 +30,7 @@ from anymetal.simd.matrix import Matrices, MatrixRegisters
 from anymetal.simd.memory import Memory
 from anymetal.simd.order import TO_LANES, TO_MEMORY
 from anymetal.simd.positions import CONTEXT, Positions
-from anymetal.simd.private import element_size
+from anymetal.simd.private import allocate
 from anymetal.simd.regions import BARRIER, Edge, Node, Region
 from anymetal.simd.rendezvous import Rendezvous
 from anymetal.simd.row_forms import RowForms
@@ -78,8 +78,9 @@ class GangFunction:
             self.w, self.v, self.masks, accesses, contiguity, analysis.origins, analysis.used,
             analysis.sums, analysis.only_added, target,
         )  # fmt: skip
+        arrays = allocate(self.w, self.program, analysis.private)
         self.memory = Memory(
-            self.w, self.v, self.masks, analysis.private, self._private_arrays(), accesses,
+            self.w, self.v, self.masks, analysis.private, arrays, accesses,
             contiguity, self.atomics, analysis.streams, {} if masked else analysis.few,
         )  # fmt: skip
         ordered = set() if masked else analysis.ordered
@@ -108,15 +109,6 @@ class GangFunction:
         self.text = self._assemble()
 
     # -- frame of the function ------------------------------------------------------------
-
-    def _private_arrays(self) -> dict[Instr, tuple[str, int]]:
-        arrays = {}
-        for instr in self.program.instructions():
-            if instr.op == "alloca" and instr in self.a.private:
-                size = element_size(instr, self.a.private, self.program)
-                type_ = f"[{instr.arg[0].size * self.w.width} x i8]"
-                arrays[instr] = self.w.alloca(type_, "private", 64), size
-        return arrays
 
     def _entry_mask(self) -> str:
         vector = self.w.vector(t.I32)

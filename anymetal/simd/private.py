@@ -9,18 +9,9 @@ from __future__ import annotations
 
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr, Program, Value
+from anymetal.simd.writer import Writer
 
 LOADS = ("load", "guarded_load")
-
-
-def element_size(alloca: Instr, private: dict[Value, Instr], program: Program) -> int:
-    """Bytes of the one access size of an interleaved array."""
-    for instr in program.instructions():
-        if instr.op in LOADS and private.get(instr.operands[0]) is alloca:
-            return instr.type.size
-        if instr.op == "store" and private.get(instr.operands[1]) is alloca:
-            return instr.operands[0].type.size
-    return 1
 
 
 def interleaved_pointers(program: Program) -> dict[Value, Instr]:
@@ -68,3 +59,26 @@ def _derived(alloca: Instr, users: dict[Value, list[Instr]]) -> list[Value] | No
     if any(step % size for step in steps) or alloca.arg[0].size % size:
         return None
     return pointers
+
+
+def allocate(
+    writer: Writer, program: Program, private: dict[Value, Instr]
+) -> dict[Instr, tuple[str, int]]:
+    """Memory for the interleaved arrays: the address of each, and the bytes of an element."""
+    arrays = {}
+    for instr in program.instructions():
+        if instr.op == "alloca" and instr in private:
+            type_ = f"[{instr.arg[0].size * writer.width} x i8]"
+            address = writer.alloca(type_, "private", 64)
+            arrays[instr] = address, _element_size(instr, private, program)
+    return arrays
+
+
+def _element_size(alloca: Instr, private: dict[Value, Instr], program: Program) -> int:
+    """Bytes of the one access size of an interleaved array."""
+    for instr in program.instructions():
+        if instr.op in LOADS and private.get(instr.operands[0]) is alloca:
+            return instr.type.size
+        if instr.op == "store" and private.get(instr.operands[1]) is alloca:
+            return instr.operands[0].type.size
+    return 1
