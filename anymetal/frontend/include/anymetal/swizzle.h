@@ -45,6 +45,7 @@ struct packed_vec;
   __declspec(property(get = get_##name)) vec<T, n> alias;
 #define AM_NAMED_0(n, name, alias, ...)                                    \
   constexpr const vec<T, n>& put_##name(const vec<T, n>& value) {          \
+    const vec<T, n> all = value; /* which may be these very components */  \
     __VA_ARGS__                                                            \
     return value;                                                          \
   }                                                                        \
@@ -54,33 +55,33 @@ struct packed_vec;
 #define AM_NAMED(repeats) AM_JOIN_NAMED(repeats)
 
 // A component is written (xyzw letter, rgba letter, index) throughout.
-#define AM_S1(a, A, i)                                           \
-  constexpr T get_##a() const { return this->at(i); }            \
-  constexpr T put_##a(T value) {                                 \
-    this->set(i, value);                                         \
-    return value;                                                \
-  }                                                              \
-  T get_##a() const volatile { return this->at(i); }             \
-  T put_##a(T value) volatile {                                  \
-    this->set(i, value);                                         \
-    return value;                                                \
-  }                                                              \
-  __declspec(property(get = get_##a, put = put_##a)) T a;        \
+#define AM_S1(a, A, i)                                    \
+  constexpr T get_##a() const { return this->at(i); }     \
+  constexpr T put_##a(T value) {                          \
+    this->set(i, value);                                  \
+    return value;                                         \
+  }                                                       \
+  T get_##a() const volatile { return this->at(i); }      \
+  T put_##a(T value) volatile {                           \
+    this->set(i, value);                                  \
+    return value;                                         \
+  }                                                       \
+  __declspec(property(get = get_##a, put = put_##a)) T a; \
   __declspec(property(get = get_##a, put = put_##a)) T A;
-#define AM_S2(a, A, i, b, B, j)                                                      \
-  constexpr vec<T, 2> get_##a##b() const { return this->template pick<i, j>(); }     \
-  AM_NAMED(AM_REPEATS2(a, b))                                                        \
-  (2, a##b, A##B, this->set(i, value.at(0)); this->set(j, value.at(1));)
-#define AM_S3(a, A, i, b, B, j, c, C, k)                                              \
+#define AM_S2(a, A, i, b, B, j)                                                  \
+  constexpr vec<T, 2> get_##a##b() const { return this->template pick<i, j>(); } \
+  AM_NAMED(AM_REPEATS2(a, b))                                                    \
+  (2, a##b, A##B, this->set(i, all.at(0)); this->set(j, all.at(1));)
+#define AM_S3(a, A, i, b, B, j, c, C, k)                                               \
   constexpr vec<T, 3> get_##a##b##c() const { return this->template pick<i, j, k>(); } \
-  AM_NAMED(AM_REPEATS3(a, b, c))                                                      \
-  (3, a##b##c, A##B##C, this->set(i, value.at(0)); this->set(j, value.at(1));         \
-   this->set(k, value.at(2));)
+  AM_NAMED(AM_REPEATS3(a, b, c))                                                       \
+  (3, a##b##c, A##B##C, this->set(i, all.at(0)); this->set(j, all.at(1));              \
+   this->set(k, all.at(2));)
 #define AM_S4(a, A, i, b, B, j, c, C, k, d, D, l)                                            \
   constexpr vec<T, 4> get_##a##b##c##d() const { return this->template pick<i, j, k, l>(); } \
   AM_NAMED(AM_REPEATS4(a, b, c, d))                                                          \
-  (4, a##b##c##d, A##B##C##D, this->set(i, value.at(0)); this->set(j, value.at(1));          \
-   this->set(k, value.at(2)); this->set(l, value.at(3));)
+  (4, a##b##c##d, A##B##C##D, this->set(i, all.at(0)); this->set(j, all.at(1));              \
+   this->set(k, all.at(2)); this->set(l, all.at(3));)
 
 // Nested loops over the components of an N-vector: AM_LOOP<depth>_<N>. The preprocessor does not
 // expand a macro inside itself, hence one set of loops for each depth.
