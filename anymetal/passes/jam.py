@@ -32,12 +32,17 @@ def run(
 
 
 def _sink(block: list[Instr], piece: list[Instr]) -> None:
-    """Moves what is loaded for this piece alone to the end of the block, which is in front of it:
-    pieces that only load it come behind nothing that writes."""
+    """Moves what is loaded for this piece alone to the end of the block, which is in front of it;
+    but past nothing that writes."""
     used = {v for instr in piece for v in instr.operands}
     others = {v for instr in block for v in instr.operands}
-    late = [i for i in block if i.op == "load" and i in used and i not in others]
-    block[:] = [i for i in block if i not in late] + late
+    last = max((at for at, instr in enumerate(block) if _keeps_order(instr)), default=-1)
+    late = {i for i in block[last + 1 :] if i.op == "load" and i in used - others}
+    block[:] = [i for i in block if i not in late] + [i for i in block if i in late]
+
+
+def _keeps_order(instr: Instr) -> bool:
+    return writes(instr) and instr.arg != APART
 
 
 class _Jam:
