@@ -37,11 +37,14 @@ _Lines = tuple[Instr, list[int]]
 def run(program: Program, launch: Launch, ways: Iterable[dict[str, int]]) -> None:
     """`ways`: by how much the results of calls for positions grow to the next SIMD-group; of those,
     the first that makes a difference to an address is its."""
+    looped = {block for loop in find_loops(program.blocks) for block in loop.blocks}
+    long = [b for b in program.blocks if b not in looped and _is_long(b)]
+    if not long:
+        return
     shapes = Shapes(program, RegionTree(program.blocks), launch, {}, SIMD_GROUP)
     moves = [Distances(program, shapes, steps) for steps in ways]
-    looped = {block for loop in find_loops(program.blocks) for block in loop.blocks}
     origins = pointer_origins(program)
-    for block in program.blocks:
+    for block in long:
         loads = [
             i
             for i in block.instrs
@@ -51,13 +54,16 @@ def run(program: Program, launch: Launch, ways: Iterable[dict[str, int]]) -> Non
             and (arrays := origins.get(i.operands[0]))
             and all(isinstance(o, Argument) for o in arrays)
         ]
-        teams = any(i.op == "call" and i.arg == APART for i in block.instrs)
-        if block in looped or teams or len(block.instrs) < FEW * LONG:
-            continue
         runs = _runs(loads, moves[0])
         count = sum(len(lines) for _, lines in runs)
         if FEW <= count <= min(MANY, len(block.instrs) // LONG):
             _ask(block, loads[-1], runs, moves, shapes)
+
+
+def _is_long(block: Block) -> bool:
+    """Whether one SIMD-group, and no team in turns, does much in a block."""
+    teams = any(i.op == "call" and i.arg == APART for i in block.instrs)
+    return not teams and len(block.instrs) >= FEW * LONG
 
 
 def _runs(loads: list[Instr], distances: Distances) -> list[_Lines]:

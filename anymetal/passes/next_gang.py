@@ -73,6 +73,8 @@ def run(program: Program, launch: Launch, steps: dict[str, int], team: int = 1) 
     if split_lanes(program, shapes):
         shapes = Shapes(program, RegionTree(program.blocks), launch, {}, SIMD_GROUP)
     preds = predecessors(program.blocks)
+    origins = pointer_origins(program)
+    around: dict[Loop | None, _Wanted] = {}  #: by the loop around
     for region in shapes.tree.regions:
         loop = region.loop
         if loop is None or loop.children or loop in shapes.divergent_loops:
@@ -82,7 +84,9 @@ def run(program: Program, launch: Launch, steps: dict[str, int], team: int = 1) 
         ahead = _Ahead({}, _moving(loop.parent)) if loop.parent else _Ahead(steps, {})
         if counter is None or len(front) > 1 or not any(ahead):
             continue
-        wanted = _Wanted(program, shapes, ahead, team)
+        if loop.parent not in around:
+            around[loop.parent] = _Wanted(program, shapes, ahead, team, origins)
+        wanted = around[loop.parent]
         if targets := wanted.in_loop(loop, counter):
             reach = sum(wanted.reach(load) for load in targets)
             limit = Const(counter.bound.type, str(NEAR * abs(counter.step) // reach))
@@ -130,11 +134,14 @@ def _bounds(loop: Loop, counters: tuple[Instr, Instr]) -> Iterator[Value]:
 class _Wanted:
     """Which loads are asked for, and what their addresses are made of."""
 
-    def __init__(self, program: Program, shapes: Shapes, ahead: _Ahead, team: int) -> None:
+    def __init__(
+        self, program: Program, shapes: Shapes, ahead: _Ahead, team: int,
+        origins: dict[Value, frozenset[Origin]],
+    ) -> None:  # fmt: skip
         self.shapes = shapes
         self.ahead = ahead
         self.team = team
-        self.origins = pointer_origins(program)
+        self.origins = origins
         distances = Distances(program, shapes, *ahead)
         self.numbers, self.forms, self.moves = distances.numbers, distances.forms, distances.moves
 

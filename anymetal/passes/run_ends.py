@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from anymetal.ir import types as t
 from anymetal.ir.calls import AHEAD_WRITE
-from anymetal.ir.cfg import Loop
+from anymetal.ir.cfg import Loop, find_loops
 from anymetal.ir.model import Argument, Instr, Program, Value
 from anymetal.simd.origins import Origin, pointer_origins
 from anymetal.simd.regions import RegionTree
@@ -25,16 +25,21 @@ SIMD_GROUP = 32
 
 
 def run(program: Program, launch: Launch) -> None:
+    stores = [
+        instr
+        for loop in find_loops(program.blocks)
+        if not loop.children
+        for block in loop.ordered
+        for instr in block.instrs
+        if instr.op == "store" and _place_is_data(instr.operands[1], loop)
+    ]
+    if not stores:
+        return
     shapes = Shapes(program, RegionTree(program.blocks), launch, {}, SIMD_GROUP)
     origins = pointer_origins(program)
-    for region in shapes.tree.regions:
-        loop = region.loop
-        if loop is None or loop.children:
-            continue
-        for block in loop.ordered:
-            for store in [i for i in block.instrs if i.op == "store"]:
-                if _is_run(store, shapes, origins) and _place_is_data(store.operands[1], loop):
-                    _ask(store)
+    for store in stores:
+        if _is_run(store, shapes, origins):
+            _ask(store)
 
 
 def _is_run(store: Instr, shapes: Shapes, origins: dict[Value, frozenset[Origin]]) -> bool:

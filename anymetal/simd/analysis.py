@@ -86,7 +86,8 @@ class Analysis:
             self.shapes = self._shapes()
         if wide:
             self.counters = wide_counters(self.program, self.shapes)
-            self.shapes.run()
+            if self.counters:
+                self.shapes.run()
         self._plan()
         if wide:
             self._straighten()
