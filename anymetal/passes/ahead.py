@@ -14,9 +14,9 @@ from __future__ import annotations
 from anymetal.ir import types as t
 from anymetal.ir.calls import AHEAD_READ, AHEAD_WRITE, POSITIONS, has_effect
 from anymetal.ir.cfg import find_loops
-from anymetal.ir.model import Argument, Block, Instr, Program, Value
+from anymetal.ir.model import Block, Instr, Program, Value
 from anymetal.ir.straight import straighten
-from anymetal.simd.origins import pointer_origins, read_only
+from anymetal.simd.origins import in_arrays, pointer_origins, read_only
 from anymetal.simd.shape import Shapes
 
 #: Instructions of the smaller program: it must cost less than the waiting.
@@ -56,7 +56,7 @@ class _Slice:
 
     def _is_wanted(self, instr: Instr) -> bool:
         origins = self.origins.get(_pointer(instr) or instr, frozenset())
-        return bool(origins) and all(isinstance(o, Argument) for o in origins)
+        return in_arrays(origins)
 
     def _made_of(self, value: Value) -> set[Instr]:
         """What goes into an address, without what goes into addresses of loads."""

@@ -16,11 +16,11 @@ from collections.abc import Iterable
 from anymetal.ir import types as t
 from anymetal.ir.calls import APART, LINE_READ
 from anymetal.ir.cfg import find_loops
-from anymetal.ir.model import Argument, Block, Instr, Program
+from anymetal.ir.model import Block, Instr, Program
 from anymetal.passes.distances import Distances
 from anymetal.passes.short_runs import moved
 from anymetal.simd.linear import ONE, Distance
-from anymetal.simd.origins import pointer_origins
+from anymetal.simd.origins import in_arrays, pointer_origins
 from anymetal.simd.regions import RegionTree
 from anymetal.simd.shape import Launch, Shapes
 from anymetal.simd.streams import LINE
@@ -51,8 +51,7 @@ def run(program: Program, launch: Launch, ways: Iterable[dict[str, int]]) -> Non
             if i.op == "load"
             and not (i.arg.volatile or i.arg.atomic)
             and shapes[i.operands[0]].is_strided
-            and (arrays := origins.get(i.operands[0]))
-            and all(isinstance(o, Argument) for o in arrays)
+            and in_arrays(origins.get(i.operands[0], frozenset()))
         ]
         runs = _runs(loads, moves[0])
         count = sum(len(lines) for _, lines in runs)

@@ -27,12 +27,12 @@ from typing import NamedTuple
 from anymetal.ir import types as t
 from anymetal.ir.calls import NEXT_READ
 from anymetal.ir.cfg import Loop
-from anymetal.ir.model import Argument, Block, Const, Instr, Program, Value, predecessors
+from anymetal.ir.model import Block, Const, Instr, Program, Value, predecessors
 from anymetal.passes.distances import Distances
 from anymetal.simd.lane_numbers import signed
 from anymetal.simd.lane_split import split_lanes
 from anymetal.simd.linear import ONE
-from anymetal.simd.origins import Origin, pointer_origins
+from anymetal.simd.origins import Origin, in_arrays, pointer_origins
 from anymetal.simd.regions import RegionTree
 from anymetal.simd.shape import Launch, Shapes
 
@@ -164,7 +164,7 @@ class _Wanted:
         pointer, origins = load.operands[0], self._array(load)
         if load.arg.volatile or load.arg.atomic or not self.reach(load):
             return False
-        if not origins or not all(isinstance(o, Argument) for o in origins):
+        if not in_arrays(origins):
             return False
         if not (self.moves(pointer) and self.can_be_moved(pointer)):
             return False

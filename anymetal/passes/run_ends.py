@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from anymetal.ir import types as t
 from anymetal.ir.calls import AHEAD_WRITE
 from anymetal.ir.cfg import Loop, find_loops
-from anymetal.ir.model import Argument, Instr, Program, Value
-from anymetal.simd.origins import Origin, pointer_origins
+from anymetal.ir.model import Instr, Program, Value
+from anymetal.simd.origins import Origin, in_arrays, pointer_origins
 from anymetal.simd.regions import RegionTree
 from anymetal.simd.shape import Launch, Shapes
 
@@ -47,9 +47,8 @@ def _is_run(store: Instr, shapes: Shapes, origins: dict[Value, frozenset[Origin]
     if store.arg.volatile or store.arg.atomic:
         return False
     pointer = store.operands[1]
-    found = origins.get(pointer, frozenset())
-    in_arrays = bool(found) and all(isinstance(o, Argument) for o in found)
-    return in_arrays and shapes[pointer].stride == store.operands[0].type.size
+    side_by_side = shapes[pointer].stride == store.operands[0].type.size
+    return side_by_side and in_arrays(origins.get(pointer, frozenset()))
 
 
 def _place_is_data(pointer: Value, loop: Loop) -> bool:

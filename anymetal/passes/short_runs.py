@@ -15,10 +15,10 @@ from collections.abc import Iterable, Iterator
 from anymetal.ir import types as t
 from anymetal.ir.calls import AHEAD_READ
 from anymetal.ir.cfg import find_loops
-from anymetal.ir.model import Argument, Block, Const, Instr, Program, Value
+from anymetal.ir.model import Block, Const, Instr, Program, Value
 from anymetal.passes.distances import Distances
 from anymetal.simd.linear import ONE, Distance
-from anymetal.simd.origins import pointer_origins
+from anymetal.simd.origins import in_arrays, pointer_origins
 from anymetal.simd.regions import RegionTree
 from anymetal.simd.shape import Launch, Shapes
 
@@ -66,7 +66,7 @@ class _Rows:
             return False
         pointer = load.operands[0]
         shape, origins = self.shapes[pointer], self.origins.get(pointer, frozenset())
-        if not (origins and all(isinstance(o, Argument) for o in origins)):
+        if not in_arrays(origins):
             return False
         if not shape.is_strided or abs(shape.stride) > _ELEMENT:
             return False

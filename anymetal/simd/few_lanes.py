@@ -8,7 +8,7 @@ so in order, behind whatever was stored before. So such lanes load one after the
 
 from __future__ import annotations
 
-from anymetal.ir.model import Block, Global, Instr, Program, Value
+from anymetal.ir.model import Block, Global, Instr, Program, Value, predecessors
 from anymetal.simd.lane_numbers import LaneNumbers
 from anymetal.simd.mask_roots import MaskRoots
 from anymetal.simd.origins import Origin
@@ -62,10 +62,7 @@ class _Lanes:
     def __init__(self, program: Program, numbers: LaneNumbers, roots: MaskRoots) -> None:
         self.numbers = numbers
         self.roots = roots
-        self.sources: dict[Block, list[Block]] = {block: [] for block in program.blocks}
-        for block in program.blocks:
-            for target in block.successors:
-                self.sources[target].append(block)
+        self.sources = predecessors(program.blocks)
 
     def of(self, block: Block) -> list[int] | None:
         """The lanes that a branch of all lanes sends here, and nobody else."""

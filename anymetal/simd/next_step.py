@@ -11,9 +11,10 @@ it would drive out what they work with.
 from __future__ import annotations
 
 from anymetal.ir.cfg import Loop, find_loops
-from anymetal.ir.model import Argument, Const, Instr, Program, Value
+from anymetal.ir.model import Const, Instr, Program, Value
 from anymetal.simd.groups import Origins, pointer_of
 from anymetal.simd.linear import Distance, LinearForms
+from anymetal.simd.origins import in_arrays
 from anymetal.simd.products import MATRIX_FMA
 from anymetal.simd.tiles import Tile
 
@@ -39,8 +40,7 @@ def next_steps(
 
 def _from_arrays(instr: Instr, origins: Origins) -> bool:
     """Whether an access loads what the kernel is given."""
-    places = origins.get(pointer_of(instr), frozenset())
-    return instr.op == "load" and bool(places) and all(isinstance(o, Argument) for o in places)
+    return instr.op == "load" and in_arrays(origins.get(pointer_of(instr), frozenset()))
 
 
 def _step(phi: Instr, loop: Loop) -> int:

@@ -66,6 +66,11 @@ def read_only(program: Program, origins: dict[Value, frozenset[Origin]]) -> set[
     return {argument for argument in program.args if argument not in touched}
 
 
+def in_arrays(origins: frozenset[Origin]) -> bool:
+    """Whether such a pointer is one into arrays that the kernel is given."""
+    return bool(origins) and all(isinstance(o, Argument) for o in origins)
+
+
 def in_threadgroup(origins: frozenset[Origin]) -> bool:
     """Whether such a pointer is one into threadgroup memory."""
     return bool(origins) and all(isinstance(o, Global) and o.threadgroup for o in origins)

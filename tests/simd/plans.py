@@ -26,9 +26,14 @@ _ENTRY = """
 
 def analyse(entry: str, blocks: str) -> Analysis:
     """Of a program in LLVM's text: the end of its entry, and the other blocks."""
-    read = program(_ENTRY.format(entry) + blocks)
+    return analysed(_ENTRY.format(entry) + blocks, whole=False)
+
+
+def analysed(text: str, whole: bool) -> Analysis:
+    """Of a whole program; `whole`: no threadgroup is smaller than the others."""
+    read = program(text)
     check(read, Stage.SCALAR)
-    return Analysis(read, Launch(linear=True, aligned=True, flat=True), 32)
+    return Analysis(read, Launch(linear=True, aligned=True, flat=True, whole=whole), 32)
 
 
 def show(analysis: Analysis) -> list[str]:

@@ -9,6 +9,7 @@ from anymetal.simd.analysis import Analysis
 from anymetal.simd.lazy import _moves
 from anymetal.simd.shape import Launch
 from tests.ir.programs import program
+from tests.simd import plans
 
 _ENTRY = """
     entry:
@@ -20,10 +21,7 @@ _ENTRY = """
 
 
 def analysed(body: str, whole: bool = True) -> Analysis:
-    read = program(_ENTRY + body)
-    check(read, Stage.SCALAR)
-    launch = Launch(linear=True, aligned=True, flat=True, whole=whole)
-    analysis = Analysis(read, launch, 32)
+    analysis = plans.analysed(_ENTRY + body, whole)
     check(analysis.program, Stage.SCALAR)
     return analysis
 
