@@ -45,6 +45,17 @@ class KernelLaunchError(AnyMetalError, ValueError):
     """The shape of a launch is impossible: grid, threadgroup or an output's size."""
 
 
+class DtypeError(AnyMetalError, ValueError, TypeError):
+    """A routine of the library does not take arrays of this dtype.
+
+    A `ValueError`, as MLX's routines raise it, and a `TypeError`, as Python would call it.
+    """
+
+
+class KernelRefusedError(AnyMetalError, PermissionError):
+    """A file brings kernels, and whoever imports it does not let them run."""
+
+
 class KernelMemoryError(AnyMetalError, RuntimeError):
     """A running kernel touched memory that does not exist."""
 

@@ -18,6 +18,7 @@ import mlx.core as mx
 
 from anymetal import metal_kernel
 from anymetal.custom import CustomFunction, custom_function
+from anymetal.errors import DtypeError
 from anymetal.kernel import MetalKernel
 from anymetal.linalg.gemm import matmul_atb
 from anymetal.linalg.triangular import solve_lower
@@ -66,8 +67,11 @@ def cholesky(
     other triangle may hold anything, and that of the result is zero. A matrix that is not positive
     definite to working precision, that is, one with a pivot that is not above zero (or is NaN),
     gets NaN in the whole triangle of its result, diagonal included; other matrices of the batch
-    are not affected. Rounding: |A - L Lᵀ| ≤ (n + 1) ε |L| |L|ᵀ / (1 - (n + 1) ε) elementwise, as
-    LAPACK's (Higham, Accuracy and Stability of Numerical Algorithms, 2nd edition, theorem 10.3).
+    are not affected. Rows and columns with a tiny diagonal are scaled by powers of two, so that any
+    scale, subnormal numbers included, and several in one matrix, is as good as another; but not
+    with a guard, and path "mlx" is as LAPACK has it. Rounding:
+    |A - L Lᵀ| ≤ (n + 1) ε |L| |L|ᵀ / (1 - (n + 1) ε) elementwise, as LAPACK's (Higham, Accuracy
+    and Stability of Numerical Algorithms, 2nd edition, theorem 10.3).
 
     The gradient is ½ (S + Sᵀ) with S = L⁻ᵀ Φ(Lᵀ L̄) L⁻¹, where Φ takes the lower triangle and
     halves the diagonal (Murray, Differentiation of the Cholesky decomposition, 2016, section 3.1):
@@ -84,8 +88,9 @@ def cholesky(
         explain: Print the path and the reason to stderr.
 
     Raises:
-        ValueError: Not square matrices of float32; a path that cannot serve them; with `check`, a
-            matrix that is not positive definite, with its index and the pivot's.
+        DtypeError: Another dtype.
+        ValueError: Not square matrices; a path that cannot serve them; with `check`, a matrix that
+            is not positive definite, with its index and the pivot's.
     """
     request = _request(A.shape, A.dtype, upper, guard, check)
     if request is None:
@@ -108,7 +113,7 @@ def _request(
             f"[cholesky] The last two dimensions must be those of square matrices, not {shape}."
         )
     if dtype != mx.float32:
-        raise ValueError(
+        raise DtypeError(
             f"[cholesky] Matrices must be float32, not {dtype}, in which pivots would lose their "
             "digits. Convert with A.astype(mx.float32)."
         )
@@ -165,7 +170,7 @@ def _single_launch(name: str, shape: Shape, job: _Job) -> tuple[MetalKernel, dic
     matrices, size = math.prod(shape[:-2]), shape[-1]
     height = _whole_strips(size)
     outputs = _results(shape, job)
-    macros = {"UPPER": int(job.upper)}
+    macros = {"UPPER": int(job.upper), "SCALED": int(job.guard is None)}
     if name == "thread":
         grid, threadgroup = (matrices, 1, 1), (32, 1, 1)
         macros["N"] = size
@@ -197,6 +202,7 @@ def _by_blocks(job: _Job, A: mx.array) -> Factor:
         (32 * count, count, matrices),
         lanes,
         UPPER=int(job.upper),
+        SCALED=int(job.guard is None),
     )
     panels = []
     while count > 0:
@@ -229,9 +235,14 @@ def _by_blocks(job: _Job, A: mx.array) -> Factor:
 
     outputs = _results(A.shape, job)
     results = _kernel(
-        "unpack", ("panels", "n"), tuple(outputs), UPPER=int(job.upper), BLOCK=_BLOCK
+        "unpack",
+        ("panels", "a"),
+        tuple(outputs),
+        UPPER=int(job.upper),
+        BLOCK=_BLOCK,
+        SCALED=int(job.guard is None),
     )(
-        inputs=[mx.concatenate(panels, axis=1), A.shape[-1]],
+        inputs=[mx.concatenate(panels, axis=1), A],
         grid=(height, matrices, 1),
         threadgroup=lanes,
         output_shapes=list(outputs.values()),
@@ -292,7 +303,8 @@ def _kernel(
     header = [
         f"#define BOUNDS {'float2(guard)' if 'guard' in inputs else 'float2(0, NAN)'}",
         *(["#define CHECKED"] if "info" in outputs else []),
-        *(f"#define {macro} {value}" for macro, value in macros.items()),
+        *(f"#define {macro} {value}" for macro, value in {"SCALED": 0, **macros}.items()),
+        read("linalg", "scale_header"),
         read("linalg", "cholesky_header"),
     ]
     return metal_kernel(

@@ -17,6 +17,7 @@ import mlx.core as mx
 from anymetal import metal_kernel
 from anymetal.kernel import MetalKernel
 from anymetal.linalg.cholesky import cholesky
+from anymetal.linalg.scaling import scaled_columns
 from anymetal.linalg.triangular import solve_upper
 from anymetal.metal_files import read
 
@@ -26,6 +27,7 @@ WIDEST = 256
 _PASSES = 6
 _CHUNK = 512  # rows whose products a SIMD-group adds up
 _SHIFT = 2.0**-22  # 2 ε, in units of the sum of all squares
+_LEAST, _MOST = 2.0**-60, 2.0**100  # sums of squares that have all their digits
 
 
 def cholesky_qr(A: mx.array) -> tuple[mx.array, mx.array] | None:
@@ -37,19 +39,26 @@ def cholesky_qr(A: mx.array) -> tuple[mx.array, mx.array] | None:
     *batch, m, n = A.shape
     q = A.reshape(-1, m, n)
     r: mx.array | None = None
+    back: mx.array | None = None
     eye = mx.eye(n)
     for _ in range(_PASSES):
         gram = _products(q, q)
+        squares = mx.diagonal(gram, axis1=-2, axis2=-1)
         distance = mx.linalg.norm(gram - eye, axis=[-2, -1]).max()
         triangle = cholesky(gram, upper=True)
         failed = mx.isnan(triangle[:, -1, -1]).any()
-        mx.eval(distance, failed)
+        tame = ((squares >= _LEAST) & (squares <= _MOST)).all()
+        mx.eval(distance, failed, tame)
+        if r is None and back is None and not tame.item():
+            q, back = scaled_columns(q)
+            continue
         if failed.item():
-            squares = mx.diagonal(gram, axis1=-2, axis2=-1).sum(axis=-1)
-            triangle = cholesky(gram + (_SHIFT * squares)[:, None, None] * eye, upper=True)
+            shift = _SHIFT * squares.sum(axis=-1)
+            triangle = cholesky(gram + shift[:, None, None] * eye, upper=True)
         q = solve_upper(q, triangle)
         r = triangle if r is None else _products(triangle.swapaxes(-1, -2), r)
         if (distance < 0.5).item():
+            r = r if back is None else r * back
             return q.reshape(A.shape), r.reshape(*batch, n, n)
     return None
 

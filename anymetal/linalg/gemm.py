@@ -11,6 +11,7 @@ import mlx.core as mx
 
 from anymetal import metal_files
 from anymetal.custom import custom_function
+from anymetal.errors import DtypeError
 from anymetal.kernel import MetalKernel, metal_kernel
 from anymetal.linalg.tiles import DEPTH, Tile, tile_atb, tile_av
 from anymetal.signature import TemplateValue
@@ -39,7 +40,7 @@ def matmul_av(
 
     Raises:
         ValueError: Shapes that do not fit, or an unknown path.
-        TypeError: Another dtype.
+        DtypeError: Another dtype.
     """
     return _product("matmul_av", PATHS_AV, A, V, (-1, -2), path, explain)
 
@@ -60,7 +61,7 @@ def matmul_atb(
 
     Raises:
         ValueError: Shapes that do not fit, or an unknown path.
-        TypeError: Another dtype.
+        DtypeError: Another dtype.
     """
     return _product("matmul_atb", PATHS_ATB, A, B, (-2, -2), path, explain)
 
@@ -113,7 +114,7 @@ def _question(
 ) -> _Question:
     for shape, dtype in (left, right):
         if dtype not in _DTYPES:
-            raise TypeError(f"[{function}] float32, float16 or bfloat16 needed, got {dtype}.")
+            raise DtypeError(f"[{function}] float32, float16 or bfloat16 needed, got {dtype}.")
         if len(shape) < 2:
             raise ValueError(f"[{function}] Matrices are needed, got shape {shape}.")
     one, other = left[0], right[0]

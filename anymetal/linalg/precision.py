@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple, cast, get_args
 import mlx.core as mx
 
 from anymetal.custom import custom_function
+from anymetal.errors import DtypeError
 from anymetal.linalg.checked_dots import (
     LOOSEST,
     TIGHTEST,
@@ -75,7 +76,7 @@ def dot(
     Raises:
         ValueError: Last axes of different lengths, no axis, an unknown `accumulate`, `tol` out of
             range.
-        TypeError: Another dtype.
+        DtypeError: Another dtype.
     """
     x, y = (_floats("dot", value, 1) for value in (x, y))
     if x.shape[-1] != y.shape[-1]:
@@ -129,7 +130,7 @@ def project(
     Raises:
         ValueError: Different numbers of rows, fewer than two axes, an unknown `accumulate`, `tol`
             out of range.
-        TypeError: Another dtype.
+        DtypeError: Another dtype.
     """
     Q, V = (_floats("project", value, 2) for value in (Q, V))
     if Q.shape[-2] != V.shape[-2]:
@@ -166,7 +167,7 @@ def gram(
 
     Raises:
         ValueError: Fewer than two axes, an unknown `accumulate`, `tol` out of range.
-        TypeError: Another dtype.
+        DtypeError: Another dtype.
     """
     A = _floats("gram", A, 2)
     batch, k = A.shape[:-2], A.shape[-1]
@@ -220,7 +221,7 @@ def _way(
 
 def _floats(function: str, value: mx.array, axes: int) -> mx.array:
     if value.dtype not in _DTYPES:
-        raise TypeError(
+        raise DtypeError(
             f"[{function}] float32, float16 or bfloat16 are needed; got {value.dtype}. "
             "Convert with astype(mx.float32)."
         )

@@ -20,9 +20,11 @@ import mlx.core as mx
 
 from anymetal import metal_kernel
 from anymetal.custom import CustomFunction, custom_function
+from anymetal.errors import DtypeError
 from anymetal.kernel import MetalKernel
 from anymetal.linalg.cholesky_qr import WIDEST, cholesky_qr
 from anymetal.linalg.gemm import matmul_atb, matmul_av
+from anymetal.linalg.scaling import scaled_columns
 from anymetal.linalg.triangular import solve_lower
 from anymetal.metal_files import read
 from anymetal.transforms import is_transformed
@@ -45,7 +47,9 @@ def qr(A: mx.array, *, path: str | None = None, explain: bool = False) -> Factor
     The diagonal of R is not negative, which makes the factors unique where A has full rank. Where
     a column depends on those before it (a column of zeros does), the diagonal of R is zero up to
     rounding and Q's column is some unit vector orthogonal to the others: Q is orthonormal for all
-    finite A. Elements should lie between 1e-17 and 1e17 in size, since their squares are added up.
+    finite A, of any scale, and with columns of different scales: columns whose squares would leave
+    the range of float32 are scaled by powers of two, and subnormal numbers count in full. Where an
+    element is not finite, both factors have NaN.
 
     The gradient is that of Walter and Lehmann (Algorithmic differentiation of linear algebra
     functions, 2010): (Q̄ + Q C) R⁻ᵀ, where C has the lower triangle of R R̄ᵀ - Q̄ᵀ Q on both sides;
@@ -64,12 +68,13 @@ def qr(A: mx.array, *, path: str | None = None, explain: bool = False) -> Factor
         Q of shape (..., m, k) and R of shape (..., k, n), where k is the smaller of m and n.
 
     Raises:
-        ValueError: Not matrices of float32; a path that does not exist.
+        DtypeError: Another dtype.
+        ValueError: No matrices; a path that does not exist.
     """
     if A.ndim < 2:
         raise ValueError(f"[qr] A must have at least two dimensions, not the shape {A.shape}.")
     if A.dtype != mx.float32:
-        raise ValueError(
+        raise DtypeError(
             f"[qr] Matrices must be float32, not {A.dtype}. Convert with A.astype(mx.float32)."
         )
     *batch, m, n = A.shape
@@ -124,7 +129,7 @@ def _of_threads(m: int, n: int) -> MetalKernel:
 
 
 def _reflections() -> str:
-    return read("linalg", "qr_reflection_header")
+    return read("linalg", "scale_header") + read("linalg", "qr_reflection_header")
 
 
 def _by_householder(A: mx.array) -> Factors:
@@ -142,8 +147,9 @@ def _by_householder(A: mx.array) -> Factors:
             (matrices, strips + panels, height, 32),
             (matrices, panels, _BLOCK_SIZE),
             (matrices, groups, 2048),
+            (matrices, strips, 32),
         ],
-        output_dtypes=[mx.float32] * 5,
+        output_dtypes=[*[mx.float32] * 5, mx.int32],
     )
     return q, r
 
@@ -158,7 +164,7 @@ def _householder() -> MetalKernel:
     return metal_kernel(
         name="qr_householder",
         input_names=["a"],
-        output_names=["q", "r", "strips", "blocks", "scratch"],
+        output_names=["q", "r", "strips", "blocks", "scratch", "scaling"],
         source=read("linalg", "qr_householder"),
         header=_reflections() + read("linalg", "qr_header"),
     )
@@ -184,7 +190,7 @@ def _gram_schmidt() -> MetalKernel:
         input_names=["a"],
         output_names=["q", "r", "rest"],
         source=read("linalg", "qr_mgs"),
-        header=read("linalg", "qr_mgs_header"),
+        header=read("linalg", "scale_header") + read("linalg", "qr_mgs_header"),
     )
 
 
@@ -193,9 +199,10 @@ def _by_cholesky(A: mx.array) -> Factors:
 
 
 def _by_mlx(A: mx.array) -> Factors:
-    q, r = mx.linalg.qr(A, stream=mx.cpu)
+    scaled, back = scaled_columns(A)
+    q, r = mx.linalg.qr(scaled, stream=mx.cpu)
     sign = mx.where(mx.diagonal(r, axis1=-2, axis2=-1) < 0, -1.0, 1.0)
-    return q * sign[..., None, :], r * sign[..., None]
+    return q * sign[..., None, :], r * sign[..., None] * back
 
 
 _WAYS: dict[str, Callable[[mx.array], Factors]] = {

@@ -10,6 +10,7 @@ from typing import cast
 
 import mlx.core as mx
 
+from anymetal.errors import DtypeError
 from anymetal.linalg.gemm import matmul_atb, matmul_av
 from anymetal.linalg.iterations import (
     Found,
@@ -69,7 +70,7 @@ def svd_topk(
     Raises:
         ValueError: k, another number or the shape is out of range; a path that is unknown or not
             possible for this size.
-        TypeError: Another dtype.
+        DtypeError: Another dtype.
     """
     _check(A, k, tol, max_steps, oversample, banding)
     rows, columns = A.shape[-2:]
@@ -138,7 +139,8 @@ def _iterated(
         peak = cast(float, mx.abs(A).max().item())
         if peak == 0 or not math.isfinite(peak):
             return _of_zero_or_undefined(A, search.k, peak)
-        scale = 2.0 ** min(max(math.frexp(peak)[1], -126), 127)
+        # Neither the power nor its inverse may be subnormal: kernels flush those.
+        scale = 2.0 ** min(max(math.frexp(peak)[1], -126), 126)
         found = iterate(_operator(A * (1 / scale), wide, banding), search)
     if explain:
         end = "" if found.residual <= search.tolerance else ", not converged"
@@ -201,7 +203,7 @@ def _check(
     banding: int | None,
 ) -> None:
     if A.dtype not in _DTYPES:
-        raise TypeError(f"[svd_topk] float32, float16 or bfloat16 are needed, got {A.dtype}.")
+        raise DtypeError(f"[svd_topk] float32, float16 or bfloat16 are needed, got {A.dtype}.")
     if A.ndim < 2:
         raise ValueError(f"[svd_topk] A matrix is needed, got shape {A.shape}.")
     if not 1 <= k <= min(A.shape[-2:]):

@@ -65,7 +65,7 @@ def _of_device(cpu: Extent, m3: Extent) -> Extent:
 
 def _parsed(variable: str, form: str, text: str) -> Extent:
     match = re.fullmatch(r"(\d{1,5})[xX×](\d{1,5})", text)
-    if match is None or "0" in match.groups():
+    if match is None or 0 in map(int, match.groups()):
         raise ValueError(
             f"{variable}={text!r} is no tile. It must be {form}, such as 16x16: two whole numbers "
             f"with at most {_THREADS} threads and {_MEMORY // 1024} KiB of threadgroup memory."

@@ -10,6 +10,7 @@ from typing import cast
 import mlx.core as mx
 
 from anymetal.custom import custom_function
+from anymetal.errors import DtypeError
 from anymetal.nn import sampling_kernels as kernels
 from anymetal.nn.sampling_kernels import MODES, PADDING_MODES, Sampling
 from anymetal.nn.sampling_ops import sample_with_ops
@@ -52,7 +53,8 @@ def grid_sample(
 
     Raises:
         TypeError: Something that is no array.
-        ValueError: A shape, dtype or name that does not fit.
+        DtypeError: Another dtype.
+        ValueError: A shape or name that does not fit.
     """
     _check(x, grid, mode, padding_mode)
     choice = choose(
@@ -128,7 +130,7 @@ def _check(x: mx.array, grid: mx.array, mode: str, padding_mode: str) -> None:
         if not isinstance(array, mx.array):
             raise TypeError(f"[grid_sample] {name} is a {type(array).__name__}, not an mx.array.")
         if array.dtype not in _DTYPES:
-            raise ValueError(
+            raise DtypeError(
                 f"[grid_sample] {name} has dtype {array.dtype}; it must be float32, float16 or "
                 "bfloat16: convert it with astype."
             )

@@ -116,7 +116,7 @@ class Table:
         for _, entry in sorted(candidates, key=lambda pair: (pair[0], pair[1].sizes)):
             for path in (self.winner(entry), *entry.order()):
                 if path is not None and path in among:
-                    return Found(path, _reason(entry, path))
+                    return Found(path, _reason(entry, path, among))
         return None
 
 
@@ -196,9 +196,10 @@ def _distance(measured: Iterable[int], wanted: Sequence[int]) -> float | None:
     return math.hypot(*steps)
 
 
-def _reason(entry: Entry, path: str) -> str:
+def _reason(entry: Entry, path: str, among: Sequence[str]) -> str:
+    """How the path compares with the best of the others that can serve the call."""
     where = f"measured here at {entry.case}"
-    others = [other for other in entry.order() if other != path]
+    others = [other for other in entry.order() if other != path and other in among]
     if not others:
         return where
     ratio = entry.seconds[others[0]] / entry.seconds[path]

@@ -8,6 +8,7 @@ import mlx.core as mx
 import numpy as np
 import pytest
 
+from anymetal.errors import DtypeError
 from anymetal.linalg.basis import complete_basis, orthonormal_columns, orthonormal_rows
 
 Array = np.ndarray[Any, Any]
@@ -92,7 +93,7 @@ def test_wrong_arguments() -> None:
         complete_basis(mx.zeros((3,)))
     with pytest.raises(ValueError, match=r"\[orthonormal_rows\].*\(3,\)"):
         orthonormal_rows(mx.zeros((3,)))
-    with pytest.raises(ValueError, match=r"float32, not mlx.core.float16"):
+    with pytest.raises(DtypeError, match=r"float32, not mlx.core.float16"):
         orthonormal_columns(mx.zeros((3, 2), mx.float16))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from anymetal.errors import DtypeError
 from anymetal.linalg import gemm, tiles
 from anymetal.linalg.gemm import matmul_atb, matmul_av
 
@@ -163,14 +164,14 @@ def test_errors() -> None:
         matmul_atb(mx.zeros((3, 4)), mx.zeros((4, 2)))
     with pytest.raises(ValueError, match=r"\[matmul_av\] Matrices are needed"):
         matmul_av(mx.zeros((4,)), mx.zeros((4, 2)))
-    with pytest.raises(TypeError, match="int32"):
+    with pytest.raises(DtypeError, match="int32"):
         matmul_av(mx.zeros((3, 4), mx.int32), mx.zeros((4, 2)))
     with pytest.raises(ValueError, match="kernel, mlx"):
         matmul_av(mx.zeros((3, 4)), mx.zeros((4, 2)), path="gpu")
 
 
 @pytest.mark.parametrize(
-    "text", ["16", "16x", "x16", "0x8", "8x0", "-8x8", "8x8x8", "a×b", "1e2x1"]
+    "text", ["16", "16x", "x16", "0x8", "00x8", "8x0", "8x000", "-8x8", "8x8x8", "a×b", "1e2x1"]
 )
 def test_what_is_no_tile(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANYMETAL_GEMM_TILE_AV", text)

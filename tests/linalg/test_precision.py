@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from anymetal.errors import DtypeError
 from anymetal.linalg.precision import dot, gram, norm, project
 from tests.linalg.exact import (
     ROUNDOFF,
@@ -179,5 +180,5 @@ def test_errors() -> None:
         norm(x, accumulate="double")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"\[gram\] At least 2 axes"):
         gram(mx.zeros((3,)))
-    with pytest.raises(TypeError, match=r"\[dot\].*float32.*int32"):
+    with pytest.raises(DtypeError, match=r"\[dot\].*float32.*int32"):
         dot(x.astype(mx.int32), x.astype(mx.int32))

@@ -11,6 +11,7 @@ import pytest
 import scipy.linalg
 from numpy.typing import NDArray
 
+from anymetal.errors import DtypeError
 from anymetal.linalg.svd import svd_topk
 from tests.pairwise import pairwise
 
@@ -219,7 +220,7 @@ def test_errors() -> None:
         svd_topk(A, 1, oversample=-1)
     with pytest.raises(ValueError, match="A matrix is needed"):
         svd_topk(mx.zeros((5,)), 1)
-    with pytest.raises(TypeError, match="int32"):
+    with pytest.raises(DtypeError, match="int32"):
         svd_topk(A.astype(mx.int32), 1)
     with pytest.raises(ValueError, match="subspace, full"):
         svd_topk(A, 1, path="jacobi")

@@ -13,6 +13,7 @@ import mlx.optimizers as optim
 import numpy as np
 import pytest
 
+from anymetal.errors import DtypeError
 from anymetal.nn import grid_sample
 from anymetal.nn.sampling import PATHS
 from tests.nn.sampling import MODES, PADDINGS, inputs, reference
@@ -188,9 +189,9 @@ def test_wrong_arguments(
 
 def test_wrong_types() -> None:
     x, grid = mx.zeros((1, 3, 3, 1)), mx.zeros((1, 3, 3, 2))
-    with pytest.raises(ValueError, match=r"x has dtype .*int32"):
+    with pytest.raises(DtypeError, match=r"x has dtype .*int32"):
         grid_sample(x.astype(mx.int32), grid)
-    with pytest.raises(ValueError, match=r"grid has dtype .*complex64"):
+    with pytest.raises(DtypeError, match=r"grid has dtype .*complex64"):
         grid_sample(x, grid.astype(mx.complex64))
     with pytest.raises(TypeError, match="grid is a ndarray"):
         grid_sample(x, np.array(grid))

@@ -94,6 +94,32 @@ inline void load_triangle(
     }
 }
 
+// Row and column i of A are scaled by 2^e(i), lest small pivots lose digits by products that vanish;
+// column i of U is scaled back in the end. e(i) is zero unless the diagonal is tiny, and always with
+// a guard, which is about pivots as they are.
+template <typename Matrix>
+inline int exponent_of(Matrix a, uint n, uint i) {
+    return SCALED && i < n ? diagonal_exponent(a[i * n + i]) : 0;
+}
+
+// Rows `first` to `first` + 7 of a column whose exponent is given.
+template <typename Matrix>
+inline void scale_rows(thread float (&x)[8], Matrix a, uint n, uint first, int exponent) {
+    int exponents[8];
+    bool any = exponent != 0;
+    #pragma unroll
+    for (uint r = 0; r < 8; ++r) {
+        exponents[r] = exponent + exponent_of(a, n, first + r);
+        any = any || exponents[r] != 0;
+    }
+    if (metal::simd_any(any)) {
+        #pragma unroll
+        for (uint r = 0; r < 8; ++r) {
+            x[r] = scaled(x[r], exponents[r]);
+        }
+    }
+}
+
 // Factors strips of `height` rows in place, the first 8 * steps rows of them. SIMD-group s of the
 // threadgroup has strip s.
 inline void factor_strips(

@@ -9,8 +9,10 @@ if (r > s) {
 }
 auto from = a + ulong(matrix) * n * n;
 device float* to = strips + ulong(matrix) * height * height + s * height * 32 + lane;
+const int exponent = exponent_of(from, n, 32 * s + lane);
 for (uint first = 32 * r; first < 32 * r + 32; first += 8) {
     float x[8];
     load_triangle(x, from, n, first, 32 * s + lane, UPPER);
+    scale_rows(x, from, n, first, exponent);
     store_rows(x, to + 32 * first);
 }

@@ -10,13 +10,25 @@ const uint matrix = threadgroup_position_in_grid.y;
 auto from = a + ulong(matrix) * n * n;
 device float* to = out + ulong(matrix) * n * n;
 
+const int exponent = exponent_of(from, n, lane);
+const bool any = metal::simd_any(exponent != 0);
+
 threadgroup float* mine = &u[0][lane];
 for (uint first = 0; first < n; first += 8) {
     float x[8];
     load_triangle(x, from, n, first, lane, UPPER);
+    if (any) {
+        scale_rows(x, from, n, first, exponent);
+    }
     subtract_products(x, &u[0][first], mine, first);
     factor_rows(x, first, lane, BOUNDS);
     store_rows(x, mine + 32 * first);
+    simdgroup_barrier(mem_flags::mem_threadgroup);
+}
+if (any) {
+    for (uint i = 0; i < n; ++i) {
+        mine[32 * i] *= power_of_two(-exponent);
+    }
     simdgroup_barrier(mem_flags::mem_threadgroup);
 }
 const bool failed = metal::isnan(u[n - 1][n - 1]);

@@ -4,17 +4,37 @@ auto from = a + ulong(matrix) * (N * N);
 device float* to = out + ulong(matrix) * (N * N);
 const float2 bounds = BOUNDS;
 
+int exponent[N];
+bool any = false;
+#pragma unroll
+for (int i = 0; i < N; ++i) {
+    exponent[i] = exponent_of(from, N, i);
+    any = any || exponent[i] != 0;
+}
+any = metal::simd_any(any);
 float l[N][N];
 #pragma unroll
 for (int i = 0; i < N; ++i) {
     #pragma unroll
     for (int j = 0; j <= i; ++j) {
         float sum = UPPER ? from[j * N + i] : from[i * N + j];
+        if (any) {
+            sum = scaled(sum, exponent[i] + exponent[j]);
+        }
         #pragma unroll
         for (int k = 0; k < j; ++k) {
             sum -= l[i][k] * l[j][k];
         }
         l[i][j] = i == j ? metal::sqrt(guarded(sum, bounds)) : sum / l[j][j];
+    }
+}
+if (any) {
+    #pragma unroll
+    for (int i = 0; i < N; ++i) {
+        #pragma unroll
+        for (int j = 0; j <= i; ++j) {
+            l[i][j] *= power_of_two(-exponent[i]);
+        }
     }
 }
 // A pivot that is NaN makes all that follow NaN.

@@ -9,12 +9,19 @@ device float* to = out + ulong(matrix) * n * n;
 device float* strips = work + ulong(matrix) * height * height;
 device float* mine = strips + s * height * 32 + lane;
 
+const int exponent = exponent_of(from, n, column);
 for (uint first = 0; first < 32 * s + 32; first += 8) {
     float x[8];
     load_triangle(x, from, n, first, column, UPPER);
+    scale_rows(x, from, n, first, exponent);
     store_rows(x, mine + 32 * first);
 }
 factor_strips(strips, height, (n + 7) / 8, s, lane, BOUNDS);
+if (metal::simd_any(exponent != 0)) {
+    for (uint i = 0; i < 32 * s + 32; ++i) {
+        mine[32 * i] *= power_of_two(-exponent);
+    }
+}
 threadgroup_barrier(mem_flags::mem_device);
 
 const bool failed = metal::isnan(strips[(n - 1) / 32 * 32 * height + (n - 1) * 32 + (n - 1) % 32]);

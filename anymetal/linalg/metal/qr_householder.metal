@@ -12,14 +12,26 @@ device float* basis = work + wide * height * 32;
 device float* reflections = blocks + ulong(matrix) * panels * BLOCK_SIZE;
 device float* own_scratch = scratch + (ulong(matrix) * groups + group) * 2048;
 
+device int* exponents = scaling + ulong(matrix) * wide * 32;  // of the columns
+
 for (uint s = group; s < wide; s += groups) {
     const uint column = 32 * s + lane;
+    device float* mine = work + s * height * 32 + lane;
+    uint largest = 0;
     for (uint row = 0; row < height; ++row) {
         float value = 0;
         if (row < m && column < n) {
             value = from[row * n + column];
         }
-        work[(s * height + row) * 32 + lane] = value;
+        largest = metal::max(largest, magnitude_bits(value));
+        mine[32 * row] = value;
+    }
+    const int exponent = scaling_exponent(largest);
+    exponents[column] = exponent;
+    if (metal::simd_any(exponent != 0)) {
+        for (uint row = 0; row < height; ++row) {
+            mine[32 * row] = scaled(mine[32 * row], exponent);
+        }
     }
 }
 
@@ -44,6 +56,8 @@ for (uint p = 0; p < panels; ++p) {
 device float* to_r = r + ulong(matrix) * k * n;
 for (uint s = group; s < wide; s += groups) {
     const uint column = 32 * s + lane;
+    const int exponent = exponents[column];
+    const bool any = metal::simd_any(exponent != 0);
     for (uint row = 0; row < k; ++row) {
         const device float* block = reflections + row / 32 * BLOCK_SIZE;
         float value = 0;
@@ -53,7 +67,7 @@ for (uint s = group; s < wide; s += groups) {
             value = work[(s * height + row) * 32 + lane] * block[SIGNS + row % 32];
         }
         if (column < n) {
-            to_r[row * n + column] = value;
+            to_r[row * n + column] = any ? scaled_back(value, exponent) : value;
         }
     }
 }

@@ -12,20 +12,30 @@ for (uint j = 0; j < n; ++j) {
     for (uint i = lane; i < k; i += 32) {
         to[i * n + j] = 0;
     }
+    uint largest = 0;
     for (uint i = lane; i < m; i += 32) {
-        v[i] = from[j * m + i];
+        largest = metal::max(largest, magnitude_bits(from[j * m + i]));
+    }
+    const int exponent = scaling_exponent(metal::simd_max(largest));
+    for (uint i = lane; i < m; i += 32) {
+        v[i] = scaled(from[j * m + i], exponent);
     }
     simdgroup_barrier(mem_flags::mem_device);
     const float whole = norm(v, m, lane);
     project(v, basis, count, m, lane, to + j, n, true);
     project(v, basis, count, m, lane, to + j, n, true);
+    simdgroup_barrier(mem_flags::mem_device);
+    for (uint i = lane; i < count; i += 32) {
+        to[i * n + j] = scaled_back(to[i * n + j], exponent);
+    }
     if (j >= k) {
         continue;
     }
     float left = norm(v, m, lane);
-    const bool dependent = left <= DEPENDENT * whole;
+    // An infinite element leaves NaN in its column, as one that is NaN does.
+    const bool dependent = left <= DEPENDENT * whole && !metal::isinf(whole);
     if (lane == 0) {
-        to[j * n + j] = dependent ? 0 : left;
+        to[j * n + j] = dependent ? 0 : scaled_back(left, exponent);
     }
     // A unit vector that is not nearly in the span takes the place of a column that is: of any m,
     // one at least keeps 1 / sqrt(m) of its length.

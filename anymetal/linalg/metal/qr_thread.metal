@@ -12,6 +12,28 @@ for (int i = 0; i < M; ++i) {
         x[i][j] = from[i * N + j];
     }
 }
+int exponent[N];  // by which each column is scaled
+bool any = false;
+#pragma unroll
+for (int j = 0; j < N; ++j) {
+    uint largest = 0;
+    #pragma unroll
+    for (int i = 0; i < M; ++i) {
+        largest = metal::max(largest, magnitude_bits(x[i][j]));
+    }
+    exponent[j] = scaling_exponent(largest);
+    any = any || exponent[j] != 0;
+}
+any = metal::simd_any(any);
+if (any) {
+    #pragma unroll
+    for (int j = 0; j < N; ++j) {
+        #pragma unroll
+        for (int i = 0; i < M; ++i) {
+            x[i][j] = scaled(x[i][j], exponent[j]);
+        }
+    }
+}
 // The reflections as LAPACK's geqr2 leaves them: below the diagonal of x, with a one on it.
 #pragma unroll
 for (int j = 0; j < K; ++j) {
@@ -48,7 +70,8 @@ for (int j = 0; j < K; ++j) {
 for (int i = 0; i < K; ++i) {
     #pragma unroll
     for (int j = 0; j < N; ++j) {
-        to_r[i * N + j] = j < i ? 0 : sign[i] * x[i][j];
+        const float value = j < i ? 0 : sign[i] * x[i][j];
+        to_r[i * N + j] = any ? scaled_back(value, exponent[j]) : value;
     }
 }
 // Q: all of them, from the last to the first, of each column of the identity.
