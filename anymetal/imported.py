@@ -18,6 +18,7 @@ from mlx.utils import tree_flatten
 
 from anymetal import targets
 from anymetal.errors import UnsupportedFeatureError
+from anymetal.permission import Permission, Policy
 from anymetal.signature import ATTRIBUTES
 from anymetal.source import KernelSource, MathMode, Parameter, ParameterKind
 from anymetal.targets.base import Extent
@@ -46,7 +47,9 @@ _BUFFER = re.compile(r"  (?P<declaration>[^\n]*?(?P<name>\w+)) \[\[buffer\(\d+\)
 _ATTRIBUTE = re.compile(r"\[\[(\w+)\]\]")
 
 
-def import_function(path: str | os.PathLike[str]) -> Callable[..., list[mx.array]]:
+def import_function(
+    path: str | os.PathLike[str], *, kernels: Policy = "run"
+) -> Callable[..., list[mx.array]]:
     """A function that `mx.export_function` wrote, Metal kernels included.
 
     On a Mac this is `mx.import_function`. Elsewhere the whole function runs on the CPU, whatever
@@ -55,25 +58,30 @@ def import_function(path: str | os.PathLike[str]) -> Callable[..., list[mx.array
 
     Args:
         path: The file, which by custom ends in ".mlxfn".
+        kernels: Whether the Metal kernels in it may run, which are native code with the rights of
+            this process: "run"; "ask" to see each and be asked on the terminal (without one the
+            answer is no); or "refuse", for files that should have none.
 
     Raises:
+        KernelRefusedError: The file has kernels that may not run.
         ToolchainError: The bridge to MLX is missing (`anymetal doctor` tells why).
         RuntimeError, ValueError: What MLX says of the file or, in calls, of the arguments.
         UnsupportedFeatureError: In calls, for kernels that were written for CUDA.
     """
     path = os.fspath(path)
+    permission = Permission(path, kernels)
     if targets.HAS_METAL:
         return cast("Callable[..., list[mx.array]]", mx.import_function(path))
     from anymetal.runtime.bridge import loader
 
     native = loader.require()
     function = _read(path)
-    kernels = Kernels(native)
+    made = Kernels(native, permission)
 
     def imported(*args: Any, **kwargs: Any) -> list[mx.array]:
         given = cast("list[tuple[str, Any]]", tree_flatten((args, kwargs)))
         arrays = [value for _, value in given if isinstance(value, mx.array)]
-        return native.adopt(function(*args, **kwargs), arrays, kernels.plan)
+        return native.adopt(function(*args, **kwargs), arrays, made.plan)
 
     return imported
 
@@ -104,8 +112,9 @@ class Recorded(NamedTuple):
 class Kernels:
     """The kernels of one imported function, each understood once."""
 
-    def __init__(self, native: Native) -> None:
+    def __init__(self, native: Native, permission: Permission) -> None:
         self._native = native
+        self._permission = permission
         self._target = CpuTarget()
         self._sources: dict[tuple[str, int], KernelSource] = {}
 
@@ -115,6 +124,7 @@ class Kernels:
         key = (kernel.text, kernel.math_mode)
         source = self._sources.get(key)
         if source is None:
+            self._permission.check(kernel.name, kernel.text)
             source = self._sources[key] = source_of(kernel)
         return self._target.plan(
             self._native, source, kernel.grid, kernel.threadgroup, kernel.large
