@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from anymetal.errors import ToolchainError
-from anymetal.frontend import restrictions, toolchain
+from anymetal.errors import MetalCompileError, ToolchainError
+from anymetal.frontend import constants, restrictions, toolchain
 from anymetal.frontend.forbidden import find_forbidden
 from anymetal.frontend.shipped import include_flags
 from anymetal.frontend.unit import translation_unit
@@ -32,6 +32,8 @@ _FLAGS = (
     # What C++ calls undefined and kernels do all the same: integer overflow, endless loops,
     # buffers read under another type, a function that ends without `return`.
     "-fwrapv -fno-finite-loops -relaxed-aliasing -fno-strict-return "
+    # Numbers that are too large for the integer type that they become.
+    "-fno-strict-float-cast-overflow "
     "-fno-threadsafe-statics "
     # Every line of IR knows its line of source: errors, sanitizer and `explain` need it.
     "-debug-info-kind=line-tables-only -dwarf-version=5 -fdebug-compilation-dir=. "
@@ -40,7 +42,7 @@ _FLAGS = (
     # Of all warnings, those that are errors unless they are turned off, in Metal, too.
     "-Wno-everything -Werror=vla-extension -Werror=return-mismatch -Werror=c++11-narrowing "
     "-Werror=address-of-temporary -Werror=invalid-token-paste"
-).split()
+).split() + constants.WARNINGS
 
 _SIGNATURE = '!{!"clang version '
 _HEADER_FLAGS = "-x c++-header -fno-pch-timestamp -fpch-instantiate-templates".split()
@@ -65,7 +67,7 @@ def compile_to_ir(source: KernelSource) -> str:
         from anymetal.frontend.diagnostics import error_at
 
         raise error_at(source, findings)
-    ir = _output(source, translation_unit(source), "-emit-llvm")
+    source, ir = _compiled(constants.in_functions(source))
     toolchain.check_versions(_version_in(ir))
     restrictions.check(source, ir)
     return ir
@@ -76,10 +78,33 @@ def preprocess(source: KernelSource, text: str) -> str:
 
     Raises as `compile_to_ir` does.
     """
-    return _output(source, text, "-E")
+    output, error, _ = _output(source, text, "-E")
+    if error:
+        raise error
+    return output
 
 
-def _output(source: KernelSource, text: str, action: str) -> str:
+def _compiled(source: KernelSource) -> tuple[KernelSource, str]:
+    """The kernel as Clang could compile it, and the IR of that."""
+    ir, error, messages = _output(source, translation_unit(source), "-emit-llvm")
+    edited = constants.defined(source, messages, ir)
+    if error and not edited:
+        # These modules have tables that take time to load, and are needed for errors only.
+        from anymetal.frontend.overloads import without_redundant_overloads
+        from anymetal.frontend.repairs import repaired
+
+        edited = without_redundant_overloads(source, messages) or repaired(source, messages)
+    if edited:
+        return _compiled(edited)
+    if error:
+        raise error
+    return source, ir
+
+
+def _output(
+    source: KernelSource, text: str, action: str
+) -> tuple[str, MetalCompileError | None, str]:
+    """What Clang makes of a text, or the error in the user's part of it; and all that it says."""
     for _ in range(2):
         header = precompiled_header(source.math_mode)
         status, output, messages = _run(
@@ -91,16 +116,11 @@ def _output(source: KernelSource, text: str, action: str) -> str:
             text,
         )
         if status == 0:
-            return output
-        # These modules have tables that take time to load, and are needed for errors only.
+            return output, None, messages
         from anymetal.frontend.diagnostics import compile_error
-        from anymetal.frontend.overloads import without_redundant_overloads
-        from anymetal.frontend.repairs import repaired
 
-        if edited := without_redundant_overloads(source, messages) or repaired(source, messages):
-            return _output(edited, translation_unit(edited), action)
         if error := compile_error(source, messages):
-            raise error
+            return "", error, messages
         # Not a word about the user's text: the precompiled header is damaged, or Clang broke.
         header.unlink(missing_ok=True)
     raise ToolchainError(

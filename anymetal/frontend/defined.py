@@ -1,9 +1,10 @@
 """Gives a meaning to operations that C++ leaves undefined and Metal defines or tolerates.
 
-Done on Clang's raw text, before any optimisation could make use of the undefined behaviour:
+Done on Clang's raw text, before any optimisation could make use of the undefined behaviour (what
+Clang itself computes, see constants.py):
 
 * shift counts use their low bits (`1u << 33` is 2);
-* floating point to integer saturates, NaN becomes 0;
+* floating point to integer saturates, NaN becomes 0 (vectors only: Clang does it for scalars);
 * an integer divided by zero gives some value instead of a trap (the divisor becomes 1);
 * a 32-bit unsigned index counts as signed, unless arrays may be that `large`. An index of 2^31 or
   more is no element of a smaller array, but may well be a negative offset that wrapped: MLX's

@@ -35,6 +35,8 @@ _CONST = re.compile(r"\b(?:const|constant|thread)\s*$")
 
 #: What stands in front of the operand of an explicit cast between half and bfloat (language.h).
 WIDE, ANY = "__am_wide=", "(__am_any)"
+#: What stands behind a shift or a division of constants, before the operator once more.
+DEFINED = "__am_defined"
 _READ = re.compile(r"\.get_([xyzw]{1,4})\(\)")
 _SIXTEEN_BITS = re.compile(r"\bstatic_cast<(?:bfloat|half|bfloat16_t|float16_t)>\(")
 #: What the message of an error must not show.
@@ -44,6 +46,7 @@ _OVERWRITTEN = (
     (re.compile(r"\bthreadspace\b(?=\s*\()"), "threadgroup"),
     (re.compile(re.escape(WIDE)), ""),
     (re.compile(re.escape(ANY)), ""),
+    (re.compile(rf"{DEFINED}(?:<<|>>|[/%=])"), ""),
     (_READ, r".\1"),
     (re.compile(r"=__am_fc<(\w+)>\{\} *"), r"[[function_constant(\1)]]"),
 )

@@ -13,7 +13,7 @@ from anymetal.source import KernelSource
 
 _MESSAGE = re.compile(
     r"(?:(?P<file>[^\n]+?):(?P<line>\d+):(?P<column>\d+): )?"
-    r"(?P<kind>fatal error|error|note): (?P<text>.*)"
+    r"(?P<kind>fatal error|error|warning|note): (?P<text>.*)"
 )
 #: The copy of MLX's headers that shipped.py makes.
 _SHIPPED = re.compile(r".*/headers/mlx-[0-9a-f]+/(?=mlx/)")
@@ -90,15 +90,15 @@ def problems_of(messages: str) -> list[Problem]:
     """Every error with its notes."""
     problems: list[Problem] = []
     for message in parse(messages):
-        if message.kind == "error":
+        if message.kind != "note":
             problems.append(Problem(message))
         elif problems:
             problems[-1].notes.append(message)
-    return problems
+    return [problem for problem in problems if problem.error.kind == "error"]
 
 
 def parse(messages: str) -> Iterator[Message]:
-    """Every error and note, in order."""
+    """Every error, warning and note, in order."""
     current: Message | None = None
     included: list[tuple[str, int]] = []
     for line in messages.splitlines():

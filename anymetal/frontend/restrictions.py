@@ -13,9 +13,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from anymetal.errors import AnyMetalError, MetalCompileError, UnsupportedFeatureError
+from anymetal.frontend import constants
 from anymetal.frontend.forbidden import Finding, reason_for
-from anymetal.frontend.tokens import Token, offset_of, tokenize
-from anymetal.frontend.unit import KERNEL_SYMBOL, part_name
+from anymetal.frontend.places import Places, parts
+from anymetal.frontend.tokens import Token, tokenize
+from anymetal.frontend.unit import KERNEL_SYMBOL
 from anymetal.ir.calls import is_known, plain_name
 from anymetal.source import KernelSource
 
@@ -42,7 +44,7 @@ def check(source: KernelSource, ir: str) -> None:
     Raises UnsupportedFeatureError for recursion, which Metal has and AnyMetal lacks, else
     MetalCompileError.
     """
-    places = _Places(source, ir)
+    places = Places(source, ir)
     for match in _GLOBAL.finditer(ir):
         if not match["name"].startswith(_OWN):
             raise _outliving(source, match["name"])
@@ -63,6 +65,12 @@ def check(source: KernelSource, ir: str) -> None:
                     )
             elif call.place and call.callee not in functions and not is_known(call.callee):
                 raise places.error(call.place, _undefined(call.callee))
+        if entries := constants.without_value(functions[name]):
+            raise places.error(
+                entries[0],
+                "the value of a constant expression here is undefined: it divides by zero, shifts "
+                "by more bits than there are, or is too large for its type",
+            )
 
 
 def _follow(
@@ -70,7 +78,7 @@ def _follow(
     functions: dict[str, str],
     calls: dict[str, list[_Call]],
     path: list[str],
-    places: _Places,
+    places: Places,
 ) -> None:
     """Collects the calls of a function and of all that it calls; `path` led to it."""
     calls[name] = [
@@ -106,65 +114,6 @@ def _undefined(callee: str) -> str:
     )
 
 
-class _Places:
-    """Line table entries of the IR as places in the user's text."""
-
-    def __init__(self, source: KernelSource, ir: str) -> None:
-        self._source = source
-        self._ir = ir
-
-    def error(self, entry: str, text: str) -> AnyMetalError:
-        """A MetalCompileError at this place."""
-        from anymetal.frontend.diagnostics import error_at
-
-        found = self._find(entry)
-        if found is None:
-            return MetalCompileError(self._source.name, f"error: {text}")
-        part, line, column = found
-        offset = offset_of(_parts(self._source)[part], line, column)
-        return error_at(self._source, [Finding(part, offset, text)])
-
-    def name(self, entry: str) -> str:
-        """`k: header:3:12: `, or nothing if the place is not known."""
-        found = self._find(entry)
-        if found is None:
-            return ""
-        part, line, column = found
-        return f"{part_name(self._source, part)}:{line}:{column}: "
-
-    def _find(self, entry: str) -> tuple[str, int, int] | None:
-        location = re.search(r"line: (\d+)(?:, column: (\d+))?", self._metadata(entry))
-        file = re.search(r'filename: "((?:[^"\\]|\\.)*)"', self._metadata(self._file(entry)))
-        if location is None or file is None:
-            return None
-        for part, text in _parts(self._source).items():
-            if file[1] == part_name(self._source, part):
-                line, column = int(location[1]), int(location[2] or 1)
-                lines = text.split("\n")
-                if line <= len(lines):  # Clang counts bytes
-                    before = lines[line - 1].encode()[: column - 1]
-                    return part, line, len(before.decode(errors="ignore")) + 1
-        return None
-
-    def _file(self, entry: str) -> str:
-        """The file entry of a location: scopes name it, or the scope around them does."""
-        while entry:
-            text = self._metadata(entry)
-            if file := re.search(r"file: (!\d+)", text):
-                return file[1]
-            scope = re.search(r"scope: (!\d+)", text)
-            entry = scope[1] if scope else ""
-        return ""
-
-    def _metadata(self, entry: str) -> str:
-        found = re.search(rf"^{entry} = (.*)$", self._ir, re.M) if entry else None
-        return found[1] if found else ""
-
-
-def _parts(source: KernelSource) -> dict[str, str]:
-    return {"header": source.header, "source": source.body}
-
-
 def _outliving(source: KernelSource, symbol: str) -> AnyMetalError:
     """The error about a static or program-scope variable that is no constant."""
     from anymetal.frontend.diagnostics import error_at
@@ -172,7 +121,7 @@ def _outliving(source: KernelSource, symbol: str) -> AnyMetalError:
     name = plain_name(symbol)
     declared = [
         (part, token, words)
-        for part, text in _parts(source).items()
+        for part, text in parts(source).items()
         for token, words in _declarations(tokenize(text), name.rpartition("::")[2])
     ]
     local = symbol.startswith("_ZZ")

@@ -114,3 +114,88 @@ struct __am_any {
                        : static_cast<T>(natural);
   }
 };
+
+// `a << __am_defined << b` is `a << b` where Clang computes it itself: a count counts by its low
+// bits, and who divides by 0 divides by 1. So are `>>`, `/`, `%`, and `a <<= __am_defined = b`.
+namespace __am {
+
+struct definition {
+  template <typename T>
+  struct right {
+    T value;
+  };
+  template <typename T>
+  constexpr right<T> operator=(T value) const {
+    return {value};
+  }
+};
+
+template <typename T>
+constexpr bool is_integer = is_integral_v<T> || is_enum_v<T>;
+template <typename A, typename B>
+constexpr bool are_integers = is_integer<A> && is_integer<B>;
+
+// The left operand of an operator, which the marker has reached.
+template <typename T, char Operator>
+struct left {
+  T value;
+};
+
+template <typename A, typename B>
+constexpr auto shifted_left(A a, B b) {
+  if constexpr (are_integers<A, B>) {
+    using T = decltype(+a);
+    return T(unsigned_of<T>(a) << (int(b) & (width_of<T> - 1)));
+  } else {
+    return a << b;
+  }
+}
+template <typename A, typename B>
+constexpr auto shifted_right(A a, B b) {
+  if constexpr (are_integers<A, B>) {
+    return +a >> (int(b) & (width_of<decltype(+a)> - 1));
+  } else {
+    return a >> b;
+  }
+}
+template <typename A, typename B>
+constexpr auto quotient(A a, B b) {
+  if constexpr (are_integers<A, B>) {
+    using T = decltype(a / b);
+    return b == 0 ? T(a) : T(b) == T(-1) && is_signed_v<T> ? T(-unsigned_of<T>(a)) : T(a) / T(b);
+  } else {
+    return a / b;
+  }
+}
+template <typename A, typename B>
+constexpr auto remainder(A a, B b) {
+  if constexpr (are_integers<A, B>) {
+    using T = decltype(a % b);
+    return b == 0 || (T(b) == T(-1) && is_signed_v<T>) ? T(0) : T(a) % T(b);
+  } else {
+    return a % b;
+  }
+}
+
+#define AM_DEFINED(op, name)                                   \
+  template <typename T>                                        \
+  constexpr left<T, #op[0]> operator op(T value, definition) { \
+    return {value};                                            \
+  }                                                            \
+  template <typename A, typename B>                            \
+  constexpr auto operator op(left<A, #op[0]> a, B b) {         \
+    return name(a.value, b);                                   \
+  }                                                            \
+  template <typename A, typename B>                            \
+  constexpr A& operator op##=(A& a, definition::right<B> b) {  \
+    return a = static_cast<A>(name(a, b.value));               \
+  }
+AM_DEFINED(<<, shifted_left)
+AM_DEFINED(>>, shifted_right)
+AM_DEFINED(/, quotient)
+AM_DEFINED(%, remainder)
+#undef AM_DEFINED
+
+}  // namespace __am
+
+constexpr __am::definition __am_defined{};
