@@ -92,9 +92,8 @@ def _shifts(tokens: Sequence[Token]) -> Iterator[int]:
             within = tokenize(token.text[start:])
             yield from (token.start + start + at for at in _operators(within))
     for index, token in enumerate(tokens):
-        start = body = None
+        start, body = index + 1, None
         if token.text == "constexpr" and tokens[index - 1].text != "if":
-            start = index + 1
             body = _body(tokens, start)
         elif token.text == "[" and _begins_lambda(tokens, index):
             start = closing(tokens, index) + 1
