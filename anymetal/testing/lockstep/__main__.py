@@ -1,0 +1,143 @@
+"""`python -m anymetal.testing.lockstep`: random kernels in every build, against the second oracle.
+
+Examples:
+    python -m anymetal.testing.lockstep --count 1000 --seed 0 --jobs 2
+    python -m anymetal.testing.lockstep --class lanes --count 200 --shrink --save found
+    python -m anymetal.testing.lockstep --count 10000 --jobs 16 --seconds 540 --json a.json
+    python -m anymetal.testing.lockstep --merge a.json b.json
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator
+from multiprocessing.connection import wait
+from pathlib import Path
+
+from anymetal.testing.lockstep.builds import builds_here
+from anymetal.testing.lockstep.generators import CLASSES, generate
+from anymetal.testing.lockstep.results import Failure, Results, merged
+from anymetal.testing.lockstep.shrink import shrunk
+from anymetal.testing.lockstep.worker import Worker
+
+DEFAULT_BUILDS = ("avx512", "avx2", "sse", "scalar")
+#: Cases that share one translation unit of the oracle.
+BATCH = 25
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs the cases; returns 1 if one failed."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.merge:
+        results = merged([Path(name) for name in options.merge])
+    else:
+        here = builds_here()
+        builds = tuple(options.build or [name for name in DEFAULT_BUILDS if name in here])
+        if lacking := [name for name in builds if name not in here]:
+            parser.error(f"this machine cannot run {', '.join(lacking)}; it can {', '.join(here)}")
+        start = time.monotonic()
+        results = run(options, builds)
+        print(f"builds: {', '.join(builds)}; {time.monotonic() - start:.0f} s on the clock")
+        for failure in results.failures[: options.shown]:
+            text = report(failure, builds, options.shrink)
+            print(text)
+            if options.save:
+                Path(options.save).mkdir(parents=True, exist_ok=True)
+                Path(options.save, f"{failure.kind}_{failure.seed}.txt").write_text(text)
+    if options.json:
+        results.save(Path(options.json))
+    print(results.table())
+    print(results.summary())
+    for failure in results.failures:
+        only = f" --class {failure.only}" if failure.only else ""
+        print(f"{failure.status}: --seed {failure.seed}{only} ({failure.kind}, {failure.key})")
+    return 1 if results.failures else 0
+
+
+def run(options: argparse.Namespace, builds: tuple[str, ...]) -> Results:
+    """Checks the seeds in as many processes as wanted, until they or the time are used up."""
+    results = Results()
+    end = time.monotonic() + options.seconds if options.seconds else None
+    batches = _batches(options.seed, options.count)
+    workers = [Worker(builds) for _ in range(options.jobs)]
+    try:
+        for worker in workers:
+            _hand_out(worker, batches, end, options.only)
+        while busy := [worker for worker in workers if worker.left]:
+            wait([worker.pipe for worker in busy], timeout=1)
+            for worker in busy:
+                for seed, kind, verdict in worker.news():
+                    assert verdict is not None
+                    results.add(seed, options.only, kind, verdict)
+                if worker.left and not worker.running:
+                    _go_on(worker, end)
+                if not worker.left:
+                    enough = len(results.failures) >= options.max_failures
+                    _hand_out(worker, iter(()) if enough else batches, end, options.only)
+            if options.progress:
+                failed = len(results.failures)
+                print(f"\r{results.kernels} kernels, {failed} failed", end="", file=sys.stderr)
+    finally:
+        for worker in workers:
+            worker.close()
+    return results
+
+
+def _go_on(worker: Worker, end: float | None) -> None:
+    """After the process was lost: the rest of its batch."""
+    left = [] if end and time.monotonic() > end else worker.left
+    worker.left = []
+    if left:
+        worker.submit((left, worker.only))
+
+
+def _hand_out(worker: Worker, batches: Iterator[list[int]], end: float | None, only: str) -> None:
+    if end and time.monotonic() > end:
+        return
+    if batch := next(batches, None):
+        worker.submit((batch, only))
+
+
+def _batches(seed: int, count: int) -> Iterator[list[int]]:
+    for first in range(seed, seed + count, BATCH):
+        yield list(range(first, min(first + BATCH, seed + count)))
+
+
+def report(failure: Failure, builds: tuple[str, ...], shrink: bool) -> str:
+    """A failure for people: what went wrong, the launch, and the kernel."""
+    case, detail = generate(failure.seed, failure.only), failure.detail
+    if shrink and failure.status != "oracle":
+        case, detail = shrunk(case, failure, builds)
+    arrays = [f"{a.name}: {a.element}[{a.data.size}]" for a in case.inputs]
+    arrays += [f"{a.name}: {a.element}[{a.size}] (output)" for a in case.outputs]
+    return (
+        f"---- {failure.status}, seed {failure.seed}, class {case.kind}\n{detail}\n"
+        f"grid {case.grid}, threadgroup {case.threadgroup}, {', '.join(arrays)}\n"
+        f"template {case.template}, atomic outputs: {case.atomic}, low limits: {case.low_limits}\n"
+        f"{case.header}{case.body}"
+    )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="anymetal.testing.lockstep", description=__doc__)
+    parser.add_argument("--count", type=int, default=200, help="number of kernels")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the first")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--class", dest="only", choices=list(CLASSES), default="")
+    parser.add_argument("--build", action="append", help="a build; default: all but native")
+    parser.add_argument("--seconds", type=float, help="begin nothing new after so long")
+    parser.add_argument("--max-failures", type=int, default=100, help="begin nothing new then")
+    parser.add_argument("--shown", type=int, default=5, help="failures that are shown in full")
+    parser.add_argument("--shrink", action="store_true", help="make those small")
+    parser.add_argument("--save", metavar="DIRECTORY", help="write each of them to a file, too")
+    parser.add_argument("--json", metavar="FILE", help="write the results to a file")
+    parser.add_argument("--merge", metavar="FILE", nargs="+", help="add up such files, run nothing")
+    parser.add_argument("--progress", action="store_true", help="count on the terminal")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

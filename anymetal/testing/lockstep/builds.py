@@ -1,0 +1,178 @@
+"""The builds of a kernel, and how each is compiled and launched: in this process, without MLX's
+graph around it, and with one run of the front end for all builds."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import resource
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import prod
+from pathlib import Path
+from unittest import mock
+
+import mlx.core as mx
+
+from anymetal.frontend.clang import compile_to_ir
+from anymetal.frontend.optimise import optimise
+from anymetal.runtime import zig
+from anymetal.runtime.pool import Call, load_kernel, pool
+from anymetal.signature import KernelDefinition, SignatureGenerator
+from anymetal.source import KernelSource
+from anymetal.targets.cpu import compiler, entry
+from anymetal.targets.cpu.variant import Variant, fitting_group, gang_width, variant_for
+from anymetal.testing.lockstep.arrays import Arrays
+from anymetal.testing.lockstep.case import Case
+from anymetal.testing.lockstep.dialect import HEADER
+
+#: MLX's element types by Metal's names.
+DTYPES = {
+    "bool": mx.bool_,
+    "char": mx.int8,
+    "uchar": mx.uint8,
+    "short": mx.int16,
+    "ushort": mx.uint16,
+    "int": mx.int32,
+    "uint": mx.uint32,
+    "long": mx.int64,
+    "ulong": mx.uint64,
+    "half": mx.float16,
+    "bfloat": mx.bfloat16,
+    "float": mx.float32,
+}
+
+
+@dataclass(frozen=True)
+class Build:
+    """A processor to compile for, and lanes in a gang."""
+
+    name: str
+    cpu: str
+    width: int
+
+    def variant(self, case: Case, source: KernelSource) -> Variant:
+        """The class of the case's launch in this build."""
+        with gang_width(self.width):
+            group = group_of(case, source)
+            return replace(variant_for(source, case.grid, group), cpu=self.cpu)
+
+
+#: Those that this machine can run are used (`builds_here`).
+BUILDS = (
+    Build("avx512", "x86-64-v4", 32),
+    Build("avx2", "x86-64-v3", 32),
+    Build("sse", "x86-64-v2", 32),
+    Build("scalar", "", 1),
+    Build("native", "", 32),
+)
+
+
+def builds_here() -> dict[str, Build]:
+    """The builds that can run on this machine."""
+    features = compiler.machine_for("").enabled
+    lacking = set()
+    if not {"avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512cd"} <= features:
+        lacking.add("avx512")
+    if not {"avx2", "fma", "f16c", "bmi2"} <= features:
+        lacking.add("avx2")
+    return {build.name: build for build in BUILDS if build.name not in lacking}
+
+
+def group_of(case: Case, source: KernelSource) -> tuple[int, int, int]:
+    """The threadgroup that the case is launched with."""
+    x, y, z = map(min, case.threadgroup, case.grid)
+    return fitting_group(source, case.grid, (x, y, z))
+
+
+def source_of(case: Case) -> KernelSource:
+    """The kernel as AnyMetal sees it."""
+    definition = KernelDefinition(
+        case.name,
+        tuple(array.name for array in case.inputs),
+        tuple(array.name for array in case.outputs),
+        case.body,
+        HEADER + case.header,
+        atomic_outputs=case.atomic,
+    )
+    template = [(n, DTYPES[v] if isinstance(v, str) else v) for n, v in case.template]
+    inputs = [mx.zeros((array.data.size,), DTYPES[array.element]) for array in case.inputs]
+    dtypes = [DTYPES[array.element] for array in case.outputs]
+    return SignatureGenerator(definition).plan(inputs, dtypes, template).source
+
+
+class Compiler:
+    """Compiles the builds of one case after the other; Clang runs once for all of them."""
+
+    def __init__(self, case: Case, folder: Path) -> None:
+        self.case = case
+        self.source = source_of(case)
+        self._folder = folder
+        self._raw: str | None = None
+        self._text: str | None = None
+        self.seconds = (
+            0.0  #: of processors, for the build that took longest, the front end included
+        )
+
+    def __call__(self, build: Build) -> int:
+        """Address of the machine code."""
+        variant = build.variant(self.case, self.source)
+        start = _processor_seconds()
+        with self._one_front_end(), _limits(self.case):
+            code = compiler.compile_kernel(self.source, variant)
+        path = self._folder / f"{self.case.name}-{build.name}.so"
+        path.write_bytes(zig.link_shared(code))
+        self.seconds = max(self.seconds, _processor_seconds() - start)
+        try:
+            return load_kernel(path, self.case.name)
+        finally:
+            path.unlink()
+
+    @contextlib.contextmanager
+    def _one_front_end(self) -> Iterator[None]:
+        def raw(source: KernelSource) -> str:
+            self._raw = self._raw or compile_to_ir(source)
+            return self._raw
+
+        def optimised(text: str, large: bool = False) -> str:
+            assert not large
+            self._text = self._text or optimise(text)
+            return self._text
+
+        with (
+            mock.patch.object(compiler, "compile_to_ir", raw),
+            mock.patch.object(compiler, "optimise", optimised),
+        ):
+            yield
+
+
+def _limits(case: Case) -> contextlib.AbstractContextManager[object]:
+    """For such cases small launches take the ways of large ones: results go past the caches, and
+    programs run ahead."""
+    if not case.low_limits:
+        return contextlib.nullcontext()
+    stack = contextlib.ExitStack()
+    for name in ("CACHE", "AHEAD_BYTES"):
+        stack.enter_context(mock.patch.object(entry, name, 256))
+    return stack
+
+
+def _processor_seconds() -> float:
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
+def launch(case: Case, source: KernelSource, entry_address: int, arrays: Arrays) -> None:
+    """One launch on the pool; raises what a launch may raise."""
+    group = group_of(case, source)
+    groups = [-(-threads // size) for threads, size in zip(case.grid, group, strict=True)]
+    buffers = (ctypes.c_uint64 * len(arrays.addresses))(*arrays.addresses)
+    call = Call()
+    call.entry = entry_address
+    call.buffers = ctypes.addressof(buffers)
+    call.grid[:] = case.grid
+    call.group[:] = group
+    call.groups[:] = groups
+    call.total_groups = prod(groups)
+    pool().run(call, ctypes.addressof(call), case.name)

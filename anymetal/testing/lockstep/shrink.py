@@ -1,0 +1,125 @@
+"""Makes a failing case small: leaves out lines and blocks, and replaces parts of expressions."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from multiprocessing.connection import wait
+
+from anymetal.testing.lockstep.case import Case
+from anymetal.testing.lockstep.check import Verdict
+from anymetal.testing.lockstep.results import Failure
+from anymetal.testing.lockstep.worker import Worker
+
+#: Seconds for one failure.
+PATIENCE = 180.0
+
+
+def shrunk(case: Case, failure: Failure, builds: tuple[str, ...]) -> tuple[Case, str]:
+    """A smaller case that fails in the same way, and what is said about it."""
+    build = failure.key.split(" ")[0]
+    worker = Worker((build,) if build in builds else builds)
+    end = time.monotonic() + PATIENCE
+    detail = failure.detail
+
+    def fails(candidate: Case) -> bool:
+        nonlocal detail
+        verdict = _verdict(worker, candidate)
+        same = (verdict.status, verdict.key) == (failure.status, failure.key)
+        if same:
+            detail = verdict.detail
+        return same
+
+    try:
+        case = minimal(case, fails, end)
+        return case, detail
+    finally:
+        worker.close()
+
+
+def minimal(case: Case, fails: Callable[[Case], bool], end: float) -> Case:
+    """A smaller case that fails; what is found until `end` on the clock."""
+    progress = True
+    while progress:
+        progress = False
+        for text in _smaller(case.body):
+            if time.monotonic() > end:
+                return case
+            candidate = case.with_body(text)
+            if len(text) < len(case.body) and fails(candidate):
+                case, progress = candidate, True
+                break
+    return case
+
+
+def _verdict(worker: Worker, case: Case) -> Verdict:
+    worker.submit([case])
+    while True:
+        wait([worker.pipe], timeout=1)
+        for _, _, verdict in worker.news():
+            if verdict is not None:
+                return verdict
+
+
+def _smaller(body: str) -> Iterator[str]:
+    """Bodies with something left out, large parts first."""
+    lines = body.splitlines()
+    blocks = list(_blocks(lines))
+    size = len(lines) // 2
+    while size >= 1:
+        for start in range(0, len(lines) - size + 1, size):
+            part = lines[start : start + size]
+            if _balanced(part):
+                yield "\n".join(lines[:start] + lines[start + size :]) + "\n"
+        size //= 2
+    for first, last in sorted(blocks, key=lambda block: block[0] - block[1]):
+        yield "\n".join(lines[:first] + lines[last + 1 :]) + "\n"
+        yield "\n".join(lines[:first] + lines[first + 1 : last] + lines[last + 1 :]) + "\n"
+    for number, line in enumerate(lines):
+        for shorter in _shorter(line):
+            yield "\n".join([*lines[:number], shorter, *lines[number + 1 :]]) + "\n"
+
+
+def _depth(line: str) -> int:
+    """By how much braces deepen in a line; `LOOP` and `END_LOOP` are braces, too."""
+    opened = line.count("{") + (line.strip() == "LOOP")
+    return opened - line.count("}") - (line.strip() == "END_LOOP")
+
+
+def _balanced(lines: list[str]) -> bool:
+    depth = 0
+    for line in lines:
+        depth += _depth(line)
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+def _blocks(lines: list[str]) -> Iterator[tuple[int, int]]:
+    """First and last line of each block."""
+    open_: list[int] = []
+    for number, line in enumerate(lines):
+        change = _depth(line)
+        if change > 0:
+            open_.append(number)
+        elif change < 0 and open_:
+            yield open_.pop(), number
+
+
+def _shorter(line: str) -> Iterator[str]:
+    """The line with a part in parentheses replaced by a number, or by a part of itself."""
+    spans = []
+    starts: list[int] = []
+    for place, letter in enumerate(line):
+        if letter == "(":
+            starts.append(place)
+        elif letter == ")" and starts:
+            spans.append((starts.pop(), place))
+    for first, last in sorted(spans, key=lambda span: span[0] - span[1]):
+        inside = line[first + 1 : last]
+        if len(inside) > 1:
+            yield f"{line[:first]}(1){line[last + 1 :]}"
+        for part in re.split(r" (?:[-+*/%&|^<>=!?:]{1,2}) ", inside):
+            if 0 < len(part) < len(inside) and part.count("(") == part.count(")"):
+                yield f"{line[:first]}({part}){line[last + 1 :]}"

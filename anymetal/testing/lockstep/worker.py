@@ -1,0 +1,178 @@
+"""A process that checks cases, and may die of one or never come back from one."""
+
+from __future__ import annotations
+
+import functools
+import multiprocessing
+import os
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from anymetal.testing.lockstep.builds import Build, builds_here
+from anymetal.testing.lockstep.case import Case
+from anymetal.testing.lockstep.check import SLOW, Verdict, check, expected_of
+from anymetal.testing.lockstep.generators import generate
+from anymetal.testing.lockstep.oracle import Oracle, OracleError
+
+#: What a process is asked to check: cases, or seeds and the class of their cases.
+Work = Sequence[Case] | tuple[Sequence[int], str]
+#: A case that is begun, or its verdict.
+News = tuple[int, str, Verdict | None]
+
+#: Processor seconds for one build of a case, and seconds on the clock.
+MOST_SECONDS = 1.2 * SLOW
+MOST_WALL_SECONDS = 600.0
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def serve(pipe: Connection, build_names: tuple[str, ...], folder: str) -> None:
+    """The child: news of the cases that arrive, until None does."""
+    os.environ["ANYMETAL_CACHE_DIR"] = f"{folder}/cache"
+    os.environ["ANYMETAL_BRIDGE"] = "0"
+    os.environ.pop("ANYMETAL_CPU", None)
+    here = builds_here()
+    builds = [here[name] for name in build_names]
+    while (work := pipe.recv()) is not None:
+        if isinstance(work, tuple):
+            seeds, only = work
+            work = [generate(seed, only) for seed in seeds]
+        _check_all(work, builds, Path(folder), pipe.send)
+        pipe.send(None)
+
+
+def _check_all(
+    cases: Sequence[Case], builds: Sequence[Build], folder: Path, tell: Callable[[News], None]
+) -> None:
+    """Compiles the oracle once for all cases; if it cannot, for each."""
+    try:
+        oracle = Oracle(cases, folder)
+    except OracleError as error:
+        if len(cases) == 1:
+            tell((cases[0].seed, cases[0].kind, Verdict("oracle", str(error))))
+            return
+        for case in cases:
+            _check_all([case], builds, folder, tell)
+        return
+    for case in cases:
+        tell((case.seed, case.kind, None))
+        expected = expected_of(case, oracle)
+        begins = functools.partial(tell, (case.seed, case.kind, None))
+        tell((case.seed, case.kind, check(case, expected, builds, folder, begins)))
+    oracle.close()
+
+
+class Worker:
+    """Such a process, which is started again when needed."""
+
+    def __init__(self, builds: tuple[str, ...]) -> None:
+        self.builds = builds
+        self._folder = tempfile.TemporaryDirectory(prefix="anymetal-lockstep-")
+        self._child: multiprocessing.process.BaseProcess | None = None
+        self._pipe: Connection | None = None
+        self.left: list[int] = []  #: seeds that have no verdict yet
+        self.only = ""
+        self._begun: tuple[int, str] | None = None
+        self._since = 0.0, 0.0  #: processor seconds of the child, and the clock, at its last news
+
+    def close(self) -> None:
+        """Ends the process and removes what it wrote."""
+        self._stop()
+        self._folder.cleanup()
+
+    def submit(self, work: Work) -> None:
+        """Hands it cases, or seeds."""
+        if isinstance(work, tuple):
+            self.left, self.only = list(work[0]), work[1]
+        else:
+            self.left = [case.seed for case in work]
+        if self._child is None or not self._child.is_alive():
+            self._start()
+        assert self._pipe is not None
+        self._pipe.send(work)
+        self._note()
+
+    @property
+    def running(self) -> bool:
+        """Whether there is a process: it is gone after a case that it did not survive."""
+        return self._child is not None
+
+    @property
+    def pipe(self) -> Connection:
+        """Readable when there is news, or the child is gone."""
+        assert self._pipe is not None
+        return self._pipe
+
+    def news(self) -> list[News]:
+        """Verdicts since the last call, also of a case of which the process died."""
+        result: list[News] = []
+        try:
+            while self.left and self.pipe.poll():
+                news = self.pipe.recv()
+                self._note()
+                if news is None:
+                    continue
+                seed, kind, verdict = news
+                self._begun = (seed, kind)
+                if verdict is not None:
+                    self._done(seed)
+                    result.append(news)
+            if self.left and self._takes_too_long():
+                spent = f"no verdict after {self._spent():.0f} s of processor time"
+                result.append(self._lost(Verdict("slow", spent, "killed")))
+        except EOFError:
+            assert self._child is not None
+            self._child.join()
+            code = self._child.exitcode
+            verdict = Verdict("crash", f"the process ended with exit code {code}", str(code))
+            result.append(self._lost(verdict))
+        return result
+
+    def _done(self, seed: int) -> None:
+        self.left.remove(seed)
+        self._begun = None
+
+    def _lost(self, verdict: Verdict) -> News:
+        seed, kind = self._begun or (self.left[0], self.only)
+        self._done(seed)
+        self._stop()
+        return seed, kind, verdict
+
+    def _takes_too_long(self) -> bool:
+        late = time.monotonic() - self._since[1] > MOST_WALL_SECONDS
+        return late or self._spent() > MOST_SECONDS
+
+    def _spent(self) -> float:
+        return self._seconds() - self._since[0]
+
+    def _note(self) -> None:
+        self._since = self._seconds(), time.monotonic()
+
+    def _seconds(self) -> float:
+        """Processor time of the child, and of the tools that it has run."""
+        assert self._child is not None
+        try:
+            text = Path(f"/proc/{self._child.pid}/stat").read_text()
+        except OSError:
+            return 0.0
+        fields = text.rpartition(")")[2].split()
+        return sum(map(int, fields[11:15])) / _TICKS
+
+    def _start(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        arguments = (theirs, self.builds, self._folder.name)
+        self._child = context.Process(target=serve, args=arguments, daemon=True)
+        self._child.start()
+        theirs.close()
+
+    def _stop(self) -> None:
+        if self._child is not None:
+            self._child.kill()
+            self._child.join()
+            self._child = None
+        if self._pipe is not None:
+            self._pipe.close()
+            self._pipe = None

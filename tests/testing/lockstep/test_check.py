@@ -1,0 +1,151 @@
+"""What the fuzzer does with results that are wrong, with errors, and with processes that die."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+from anymetal.targets.cpu import compiler
+from anymetal.testing.lockstep import fired
+from anymetal.testing.lockstep.__main__ import DEFAULT_BUILDS, main, run
+from anymetal.testing.lockstep.builds import builds_here
+from anymetal.testing.lockstep.case import Case, Output
+from anymetal.testing.lockstep.check import Verdict, check, expected_of
+from anymetal.testing.lockstep.generators import CLASSES, generate
+from anymetal.testing.lockstep.oracle import Oracle
+from anymetal.testing.lockstep.results import Results
+from anymetal.testing.lockstep.shrink import minimal
+from anymetal.testing.lockstep.worker import Worker
+
+BODY = """\
+uint i = thread_position_in_grid.x;
+uint a = i * 7u;
+uint b = a + 3u;
+if (b > 40u) {
+  b ^= a * a;
+}
+y[i] = b * 5u;
+"""
+
+
+def case_of(body: str, seed: int = 0) -> Case:
+    outputs = (Output("y", "uint", 64),)
+    return Case(f"planted_{seed}", "planted", seed, body, (), outputs, (64, 1, 1), (32, 1, 1))
+
+
+def verdict_of(case: Case, folder: Path) -> Verdict:
+    expected = expected_of(case, Oracle([case], folder))
+    return check(case, expected, list(builds_here().values()), folder)
+
+
+def test_right_results_in_all_builds(tmp_path):
+    verdict = verdict_of(case_of(BODY), tmp_path)
+    assert verdict.status == "ok", verdict.detail
+    assert set(verdict.seconds) == set(builds_here())
+    assert "targets.cpu.compiler:certain_stores" in verdict.fired
+
+
+def test_a_planted_miscompile_is_found(tmp_path):
+    right = compiler.vector_ir
+
+    def wrong(*given):
+        text = right(*given)
+        assert " xor " in text
+        return text.replace(" xor ", " or ")
+
+    with mock.patch.object(compiler, "vector_ir", wrong):
+        verdict = verdict_of(case_of(BODY), tmp_path)
+    assert verdict.status == "differs"
+    assert "y: " in verdict.detail and "[6] is" in verdict.detail
+
+
+def test_an_error_of_the_compiler_is_a_failure(tmp_path):
+    with mock.patch.object(compiler, "vector_ir", side_effect=RuntimeError("broken")):
+        verdict = verdict_of(case_of(BODY), tmp_path)
+    assert verdict.status == "error" and "RuntimeError: broken" in verdict.detail
+
+
+def test_a_store_behind_the_outputs_is_a_failure(tmp_path):
+    case = case_of(BODY)
+    expected = expected_of(case, Oracle([case], tmp_path))
+    stray = case.with_body(BODY.replace("y[i]", "y[i + 1u]"))
+    verdict = check(stray, expected, [builds_here()["scalar"]], tmp_path)
+    assert verdict.status == "error" and "KernelMemoryError" in verdict.detail
+
+
+def test_a_dead_process_is_a_failure_and_the_rest_goes_on():
+    """A body that ends the oracle's process stands for one that ends ours."""
+    cases = [case_of(BODY, 1), case_of(f"__builtin_trap();\n{BODY}", 2), case_of(BODY, 3)]
+    worker = Worker(("scalar",))
+    try:
+        worker.submit(cases)
+        verdicts = {}
+        while worker.left:
+            for seed, _, verdict in worker.news():
+                verdicts[seed] = verdict.status
+            if worker.left and not worker.running:
+                left = worker.left
+                worker.submit([case for case in cases if case.seed in left])
+    finally:
+        worker.close()
+    assert verdicts == {1: "ok", 2: "crash", 3: "ok"}
+
+
+def test_failures_are_made_small():
+    body = BODY + "if (i > 3u) {\n  b += 1u;\n  y[i] = ((i + 2u) * b) - 7u;\n}\n"
+
+    def fails(case: Case) -> bool:
+        return "b ^= " in case.body and case.body.count("{") == case.body.count("}")
+
+    small = minimal(case_of(body), fails, time.monotonic() + 60)
+    assert small.body.strip() == "b ^= a * a;"  # neither its block nor anything around it
+
+
+def test_results_add_up(tmp_path, capsys):
+    for number, status in enumerate(("ok", "differs")):
+        results = Results()
+        verdict = Verdict(
+            status, "detail", "key", frozenset({"passes.dce:run"}), {"sse": 1.0 + number}
+        )
+        results.add(number, "", "hashes", verdict)
+        results.save(tmp_path / f"{number}.json")
+    assert main(["--merge", str(tmp_path / "0.json"), str(tmp_path / "1.json")]) == 1
+    printed = capsys.readouterr().out
+    assert "2 kernels: 1 differs, 1 ok" in printed
+    assert "      2  passes.dce:run" in printed
+    assert "slowest build: 2.0 s" in printed
+    assert main(["--merge", str(tmp_path / "0.json")]) == 0
+
+
+def test_every_name_that_may_fire_exists():
+    with fired.Fired() as found:
+        assert not found.names
+    assert set(fired.names()) >= fired.EXEMPT
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_a_seed_gives_one_case(kind):
+    once, again = generate(5, kind), generate(5, kind)
+    assert once.body == again.body and once.grid == again.grid
+    for first, second in zip(once.inputs, again.inputs, strict=True):
+        assert (first.data == second.data).all()
+
+
+def _agree(count: int, jobs: int) -> None:
+    options = argparse.Namespace(
+        seed=0, count=count, jobs=jobs, only="", seconds=None, max_failures=1, progress=False
+    )
+    here = builds_here()
+    results = run(options, tuple(name for name in DEFAULT_BUILDS if name in here))
+    assert not results.failures, results.failures[0]
+    assert results.kernels == count
+
+
+@pytest.mark.slow
+def test_many_kernels_agree():
+    _agree(2000, min(2, os.cpu_count() or 1))
