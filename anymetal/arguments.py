@@ -153,7 +153,7 @@ def _dims(output: int, shape: object) -> tuple[int, ...]:
 
 def dtypes(value: object) -> Sequence[mx.Dtype]:
     """`output_dtypes`: MLX's own dtypes only."""
-    items = sequence("__call__", "output_dtypes", value)
+    items = tuple(sequence("__call__", "output_dtypes", value))
     for i, item in enumerate(items):
         if type(item) is not mx.Dtype:
             problem = (

@@ -19,6 +19,7 @@ from anymetal.signature import (
     generator_of,
     metal_text,
 )
+from anymetal.targets import base
 from anymetal.targets.base import Arguments as CallArguments
 from anymetal.targets.base import Launch, check_extents
 from anymetal.transforms import is_transformed, run_transformed
@@ -134,20 +135,11 @@ class MetalKernel:
             ensure_row_contiguous: For code after an old edition of MLX's documentation, which
                 passes it here; belongs into `metal_kernel`.
         """
-        definition = self.definition
-        call = {
-            "inputs": inputs,
-            "output_shapes": output_shapes,
-            "output_dtypes": output_dtypes,
-            "grid": grid,
-            "threadgroup": threadgroup,
-            "template": template,
-            "init_value": init_value,
-            "stream": stream,
-        }
+        epoch, definition, initial = base.epoch, self.definition, init_value
 
-        # First all types, then values, then sizes: the order in which MLX looks at them.
-        given = arguments.sequence("__call__", "inputs", inputs)
+        # First all types, then values, then sizes: the order in which MLX looks at them. Lists are
+        # read once: another thread may change what is in them.
+        given = tuple(arguments.sequence("__call__", "inputs", inputs))
         for i, value in enumerate(given):
             if value is None:
                 raise arguments.incompatible("__call__", f"`inputs[{i}]` is None.")
@@ -211,7 +203,17 @@ class MetalKernel:
         target = targets.active()
         if target.lazy:
             if not verbose and ensure_row_contiguous is None:
-                self.memory.keep(target, launch, CallArguments(call, _DEFAULTS))
+                call = {
+                    "inputs": given,
+                    "output_shapes": shapes,
+                    "output_dtypes": dtypes,
+                    "grid": grid,
+                    "threadgroup": threadgroup,
+                    "template": None if template is None else values,
+                    "init_value": initial,
+                    "stream": stream,
+                }
+                self.memory.keep(epoch, target, launch, CallArguments(call, _DEFAULTS))
             return target.run(launch)
         check_extents(definition.name, grid, threadgroup)
         if arrays and is_transformed(arrays):

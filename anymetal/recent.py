@@ -21,20 +21,28 @@ def _nothing(call: dict[str, Any]) -> list[mx.array] | None:
 
 
 class Memory:
-    """What was kept of the calls of one kernel."""
+    """What was kept of the calls of one kernel.
 
-    __slots__ = ("epoch", "recent")
+    Any number of threads, and signal handlers, look here and keep calls at the same time. So the
+    calls and their epoch are one value, and the epoch is that in which a call began: what it came
+    to may hold no longer when it is kept.
+    """
+
+    __slots__ = ("kept",)
 
     def __init__(self) -> None:
-        self.recent: Recent = _nothing
-        self.epoch: object = None  #: in which it was kept
+        self.kept: tuple[object, Recent] = (None, _nothing)  #: an epoch, and calls of that
 
-    def keep(self, target: Target, launch: Launch, call: Arguments) -> None:
-        """Keep the call that this launch is made of, if the target can."""
-        epoch = base.epoch
-        recent = target.keep(self.recent if self.epoch is epoch else None, launch, call)
-        if recent is not None:
-            self.recent, self.epoch = recent, epoch
+    def keep(self, epoch: object, target: Target, launch: Launch, call: Arguments) -> None:
+        """Keep the call that this launch is made of, if the target can.
+
+        `epoch` is what `base.epoch` was before anything about the call was decided. What is in the
+        arguments must be what the launch was made of, and nobody else's.
+        """
+        before, recent = self.kept
+        kept = target.keep(recent if before is epoch else None, launch, call)
+        if kept is not None:
+            self.kept = (epoch, kept)
 
 
 class Remembering(Protocol):
@@ -54,9 +62,9 @@ def looked_up_first(implementation: _Call[_Kernel, _P]) -> _Call[_Kernel, _P]:
 
     @wraps(implementation)
     def call(self: _Kernel, /, *args: _P.args, **kwargs: _P.kwargs) -> list[mx.array]:
-        memory = self.memory
-        if memory.epoch is base.epoch and not args:
-            outputs = memory.recent(kwargs)
+        epoch, recent = self.memory.kept
+        if epoch is base.epoch and not args:
+            outputs = recent(kwargs)
             if outputs is not None:
                 return outputs
         return implementation(self, *args, **kwargs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import mlx.core as mx
@@ -11,8 +12,11 @@ import pytest
 import anymetal
 from anymetal import arguments, targets
 from anymetal.errors import AnyMetalWarning
+from anymetal.runtime.bridge import loader
+from anymetal.targets import base
 from anymetal.targets.apple import AppleTarget
-from anymetal.targets.cpu.variant import gang_width
+from anymetal.targets.cpu import launch
+from anymetal.targets.cpu.variant import Variant, gang_width
 from tests.graph.kernels import answer, kernel
 
 TWICE = "out[i] = T(2) * x[i] + K * T(i);"
@@ -252,6 +256,164 @@ def test_another_target_or_gang_width(target, checks):
     assert AppleTarget().keep(None, target.launch, (call(), {})) is None
 
 
+@pytest.fixture
+def while_it_is_called(monkeypatch):
+    """Has something done each time that a call of a new kernel, found among those that were kept,
+    runs Python: what a signal handler or another thread may do there."""
+    actions: list[Callable[[], object]] = []
+
+    def patience() -> int:
+        if actions:
+            actions.pop()()
+        return 0
+
+    monkeypatch.setattr("anymetal.targets.cpu.launch.patience", patience)
+    return actions.append
+
+
+def test_another_call_of_the_kernel_in_the_midst_of_a_call(while_it_is_called):
+    twice, expected = made(), {k: [2 * i + k * i for i in range(16)] for k in range(3)}
+    calls = {k: call(template=[("T", mx.float32), ("K", k)]) for k in range(3)}
+    for k in (0, 1, 2):
+        mx.eval(twice(**calls[k]))
+    inner: list[list[mx.array]] = []
+    while_it_is_called(lambda: inner.append(twice(**calls[0])))
+    assert twice(**calls[1])[0].tolist() == expected[1]
+    assert inner[0][0].tolist() == expected[0]
+
+
+def test_all_that_was_kept_is_replaced_in_the_midst_of_a_call(while_it_is_called):
+    twice = made()
+    mx.eval(twice(**call()))
+    while_it_is_called(lambda: [twice(**call(size)) for size in range(100, 150)])
+    assert twice(**call())[0].tolist() == [3 * i for i in range(16)]
+
+
+def test_a_list_of_inputs_that_changes_in_the_midst_of_a_call(while_it_is_called):
+    twice, inputs = made(), call()["inputs"]
+    mx.eval(twice(**call()))
+    while_it_is_called(lambda: inputs.__setitem__(0, "no array"))
+    assert twice(**call(inputs=inputs))[0].tolist() == [3 * i for i in range(16)]
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("grid", 8),
+        ("output_shapes", (32,)),
+        ("output_dtypes", mx.float16),
+        ("template", ("K", 2)),
+        ("inputs", mx.ones(32)),
+    ],
+)
+def test_arguments_that_change_while_they_are_checked(monkeypatch, name, other):
+    """What is kept is what the launch was made of, not what a list holds a moment later."""
+    original = arguments.check_output
+    plain = {**call(), "grid": [16, 1, 1]}
+    changing = plain[name]
+
+    def check_output(*given: Any) -> None:
+        original(*given)
+        changing[-1 if name == "template" else 0] = other
+
+    twice = made()
+    with monkeypatch.context() as patch:
+        patch.setattr(arguments, "check_output", check_output)
+        first = twice(**plain)[0]
+    assert first.tolist() == [3 * i for i in range(16)]
+    used = 8 if name == "grid" else 16
+    (ours,), (anew,) = twice(**plain), made()(**plain)
+    assert (ours.shape, ours.dtype) == (anew.shape, anew.dtype)
+    assert ours.tolist()[:used] == anew.tolist()[:used]
+
+
+def test_a_new_epoch_that_begins_while_a_call_is_checked(monkeypatch, checks):
+    """What was decided about the call before that is not kept for the time after it."""
+    original, twice = arguments.check_output, made()
+
+    def check_output(*given: Any) -> None:
+        original(*given)
+        base.new_epoch()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(arguments, "check_output", check_output)
+        mx.eval(twice(**call()))
+    for checked in (2, 2):
+        mx.eval(twice(**call()))
+        assert len(checks) == checked
+
+
+def test_a_gang_width_that_is_set_while_a_kernel_is_not_compiled_yet(monkeypatch):
+    """A call comes to the gang width that was in use when it was made."""
+    widths = []
+    original = launch.variant_for
+
+    def variant_for(*given: Any) -> Variant:
+        variant = original(*given)
+        widths.append(variant.width)
+        return variant
+
+    monkeypatch.setattr(launch, "variant_for", variant_for)
+    twice = made("out[i] = x[i] + 1234;")
+    with gang_width(1):
+        (narrow,) = twice(**call(template=None))
+    (wide,) = twice(**call(template=None))
+    assert narrow.tolist() == wide.tolist()
+    assert widths == [1, 32]
+
+
+@pytest.mark.parametrize("comparison", range(8))
+def test_names_that_run_python_when_they_are_compared(comparison):
+    """A string may be of a class of its own, with an opinion on what it is equal to."""
+    twice, comparisons = made(), []
+
+    class Name(str):
+        __hash__ = str.__hash__
+
+        def __eq__(self, other: object) -> bool:
+            comparisons.append(other)
+            if len(comparisons) == comparison + 1:
+                for size in range(100, 150):
+                    twice(**call(size))
+            return str.__eq__(self, other)
+
+    mx.eval(twice(**call()))
+    strange = {Name(key): value for key, value in call().items()}
+    assert twice(**strange)[0].tolist() == [3 * i for i in range(16)]
+
+
+def test_calls_that_run_python_when_they_are_forgotten(built_bridge):
+    """The rule for mx.vmap may be anything, and the last reference to it may be the cache's."""
+    native = loader.native()
+    assert native is not None
+    recent, forgotten = native.RecentCalls({}, lambda: 0), []
+
+    def keep(size: int, rule: object) -> None:
+        plan = native.plan("forgotten", lambda: None)
+        outline = native.outline(plan, [(size,)], [mx.int32], True, float(size), rule)
+        recent.keep({"inputs": [mx.ones(size)], "grid": (size, 1, 1)}, outline)
+
+    class Rule:
+        def __init__(self, size: int) -> None:
+            self.size = size
+
+        def __call__(self) -> None: ...
+
+        def __del__(self) -> None:
+            forgotten.append(self.size)
+            if len(forgotten) % 3 == 0:
+                keep(1000 + len(forgotten), None)
+                recent({"inputs": [mx.ones(20)], "grid": (20, 1, 1)})
+
+    for size in range(1, 200):
+        keep(size, Rule(size))
+        keep(size, Rule(size))  # in the place of the one before
+        made_of = recent({"inputs": [mx.ones(size)], "grid": (size, 1, 1)})
+        assert made_of is not None
+        assert made_of[0].tolist() == [size] * size
+    assert len(forgotten) >= 2 * 199 - 17
+
+
 def test_errors_come_with_each_evaluation():
     broken = made("out[i] = nonsense;")
     for _ in range(2):
@@ -265,6 +427,6 @@ def test_without_the_bridge():
 twice = kernel("twice", "out[i] = 2 * x[i];")
 for _ in range(2):
     print(run(twice, x)[0].tolist())
-print(twice.memory.epoch)
+print(twice.memory.kept[0])
 """
     assert answer(text, ANYMETAL_BRIDGE="0") == [str([2.0] * 8)] * 2 + ["None"]

@@ -61,7 +61,7 @@ class Launch:
 
 
 class Arguments(NamedTuple):
-    """The keyword arguments of a call of a kernel, as they were passed."""
+    """The keyword arguments of a call of a kernel: as they were passed, or of equal meaning."""
 
     given: dict[str, Any]
     defaults: dict[str, Any]  #: of those that may be left out

@@ -145,7 +145,7 @@ def active_memory() -> int:
 #: What `program` puts in front.
 PROLOGUE = '''
 import faulthandler, os, signal, sys, threading, time
-faulthandler.dump_traceback_later(50, exit=True)
+faulthandler.dump_traceback_later(TIMEOUT, exit=True)
 import mlx.core as mx
 import anymetal
 from tests.graph.kernels import *
@@ -164,20 +164,23 @@ def ctrl_c(*gates):
 '''
 
 
-def program(text: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """What became of a program of its own, which knows this module and x, eight ones."""
+def program(text: str, timeout: int = 60, **environment: str) -> subprocess.CompletedProcess[str]:
+    """What became of a program of its own, which knows this module and x, eight ones.
+
+    One that takes longer than the timeout, in seconds, ends with a trace of all its threads.
+    """
     return subprocess.run(
-        [sys.executable, "-c", PROLOGUE + text],
+        [sys.executable, "-c", PROLOGUE.replace("TIMEOUT", str(timeout - 10)) + text],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=timeout,
     )
 
 
-def answer(text: str, **environment: str) -> list[str]:
+def answer(text: str, timeout: int = 60, **environment: str) -> list[str]:
     """The lines that a program printed; it must end well and say nothing else."""
-    done = program(text, **environment)
+    done = program(text, timeout, **environment)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     return done.stdout.splitlines()

@@ -52,6 +52,7 @@ OutlineHandle outline(const PlanHandle& handle, const nb::list& shapes,
                                                   lift_of(lift)})};
 }
 
+// The arguments of these two are copies already, made while they were converted from Python's.
 std::vector<mx::array> call(const OutlineHandle& handle, std::vector<mx::array> inputs,
                             int32_t patience, nb::handle stream) {
   return node(stream_of(stream), handle.outline, patience, std::move(inputs));

@@ -28,6 +28,7 @@ void raise(const Failure& failure) {
 }
 
 // Called for whatever C++ throws in MLX or here; what is not handled goes to the next translator.
+// Runs Python, on copies of what belongs to all: `failures` is unlocked by then.
 void translate(const std::exception_ptr& thrown, void*) {
   try {
     std::rethrow_exception(thrown);
@@ -90,7 +91,8 @@ PlanHandle make_plan(const std::string& kernel, nb::callable compile) {
 
 // ---- Graphs that were recorded elsewhere
 
-// `maker` gets the fields of `Recorded` in imported.py.
+// `maker` gets the fields of `Recorded` in imported.py. It runs Python amid the change of a graph,
+// which is nobody else's yet: MLX has just made it for this function.
 std::vector<mx::array> adopt_graph(std::vector<mx::array> outputs,
                                    const std::vector<mx::array>& inputs,
                                    const nb::callable& maker) {

@@ -59,8 +59,9 @@ class Plan {
 
  private:
   void make() {
-    // Compiling takes the GIL, so nobody may wait for this lock who holds the GIL: evaluation
-    // never does. Two threads may compile the same kernel; the first result is kept.
+    // Python is called, and let go, without the lock: who evaluates may have the GIL or not. So
+    // two threads may compile the same kernel, or one does so while it compiles it (in a handler
+    // of signals); the first result is kept. `compile` and `made` end behind the lock's end.
     Compile compile;
     {
       std::lock_guard lock(mutex_);

@@ -1,4 +1,10 @@
 // What the parts of the bridge share that Python sees.
+//
+// Which thread may have the GIL, and when. Calls come from Python with it. MLX gives it back while it
+// evaluates or waits for a stream, so there C++ takes it where it calls Python: to compile (`Plan`),
+// for a rule of mx.vmap (`lift_of`), and to let go of what is Python's (`shared`), which may happen
+// on the thread of a stream. Nobody who has the GIL waits for a stream, nor for a lock that somebody
+// holds while he takes the GIL: no lock of the bridge is held while Python is called or let go.
 
 #pragma once
 

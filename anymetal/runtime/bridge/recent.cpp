@@ -2,6 +2,13 @@
 //
 // Programs call a kernel with the same shapes, types and grid again and again. What such calls come
 // to is kept beside their arguments, and a call whose arguments are the same finds it there.
+//
+// Other threads, signal handlers and destructors may call the same kernel whenever Python code runs
+// or might run: where a function of Python is called, an object of Python is made, or the last
+// reference to one is dropped. So there are two rules. What is looked up is compared without running
+// Python: names by identity, values only where both are of the same exact type of Python's or MLX's
+// own, whose comparison is C. And whoever has found something holds it, with the inputs that it was found for, before Python may run
+// again. (A Python without a GIL takes one for us, since this module does not say it needs none.)
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string_view.h>
@@ -11,6 +18,7 @@
 #include <bit>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -65,7 +73,8 @@ nb::object frozen(nb::handle given) {
 }
 
 // Whether an argument means what the frozen one means: of equal value and of the same type, so that
-// what would be refused is not the same as what was accepted.
+// what would be refused is not the same as what was accepted. Runs no Python: a list may be changed
+// by others later, but not meanwhile.
 bool same(PyObject* given, PyObject* known) {
   if (given == known) return true;
   if (PyTuple_CheckExact(known)) {
@@ -88,20 +97,72 @@ bool same(PyObject* given, PyObject* known) {
   return is<mx::Dtype>(known) && in<mx::Dtype>(given) == in<mx::Dtype>(known);
 }
 
+// A call that is looked up, as it is now: a list of inputs may have others in a moment. All but the
+// inputs is borrowed, for as long as no Python runs.
+class Lookup {
+ public:
+  struct Given {
+    PyObject *name, *value;
+  };
+
+  // Nothing if the inputs are not plainly arrays, or there are more arguments than any call has.
+  static std::optional<Lookup> of(PyObject* call) {
+    static PyObject* const inputs = PyUnicode_InternFromString("inputs");
+    Lookup made;
+    Given given;
+    bool complete = false;
+    for (Py_ssize_t at = 0; PyDict_Next(call, &at, &given.name, &given.value);) {
+      if (given.name == inputs) {
+        complete = made.take_inputs(given.value);
+      } else if (made.count_ < most) {
+        made.given_[made.count_++] = given;
+      } else {
+        return std::nullopt;
+      }
+    }
+    if (!complete) return std::nullopt;
+    return made;
+  }
+
+  const Given* begin() const { return given_; }
+  const Given* end() const { return given_ + count_; }
+
+  std::vector<mx::array> inputs;
+
+ private:
+  bool take_inputs(PyObject* sequence) {
+    if (!is_sequence(sequence)) return false;
+    PyObject** const items = PySequence_Fast_ITEMS(sequence);
+    inputs.reserve(PySequence_Fast_GET_SIZE(sequence));
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(sequence); ++i) {
+      if (!is<mx::array>(items[i])) return false;
+      inputs.push_back(in<mx::array>(items[i]));
+    }
+    return true;
+  }
+
+  static constexpr size_t most = 12;
+  Given given_[most];
+  size_t count_ = 0;
+};
+
 // ---- One call
 
 struct Argument {
   nb::object name, value;
 };
 
+// Whether an argument could have been left out.
+bool is_default(PyObject* name, PyObject* value, PyObject* defaults) {
+  return PyUnicode_CheckExact(name) && PyDict_GetItemWithError(defaults, name) == value;
+}
+
 struct Input {
   mx::Shape shape;
   mx::Dtype dtype;
 
-  bool fits(PyObject* given) const {
-    if (!is<mx::array>(given)) return false;
-    const auto& array = in<mx::array>(given);
-    return array.dtype() == dtype && array.shape() == shape;
+  bool fits(const mx::array& given) const {
+    return given.dtype() == dtype && given.shape() == shape;
   }
 };
 
@@ -114,41 +175,38 @@ class KnownCall {
         stream_(std::move(stream)),
         outline_(std::move(outline)) {}
 
-  // `inputs` is one of the arguments.
-  bool is_like(PyObject* call, PyObject* inputs, PyObject* defaults) const {
-    if (static_cast<size_t>(PySequence_Fast_GET_SIZE(inputs)) != inputs_.size()) return false;
-    PyObject** const given = PySequence_Fast_ITEMS(inputs);
+  // Names are compared by identity, since those in a program's text are interned.
+  bool is_like(const Lookup& call, PyObject* defaults) const {
+    if (call.inputs.size() != inputs_.size()) return false;
     for (size_t i = 0; i < inputs_.size(); ++i) {
-      if (!inputs_[i].fits(given[i])) return false;
+      if (!inputs_[i].fits(call.inputs[i])) return false;
     }
-    for (const Argument& known : arguments_) {
-      PyObject* const value = PyDict_GetItemWithError(call, known.name.ptr());
-      if (!value || !same(value, known.value.ptr())) return false;
+    size_t found = 0;
+    for (const auto& [name, value] : call) {
+      if (const Argument* known = argument(name, found)) {
+        if (!same(value, known->value.ptr())) return false;
+        ++found;
+      } else if (!is_default(name, value, defaults)) {
+        return false;
+      }
     }
-    const size_t others = PyDict_GET_SIZE(call) - 1 - arguments_.size();
-    return others == 0 || others == count_defaults(call, defaults);
+    return found == arguments_.size();
   }
 
   // The outputs; None if it is up to MLX to record the kernel.
-  nb::object outputs(PyObject* inputs, int32_t patience) const {
-    std::vector<mx::array> arrays;
-    arrays.reserve(inputs_.size());
-    for (size_t i = 0; i < inputs_.size(); ++i) {
-      arrays.push_back(in<mx::array>(PySequence_Fast_GET_ITEM(inputs, i)));
-    }
-    if (exported(arrays)) return nb::none();
-    return nb::cast(node(stream_of(stream_), outline_.outline, patience, std::move(arrays)));
+  nb::object outputs(std::vector<mx::array> inputs, int32_t patience) const {
+    if (exported(inputs)) return nb::none();
+    return nb::cast(node(stream_of(stream_), outline_.outline, patience, std::move(inputs)));
   }
 
  private:
-  // How many arguments were given that could have been left out.
-  static size_t count_defaults(PyObject* call, PyObject* defaults) {
-    size_t count = 0;
-    PyObject *name, *value;
-    for (Py_ssize_t at = 0; PyDict_Next(call, &at, &name, &value);) {
-      count += PyDict_GetItemWithError(defaults, name) == value;
+  // The argument of this name, which is `guess` if calls name them in the same order.
+  const Argument* argument(PyObject* name, size_t guess) const {
+    if (guess < arguments_.size() && arguments_[guess].name.is(name)) return &arguments_[guess];
+    for (const Argument& argument : arguments_) {
+      if (argument.name.is(name)) return &argument;
     }
-    return count;
+    return nullptr;
   }
 
   const std::vector<Argument> arguments_;  // without inputs and those that have their defaults
@@ -168,60 +226,61 @@ class RecentCalls {
 
   // The outputs of a call, given as its keyword arguments; None if it is not like one that was kept.
   nb::object outputs(const nb::dict& call) {
-    static PyObject* const name = PyUnicode_InternFromString("inputs");
-    PyObject* const inputs = PyDict_GetItemWithError(call.ptr(), name);
-    if (!inputs || !is_sequence(inputs)) return nb::none();
-    const auto found = find(call.ptr(), inputs);
+    auto wanted = Lookup::of(call.ptr());
+    if (!wanted) return nb::none();
+    const auto found = find(*wanted);
     if (found == known_.end()) return nb::none();
     std::rotate(known_.begin(), found, found + 1);
+    const Known known = known_.front();
+    // From here on Python may run, and `known_` and the list of inputs may be others.
     const auto patience = outliving_python([&] { return nb::cast<int32_t>(patience_()); });
-    return known_.front()->outputs(inputs, patience);
+    return known->outputs(std::move(wanted->inputs), patience);
   }
 
   // Keeps what a call came to, unless there is something about its arguments that must be looked at
-  // each time.
+  // each time. Nobody else may have what is in these: it is what the outline was made of.
   void keep(const nb::dict& call, const OutlineHandle& outline) {
-    const nb::object inputs = call["inputs"];
-    if (!is_sequence(inputs.ptr())) return;
+    const auto wanted = Lookup::of(call.ptr());
+    if (!wanted) return;
     std::vector<Input> expected;
-    for (nb::handle input : inputs) {
-      if (!is<mx::array>(input.ptr())) return;
-      const auto& array = in<mx::array>(input.ptr());
-      expected.push_back({array.shape(), array.dtype()});
-    }
+    for (const mx::array& input : wanted->inputs) expected.push_back({input.shape(), input.dtype()});
     std::vector<Argument> arguments;
     nb::object stream = nb::none();
-    for (const auto& [name, value] : call) {
-      if (value.is(inputs) || is_default(name, value)) continue;
+    for (const auto& [name, value] : *wanted) {  // all of it lives in `call`, which is the caller's
+      if (is_default(name, value, defaults_.ptr())) continue;
       nb::object kept = frozen(value);
       if (!kept.is_valid()) return;
       arguments.push_back({nb::borrow(name), kept});
-      if (nb::cast<std::string_view>(name) == "stream") stream = kept;
+      if (nb::cast<std::string_view>(nb::handle(name)) == "stream") stream = kept;
     }
-    const auto known = find(call.ptr(), inputs.ptr());
-    if (known != known_.end()) known_.erase(known);
-    known_.insert(known_.begin(),
-                  std::make_unique<KnownCall>(std::move(arguments), std::move(expected),
-                                              std::move(stream), outline));
-    if (known_.size() > most) known_.pop_back();
+    Known known = std::make_shared<const KnownCall>(std::move(arguments), std::move(expected),
+                                                    std::move(stream), outline);
+    // What has to go does so at the end of this function, since that may run Python.
+    Known like_it, oldest;
+    const auto found = find(*wanted);
+    if (found != known_.end()) {
+      like_it = std::move(*found);
+      known_.erase(found);
+    } else if (known_.size() == most) {
+      oldest = std::move(known_.back());
+      known_.pop_back();
+    }
+    known_.insert(known_.begin(), std::move(known));
   }
 
  private:
-  bool is_default(nb::handle name, nb::handle value) const {
-    return PyDict_GetItemWithError(defaults_.ptr(), name.ptr()) == value.ptr();
-  }
-
-  using Known = std::vector<std::unique_ptr<KnownCall>>;
+  using Known = std::shared_ptr<const KnownCall>;
   static constexpr size_t most = 16;
 
-  Known::iterator find(PyObject* call, PyObject* inputs) {
+  // Runs no Python, so that what it returns holds until the caller does.
+  std::vector<Known>::iterator find(const Lookup& call) {
     return std::find_if(known_.begin(), known_.end(),
-                        [&](const auto& known) { return known->is_like(call, inputs, defaults_.ptr()); });
+                        [&](const Known& known) { return known->is_like(call, defaults_.ptr()); });
   }
 
   const nb::dict defaults_;
   const nb::callable patience_;
-  Known known_;  // the latest first
+  std::vector<Known> known_;  // the latest first
 };
 
 }  // namespace

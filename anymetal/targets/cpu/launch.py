@@ -94,7 +94,7 @@ class CpuTarget:
         plans, key = self._nodes.of(source), (grid, threadgroup, gang_width_in_use(), large)
         plan = plans.get(key)
         if plan is None:
-            plan = native.plan(source.name, lambda: _recipe(source, grid, threadgroup, large))
+            plan = native.plan(source.name, lambda: _recipe(source, *key))
             _keep(plans, key, plan)
         return plan
 
@@ -125,7 +125,7 @@ class CpuTarget:
         plans, key = self._plans.of(source), (grid, threadgroup, gang_width_in_use(), large)
         plan = plans.get(key)
         if plan is None:
-            plan = Plan(source, grid, threadgroup, large)
+            plan = Plan(source, *key)
             _keep(plans, key, plan)
         return plan
 
@@ -156,19 +156,21 @@ def _keep(plans: dict[_Key, _T], key: _Key, plan: _T) -> None:
     plans[key] = plan
 
 
-def _recipe(source: KernelSource, grid: Extent, threadgroup: Extent, large: bool) -> Recipe | None:
+def _recipe(
+    source: KernelSource, grid: Extent, threadgroup: Extent, width: int, large: bool
+) -> Recipe | None:
     """What the bridge launches; None for a launch without threads."""
     check_extents(source.name, grid, threadgroup)
     if 0 in grid or 0 in threadgroup:
         return None
-    return Plan(source, grid, threadgroup, large).recipe()
+    return Plan(source, grid, threadgroup, width, large).recipe()
 
 
 class Plan:
     """One kernel, ready for launches with one grid and threadgroup."""
 
     def __init__(
-        self, source: KernelSource, grid: Extent, threadgroup: Extent, large: bool
+        self, source: KernelSource, grid: Extent, threadgroup: Extent, width: int, large: bool
     ) -> None:
         self._kernel = source.name
         self._grid = grid
@@ -182,7 +184,7 @@ class Plan:
                 f"kernel `{source.name}`: grid={grid} in threadgroups of {self._group} would never "
                 "end. `grid` counts threads."
             )
-        self._entry = entry_of(source, variant_for(source, grid, self._group, large))
+        self._entry = entry_of(source, variant_for(source, grid, self._group, large, width))
         self._pool: Pool = pool()
         parameters = list(enumerate(source.parameters))
         self._buffers = len(parameters)

@@ -108,12 +108,14 @@ def _whole_rows(grid: Extent, group: Extent) -> Extent:
     return x, max(d for d in range(1, y + 1) if y % d == 0 and (d == 1 or d * x <= MOST_THREADS)), 1
 
 
-def variant_for(source: KernelSource, grid: Extent, group: Extent, large: bool = False) -> Variant:
+def variant_for(
+    source: KernelSource, grid: Extent, group: Extent, large: bool = False, width: int | None = None
+) -> Variant:
     """The class of a launch of `grid` threads in threadgroups of `group` (clamped to the grid).
 
-    `large`: an array has 2^31 elements or more.
+    `large`: an array has 2^31 elements or more. `width`: of gangs, unless it is that in use.
     """
-    width = _width
+    width = _width if width is None else width
     whole = all(threads % size == 0 for threads, size in zip(grid, group, strict=True))
     count = prod(group)
     flat = group[1] == group[2] == 1
