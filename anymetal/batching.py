@@ -22,8 +22,9 @@ from math import prod
 
 import mlx.core as mx
 
-from anymetal.signature import ATTRIBUTES, KernelDefinition
+from anymetal.signature import KernelDefinition
 from anymetal.size_extension import sized_inputs
+from anymetal.source import ATTRIBUTES
 from anymetal.targets.base import Extent, Lift
 
 _GRID = ("thread_position_in_grid", "threads_per_grid", "grid_size")

@@ -16,7 +16,6 @@ from __future__ import annotations
 import os
 import sys
 
-from anymetal.signature import metal_text
 from anymetal.source import KernelSource, LibrarySource
 
 HIGHEST = 5
@@ -53,4 +52,8 @@ def show(kernel: str, what: str, text: str) -> None:
 
 def metal_of(source: KernelSource) -> str:
     """The Metal text of a kernel: what MLX would generate, or the file that it comes from."""
-    return source.header if isinstance(source, LibrarySource) else metal_text(source)
+    if isinstance(source, LibrarySource):
+        return source.header
+    from anymetal.signature import metal_text  # which imports MLX
+
+    return metal_text(source)

@@ -19,8 +19,7 @@ from mlx.utils import tree_flatten
 from anymetal import targets
 from anymetal.errors import UnsupportedFeatureError
 from anymetal.permission import Permission, Policy
-from anymetal.signature import ATTRIBUTES
-from anymetal.source import KernelSource, MathMode, Parameter, ParameterKind
+from anymetal.source import ATTRIBUTES, KernelSource, MathMode, Parameter, ParameterKind
 from anymetal.targets.base import Extent
 from anymetal.targets.cpu import CpuTarget
 

@@ -21,35 +21,11 @@ from anymetal.size_extension import (
     size_variable,
     sized_inputs,
 )
-from anymetal.source import KernelSource, MathMode, Parameter, ParameterKind
+from anymetal.source import ATTRIBUTES, KernelSource, MathMode, Parameter, ParameterKind
 
 #: What a template parameter may be bound to.
 TemplateValue = bool | int | mx.Dtype
 Template = Sequence[tuple[str, TemplateValue]]
-
-#: Kernel attributes and their types, in the order in which they are emitted.
-ATTRIBUTES: dict[str, str] = {
-    "dispatch_quadgroups_per_threadgroup": "uint",
-    "dispatch_simdgroups_per_threadgroup": "uint",
-    "dispatch_threads_per_threadgroup": "uint3",
-    "grid_origin": "uint3",
-    "grid_size": "uint3",
-    "quadgroup_index_in_threadgroup": "uint",
-    "quadgroups_per_threadgroup": "uint",
-    "simdgroup_index_in_threadgroup": "uint",
-    "simdgroups_per_threadgroup": "uint",
-    "thread_execution_width": "uint",
-    "thread_index_in_quadgroup": "uint",
-    "thread_index_in_simdgroup": "uint",
-    "thread_index_in_threadgroup": "uint",
-    "thread_position_in_grid": "uint3",
-    "thread_position_in_threadgroup": "uint3",
-    "threadgroup_position_in_grid": "uint3",
-    "threadgroups_per_grid": "uint3",
-    "threads_per_grid": "uint3",
-    "threads_per_simdgroup": "uint",
-    "threads_per_threadgroup": "uint3",
-}
 
 #: Inputs with fewer elements than this are passed in the `constant` address space.
 CONSTANT_LIMIT = 8

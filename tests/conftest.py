@@ -14,6 +14,7 @@ import pytest
 import anymetal
 from anymetal import targets
 from anymetal.errors import ToolchainError
+from anymetal.runtime import helpers
 from anymetal.runtime.bridge import loader, recipe
 from anymetal.signature import metal_text
 from anymetal.targets import Launch
@@ -63,6 +64,13 @@ class RecordingTarget:
 
     def become_lazy(self) -> None:
         raise ToolchainError("no compiler; install one")
+
+
+@pytest.fixture
+def no_helpers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels are compiled in this process, as where there is no interpreter to start."""
+    monkeypatch.setattr(helpers, "interpreter", lambda: None)
+    monkeypatch.setattr(helpers, "_crew", helpers._Crew())
 
 
 @pytest.fixture

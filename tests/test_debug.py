@@ -95,7 +95,7 @@ def test_a_call_that_is_at_hand_asks_for_no_level(monkeypatch) -> None:
     run()
 
 
-def test_text_that_llvm_refuses_is_shown(monkeypatch, capfd) -> None:
+def test_text_that_llvm_refuses_is_shown(monkeypatch, capfd, no_helpers) -> None:
     monkeypatch.setenv("ANYMETAL_DEBUG", "4")
 
     def refuse(*_: object) -> None:

@@ -7,7 +7,7 @@ import random
 import mlx.core as mx
 import pytest
 
-from anymetal.signature import ATTRIBUTES
+from anymetal.source import ATTRIBUTES
 
 DTYPES = [
     mx.bool_, mx.int8, mx.int16, mx.int32, mx.int64, mx.uint8, mx.uint16, mx.uint32, mx.uint64,

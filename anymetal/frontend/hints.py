@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from anymetal.signature import ATTRIBUTES
-from anymetal.source import KernelSource, LibrarySource
+from anymetal.source import ATTRIBUTES, KernelSource, LibrarySource
 
 Maker = Callable[[re.Match[str], KernelSource], "str | None"]
 

@@ -109,7 +109,9 @@ def read_library(text: str, file: str, math_mode: MathMode) -> Library:
     if path is not None:
         found = json.loads(path.read_text())
     else:
-        found = _read(text, file, math_mode)
+        from anymetal.runtime import helpers
+
+        found = helpers.compile(file, f"{__name__}:read_contents", text, file, math_mode)
         cache.put(key, ".json", json.dumps(found).encode(), f"contents of {file}")
     kernels = {
         k["name"]: LibraryKernel(
@@ -126,7 +128,8 @@ def read_library(text: str, file: str, math_mode: MathMode) -> Library:
     return Library(file, _as_cpp(text), math_mode, kernels, constants, asked)
 
 
-def _read(text: str, file: str, math_mode: MathMode) -> dict[str, object]:
+def read_contents(note: object, text: str, file: str, math_mode: MathMode) -> dict[str, object]:
+    """Kernels and constants of a file, as plain values (what a helper is asked for)."""
     from anymetal.frontend import clang  # not needed by who finds the answer in the cache
 
     user = SourceFile(file, text)

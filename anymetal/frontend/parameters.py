@@ -10,7 +10,7 @@ from typing import Literal
 from anymetal.errors import UnsupportedFeatureError
 from anymetal.frontend.expanded import SourceFile, Token
 from anymetal.frontend.scan import Attribute, Declared, Function
-from anymetal.signature import ATTRIBUTES
+from anymetal.source import ATTRIBUTES
 
 Role = Literal["buffer", "threadgroup", "attribute"]
 

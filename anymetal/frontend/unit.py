@@ -18,9 +18,8 @@ from collections.abc import Iterator
 from anymetal.errors import MetalCompileError
 from anymetal.frontend.dialect import for_clang, header_for_clang
 from anymetal.frontend.forbidden import WORDS
-from anymetal.signature import ATTRIBUTES
 from anymetal.size_extension import SIZE_CLASS, size_buffer
-from anymetal.source import KernelSource, LibrarySource, Parameter
+from anymetal.source import ATTRIBUTES, KernelSource, LibrarySource, Parameter
 
 KERNEL_SYMBOL = "__am_kernel"
 

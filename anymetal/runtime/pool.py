@@ -18,7 +18,8 @@ import re
 from pathlib import Path
 
 from anymetal.errors import CompilerError, KernelMemoryError, KernelTimeoutError, ToolchainError
-from anymetal.runtime import cache, turns, zig
+from anymetal.runtime import cache, processors, turns, zig
+from anymetal.runtime.limits import seconds_in
 
 _FOLDER = Path(__file__).parent
 _UNITS = ("pool.cpp", "arrays.cpp")
@@ -83,7 +84,7 @@ class Pool:
         library.am_start.argtypes = [ctypes.c_uint32]
         if library.am_start(self.threads) != 0:
             raise ToolchainError("the thread pool cannot start: the process has no free TLS key")
-        self.set_time_limit(_wanted_time_limit())
+        self.set_time_limit(seconds_in("ANYMETAL_TIME_LIMIT"))
         os.register_at_fork(after_in_child=library.am_forked)
 
     def run(self, call: Call, address: int, kernel: str) -> None:
@@ -192,27 +193,23 @@ def _library_file() -> Path:
     if (path := cache.get(key)) is None:
         with turns.making(key):
             if (path := cache.get(key)) is None:
-                objects = [zig.compile_native(_FOLDER / name) for name in _UNITS]
-                path = cache.put(key, ".so", zig.link_shared(*objects), "the thread pool")
+                path = cache.put(key, ".so", _built(), "the thread pool")
     return path
+
+
+def _built() -> bytes:
+    from anymetal.runtime import helpers  # not needed by who finds it in the cache
+
+    try:
+        return bytes(helpers.do("anymetal.runtime.zig:native_library", _FOLDER, _UNITS))
+    except helpers.Ended as end:
+        raise ToolchainError(f"the thread pool cannot be built: {end}") from None
 
 
 def _wanted_threads() -> int:
     text = os.environ.get("ANYMETAL_NUM_THREADS", "")
     if not text:
-        return len(os.sched_getaffinity(0))
+        return processors.count()
     if not text.isdecimal() or int(text) < 1:
         raise ValueError(f"ANYMETAL_NUM_THREADS must be a whole number from 1 up, not {text!r}")
     return int(text)
-
-
-def _wanted_time_limit() -> float | None:
-    text = os.environ.get("ANYMETAL_TIME_LIMIT", "")
-    if not text:
-        return None
-    try:
-        if 0 < (seconds := float(text)) < 1e9:
-            return seconds
-    except ValueError:
-        pass
-    raise ValueError(f"ANYMETAL_TIME_LIMIT must be a number of seconds above 0, not {text!r}")

@@ -5,9 +5,11 @@ Starting them costs tens of milliseconds, so nothing here runs when the cache ha
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib.util
 import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from anymetal.errors import ToolchainError
@@ -44,58 +46,61 @@ def host_triple() -> str:
     return f"{machine}-unknown-linux-gnu"
 
 
+def native_library(note: object, folder: Path, names: Sequence[str]) -> bytes:
+    """The library of several of our own C++ files (what a helper is asked for)."""
+    return link_shared(*(compile_native(folder / name) for name in names))
+
+
 def compile_native(source: Path) -> bytes:
     """An object file from one of our own C++ files, for this machine."""
-    with _workspace() as folder:
-        output = folder / "native.o"
-        arguments = ["-triple", host_triple(), "-emit-obj", *_FREESTANDING]
-        _run("clang", "-cc1", *arguments, "-x", "c++", "-std=c++17", "-o", output, source)
-        return output.read_bytes()
+    arguments = ["-triple", host_triple(), "-emit-obj", *_FREESTANDING]
+    return _made("clang", "-cc1", *arguments, "-x", "c++", "-std=c++17", "-o", "-", source)
 
 
 def link_shared(*objects: bytes) -> bytes:
     """A shared library from object files; every symbol it lacks must exist when it is loaded."""
-    with _workspace() as folder:
-        inputs = [folder / f"{number}.o" for number in range(len(objects))]
-        for path, content in zip(inputs, objects, strict=True):
-            path.write_bytes(content)
-        output = folder / "linked.so"
-        _run("ld.lld", "-shared", "-z", "now", "--threads=1", "-o", output, *inputs)
-        return output.read_bytes()
+    arguments = ("ld.lld", "-shared", "-z", "now", "--threads=1", "-o", "-")
+    with contextlib.ExitStack() as files:
+        inputs = [files.enter_context(_in_memory(content)) for content in objects]
+        return _made(*arguments, *(f"/proc/self/fd/{file}" for file in inputs), files=inputs)
 
 
-class _workspace:
-    """A private folder for the files of one tool run; imports what it needs when it needs it."""
-
-    def __enter__(self) -> Path:
-        from tempfile import TemporaryDirectory
-
-        self._folder = TemporaryDirectory(prefix="anymetal-")
-        return Path(self._folder.name)
-
-    def __exit__(self, *_: object) -> None:
-        self._folder.cleanup()
+@contextlib.contextmanager
+def _in_memory(content: bytes) -> Iterator[int]:
+    """A file that has no name, so nothing is left of it, however this process ends."""
+    file = os.memfd_create("anymetal")
+    with os.fdopen(file, "wb") as stream:
+        stream.write(content)
+        stream.flush()
+        yield file
 
 
-def _run(*arguments: str | Path) -> None:
-    status, _, messages = run(*arguments)
+def _made(*arguments: str | Path, files: Sequence[int] = ()) -> bytes:
+    status, output, messages = _run(*arguments, files=files)
     if status:
         beginning = "\n".join(messages.splitlines()[:20])
         raise ToolchainError(f"`zig {arguments[0]}` failed with status {status}:\n{beginning}")
+    return output
 
 
 def run(*arguments: str | Path, text: str = "", folder: Path | None = None) -> tuple[int, str, str]:
-    """Exit status, output and messages of a tool, which reads `text` from its input.
+    """Exit status, output and messages of a tool, which reads `text` from its input."""
+    status, output, messages = _run(*arguments, text=text, folder=folder)
+    return status, output.decode(), messages
 
-    The input is a file: the other end of a pipe could be open in a child of ours that was forked
-    meanwhile, and then would never end.
+
+def _run(
+    *arguments: str | Path, text: str = "", folder: Path | None = None, files: Sequence[int] = ()
+) -> tuple[int, bytes, str]:
+    """Runs a tool, which inherits these files.
+
+    Its input is a file, too: the other end of a pipe could be open in a child of ours that was
+    forked meanwhile, and then would never end.
     """
     import subprocess
-    from tempfile import TemporaryFile
 
-    with TemporaryFile() as given:
-        given.write(text.encode())
-        given.seek(0)
+    with _in_memory(text.encode()) as given:
+        os.lseek(given, 0, os.SEEK_SET)
         try:
             with turns.starting:
                 process = subprocess.Popen(
@@ -104,9 +109,14 @@ def run(*arguments: str | Path, text: str = "", folder: Path | None = None) -> t
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE,
                     cwd=folder,
+                    pass_fds=files,
                 )
         except OSError as error:
             raise ToolchainError(f"{zig_path()} does not start: {error}. {_REMEDY}") from error
     with process:
-        output, messages = process.communicate()
-    return process.returncode, output.decode(), messages.decode(errors="replace")
+        try:
+            output, messages = process.communicate()
+        except BaseException:  # Ctrl-C, say
+            process.kill()
+            raise
+    return process.returncode, output, messages.decode(errors="replace")

@@ -6,21 +6,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-import mlx.core as mx
-
 from anymetal.errors import KernelLaunchError
-from anymetal.signature import KernelDefinition, Template
 from anymetal.source import KernelSource
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # variant.py needs neither, where kernels are compiled
+    import mlx.core as mx
+
     from anymetal.runtime.arrays import Exporter
+    from anymetal.signature import KernelDefinition, Template
 
 
 Extent = tuple[int, int, int]
 
 #: A rule for mx.vmap: inputs and their batch axes to outputs and theirs. None: no axis.
 Lift = Callable[
-    [Sequence[mx.array], Sequence[int | None]], tuple[Sequence[mx.array], Sequence[int]]
+    [Sequence["mx.array"], Sequence[int | None]], tuple[Sequence["mx.array"], Sequence[int]]
 ]
 
 MAX_THREADS_PER_THREADGROUP = 1024

@@ -310,7 +310,7 @@ threads_per_threadgroup => 3 5 2
 
 
 def test_attributes() -> None:
-    from anymetal.signature import ATTRIBUTES
+    from anymetal.source import ATTRIBUTES
 
     assert set(_ATTRIBUTES) == set(ATTRIBUTES)
     run = Expressions([f"__am_attr_{name}()" for name in _ATTRIBUTES])

@@ -77,9 +77,11 @@ class Machine(NamedTuple):
         return frozenset(f[1:] for f in self.features.split(",") if f.startswith("+"))
 
 
-def compile_kernel(source: KernelSource, variant: Variant, stages: Stages | None = None) -> bytes:
+def compile_kernel(
+    source: KernelSource, variant: Variant, stages: Stages | None = None, raw: str | None = None
+) -> bytes:
     """An object file that exports `am_entry`, and `am_stores` (certain.py); `stages` is told how
-    things go.
+    things go. `raw` is what Clang makes of the kernel, if it was asked before.
 
     Raises MetalCompileError for errors in the Metal text, KernelLoadError for too much threadgroup
     memory, UnsupportedFeatureError for what the CPU target lacks, CompilerError for our defects.
@@ -88,7 +90,7 @@ def compile_kernel(source: KernelSource, variant: Variant, stages: Stages | None
     try:
         with turns.llvm:
             machine = machine_for(variant.cpu)
-        program = thread_program(source, large=variant.large, stages=stages)
+        program = thread_program(source, large=variant.large, stages=stages, raw=raw)
         stages.made("thread program", lambda: print_program(program))
         stores = _constant("am_stores", certain_stores(program))
         text = vector_ir(program, variant, machine, stages) + stores
@@ -113,14 +115,17 @@ def thread_program(
     large: bool = False,
     check: Callable[[Program, Stage], None] | None = None,
     stages: Stages | None = None,
+    raw: str | None = None,
 ) -> Program:
     """The optimised, scalar program of one thread.
 
-    `large`: arrays may have 2^31 elements; `check` sees the program after each pass (ir/spec.py).
+    `large`: arrays may have 2^31 elements; `check` sees the program after each pass (ir/spec.py);
+    `raw`: what Clang makes of the kernel, if it was asked before.
     """
     stages = stages or Stages()
-    with stages.stage("front end"):
-        raw = compile_to_ir(source)
+    if raw is None:
+        with stages.stage("front end"):
+            raw = compile_to_ir(source)
     with stages.stage("optimiser"):
         text = optimise(raw, large=large)
     with stages.stage("passes"):

@@ -7,11 +7,13 @@ from pathlib import Path
 from anymetal import debug
 from anymetal.errors import ToolchainError
 from anymetal.frontend import strict
-from anymetal.runtime import cache, identity, turns, zig
+from anymetal.runtime import cache, identity, turns
 from anymetal.runtime.pool import kernel_text, load_kernel
 from anymetal.source import KernelSource
 from anymetal.targets.cpu.stages import DebugStages, Stages
 from anymetal.targets.cpu.variant import Variant
+
+_BUILD = "anymetal.targets.cpu.build:build"
 
 _entries: dict[tuple[KernelSource, Variant], int] = {}
 _stores: dict[int, str] = {}  #: by the address of the entry
@@ -71,16 +73,21 @@ def _library_of(
         with turns.making(key):
             path = cache.get(key)
             if path is None:
-                return "compiled", _compiled(source, variant, key, stages)
+                library = shared_library(source, variant, stages)
+                return "compiled", cache.put(key, ".so", library, f"kernel {source.name}")
     return "from the disk cache", path
 
 
-def _compiled(source: KernelSource, variant: Variant, key: str, stages: Stages) -> Path:
-    with turns.llvm:  # nobody shall fork while it is imported
-        # A process that finds its kernels in the cache never imports the compiler.
-        from anymetal.targets.cpu.compiler import compile_kernel
+def shared_library(source: KernelSource, variant: Variant, stages: Stages) -> bytes:
+    """The kernel, compiled in a helper process; raises what `compile_kernel` does."""
+    from anymetal.runtime import helpers  # not needed by who finds all in the cache
 
-    code = compile_kernel(source, variant, stages)
-    with stages.stage("link"):
-        library = zig.link_shared(code)
-    return cache.put(key, ".so", library, f"kernel {source.name}")
+    def note(told: dict[str, float] | tuple[str, str]) -> None:
+        if isinstance(told, dict):
+            stages.times.update(told)
+        else:
+            stages.made(told[0], lambda: told[1])
+
+    library = helpers.compile(source.name, _BUILD, source, variant, stages.level, note=note)
+    assert isinstance(library, bytes)
+    return library

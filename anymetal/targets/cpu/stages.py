@@ -24,6 +24,7 @@ class Stages:
 
     def __init__(self) -> None:
         self.times: dict[str, float] = {}  #: seconds, in the order of the stages
+        self.level = 0  #: of `ANYMETAL_DEBUG`: what it asks for shall be made as text
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
 import threading
 import timeit
-import types
 
 import mlx.core as mx
 import numpy as np
 import pytest
 
 from anymetal.errors import KernelLaunchError, KernelMemoryError
-from anymetal.runtime import cache
+from anymetal.runtime import cache, zig
 from anymetal.runtime.bridge import loader, recipe
 from anymetal.signature import KernelDefinition, SignatureGenerator
 from anymetal.targets import cpu
@@ -44,13 +42,11 @@ def compiled(monkeypatch, tmp_path):
     """A compiler that takes the body for the C++ text of one group; records what it compiles."""
     compiled = []
 
-    def compile_kernel(source, variant, stages):
+    def shared_library(source, variant, stages):
         compiled.append((source, variant))
-        return object_of(source.body)
+        return zig.link_shared(object_of(source.body))
 
-    module = types.ModuleType("anymetal.targets.cpu.compiler")
-    module.compile_kernel = compile_kernel
-    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setattr(library, "shared_library", shared_library)
     monkeypatch.setattr(library, "_entries", {})
     monkeypatch.setenv("ANYMETAL_CACHE_DIR", str(tmp_path / "cache"))
     return compiled
@@ -218,15 +214,15 @@ def test_another_process_needs_no_compiler(compiled):
 
 
 FRESH_PROCESS = """
-import time, types
-def compile_kernel(source, variant, stages):
+import time
+from anymetal.runtime import zig
+from anymetal.targets.cpu import library
+def shared_library(source, variant, stages):
     print("compiled", end=" ")
-    return object_of(source.body)
-module = types.ModuleType("anymetal.targets.cpu.compiler")
-module.compile_kernel = compile_kernel
-sys.modules[module.__name__] = module
-for name in ("subprocess", "tempfile"):  # tests.runtime.native has imported them
-    del sys.modules[name]
+    return zig.link_shared(object_of(source.body))
+library.shared_library = shared_library
+for name in ("subprocess", "tempfile", "socket"):  # tests.runtime.native has imported them
+    sys.modules.pop(name, None)
 import mlx.core as mx
 import anymetal
 body = "static_cast<float*>(buffers[1])[group] = 2 * static_cast<const float*>(buffers[0])[group];"
@@ -237,7 +233,7 @@ start = time.perf_counter()
               threadgroup=(1, 1, 1))
 taken = time.perf_counter() - start
 print(y[7].item(), taken < 0.25)
-print([name for name in ("numpy", "llvmlite", "subprocess", "tempfile", "rich", "typer")
+print([name for name in ("numpy", "llvmlite", "socket", "subprocess", "tempfile", "rich", "typer")
        if name in sys.modules], end=" ")
 """
 

@@ -1,0 +1,45 @@
+"""A Python interpreter that may be started beside this process.
+
+`sys.executable` need not be one: where Python is part of an application, it is that application,
+and starting it would open the application once more. So a program counts by its name, and by what
+the installation of Python has; whether it is the same Python, a helper finds out (helper_main.py).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+
+_NAMES = re.compile(r"\.?(python|pypy)[\d.]*[a-z]*(-dbg|-wrapped)?")
+
+
+def interpreter() -> str | None:
+    """The path of one; None if this Python is part of an application that brings none."""
+    for path in _candidates():
+        if os.path.isabs(path) and os.access(path, os.X_OK) and os.path.isfile(path):
+            return path
+    return None
+
+
+def search_path() -> list[str]:
+    """Where this process finds modules, as another process may be told."""
+    folders = []
+    for folder in sys.path:
+        if isinstance(folder, str):  # others are for finders that somebody has installed
+            try:
+                folders.append(os.path.abspath(folder))
+            except FileNotFoundError:  # relative to a directory that is gone
+                continue
+    return folders
+
+
+def _candidates() -> Iterator[str]:
+    if not getattr(sys, "frozen", False):  # PyInstaller and its like: Python inside a program
+        for path in (sys.executable, getattr(sys, "_base_executable", None)):
+            if path and _NAMES.fullmatch(os.path.basename(path)):
+                yield path
+        version = f"{sys.version_info[0]}.{sys.version_info[1]}"
+        for name in (f"python{version}", "python3"):
+            yield os.path.join(sys.base_exec_prefix, "bin", name)
