@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from anymetal.runtime import cache
-from anymetal.runtime.bridge.native import Unusable, load
+from anymetal.runtime.bridge.native import Native, Unusable, load
 from anymetal.runtime.bridge.recipe import Missing, Recipe, recipe
 
 _PATIENCE = 600  #: seconds for the compiler
@@ -36,29 +36,37 @@ def main() -> int:
         return 1
     if len(sys.argv) > 1:
         return _build_at(wanted, Path(sys.argv[1]))
-    with _alone():
-        if wanted.library() is None and wanted.failure() is None:
-            _build(wanted)
+    build(wanted)
     return int(wanted.library() is None)
 
 
-def _build(wanted: Recipe) -> None:
+def build(wanted: Recipe) -> Native | None:
+    """The bridge, if nobody has built it or tried to; then it is in the cache, too."""
+    with _alone():
+        if wanted.library() is None and wanted.failure() is None:
+            return _build(wanted)
+    return None
+
+
+def _build(wanted: Recipe) -> Native | None:
     with tempfile.TemporaryDirectory(prefix="anymetal-") as folder:
         library = Path(folder) / "bridge.so"
         command = [*wanted.command, "-o", str(library)]
         log = _compile(command)
         if not library.exists():
             cache.put(wanted.failure_key, ".log", log.encode())
-            return
+            return None
         # A crash in the next lines leaves this log behind, and nobody tries again.
         note = cache.put(wanted.failure_key, ".log", f"{log}\ncrashed when loaded\n".encode())
+        native = None
         try:
-            load(library)
+            native = load(library)
         except Unusable as error:
             cache.put(wanted.failure_key, ".log", f"{log}\n{error}\n".encode())
         else:
             cache.put(wanted.key, ".so", library.read_bytes(), "the bridge to MLX")
         note.unlink(missing_ok=True)
+        return native
 
 
 def _build_at(wanted: Recipe, library: Path) -> int:

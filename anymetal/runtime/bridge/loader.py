@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from anymetal.errors import ToolchainError
 from anymetal.runtime import cache
+from anymetal.runtime.interpreter import interpreter, search_path
 
 if TYPE_CHECKING:  # what it takes to build and load costs milliseconds to import
     from anymetal.runtime.bridge.native import Native
+    from anymetal.runtime.bridge.recipe import Recipe
 
 
 class Bridge:
@@ -29,6 +31,7 @@ class Bridge:
         self._settled = False
         self._native: Native | None = None
         self._builder: int | None = None
+        self._postponed = False  #: until somebody must have it: it would be built in this process
 
     def native(self) -> Native | None:
         """The extension; None as long as there is no bridge."""
@@ -42,6 +45,8 @@ class Bridge:
 
     def require(self) -> Native:
         """The extension, even if it must be built first; raises ToolchainError."""
+        if self._postponed:
+            self._settled = self._postponed = False
         if not self._settled:
             self._advance(True)
         if self._native is None:
@@ -74,9 +79,15 @@ class Bridge:
             wanted = recipe()
             path = wanted.library()
             if path is None and self._builder is None and wanted.failure() is None:
-                self._builder = _start_build()
-                return self._step(True) if wait else False
-            if path is not None:
+                if program := interpreter():
+                    self._builder = _start_build(program)
+                    return self._step(True) if wait else False
+                if not wait:
+                    self._postponed = True
+                    return True
+                self._native = _built_here(wanted)
+                path = wanted.library()
+            if path is not None and self._native is None:
                 self._native = load(path)
         except (Missing, Unusable, OSError):  # the last one: no process for the build
             pass  # `status` tells
@@ -127,6 +138,11 @@ def status() -> Status:
     if log := wanted.failure():
         remedy = f"{log} has the compiler's words; delete it to try again"
         return Status(False, f"could not be built {wanted.versions}", remedy)
+    if interpreter() is None:
+        remedy = (
+            "there is no Python interpreter to start; ANYMETAL_BRIDGE=wait builds it in-process"
+        )
+        return Status(False, "not built yet", remedy)
     remedy = "the first call of a kernel starts that in the background; it takes seconds"
     return Status(False, "not built yet", remedy)
 
@@ -138,20 +154,28 @@ def _mode() -> str:
     return text
 
 
-def _start_build() -> int:
+def _built_here(wanted: Recipe) -> Native | None:
+    """The bridge, built without a process of its own: there is no interpreter to start."""
+    from anymetal.runtime.bridge.build import build
+
+    with _progress():
+        return build(wanted)
+
+
+def _start_build(program: str) -> int:
     """The id of a process that builds the bridge."""
     environment = {
         **os.environ,
         # It is to find the same packages as we do, and to share our cache even where that is a
         # temporary folder of this process.
-        "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path),
+        "PYTHONPATH": os.pathsep.join(search_path()),
         "PYTHONSAFEPATH": "1",
         "ANYMETAL_CACHE_DIR": str(cache.cache_directory()),
     }
     null = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in range(3)]
-    command = [sys.executable, "-m", "anymetal.runtime.bridge.build"]
+    command = [program, "-m", "anymetal.runtime.bridge.build"]
     # A session of its own: Ctrl-C is for the program, not for the build.
-    return os.posix_spawn(sys.executable, command, environment, file_actions=null, setsid=True)
+    return os.posix_spawn(program, command, environment, file_actions=null, setsid=True)
 
 
 def _ended(process: int, wait: bool) -> bool:
