@@ -9,7 +9,7 @@ JOBS   ?= 2
 MLX    ?= cpu
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow check bench wheel clean
+.PHONY: help demo test test-slow check bench wheel lock clean
 
 help:
 	@echo "make demo    what AnyMetal does, in under a minute"
@@ -18,15 +18,16 @@ help:
 	@echo "make check   ruff and mypy"
 	@echo "make bench   speed beside hand-written C++, PyTorch, MLX and NumPy"
 	@echo "make wheel   a wheel with the bridge to MLX inside, for this Python and this MLX"
+	@echo "make lock    choose the versions of development and CI anew"
 	@echo "make clean   remove the environment"
 
-demo: $(VENV)/.stamp-demo
+demo: $(VENV)/.stamp-dev
 	$(BIN)/anymetal demo
 
-test: $(VENV)/.stamp-test
+test: $(VENV)/.stamp-dev
 	$(BIN)/python -m pytest -n $(JOBS) $(PYTEST_ARGS)
 
-test-slow: $(VENV)/.stamp-test
+test-slow: $(VENV)/.stamp-dev
 	$(BIN)/python -m pytest -n $(JOBS) -m slow $(PYTEST_ARGS)
 
 check: $(VENV)/.stamp-dev
@@ -39,15 +40,40 @@ bench: $(VENV)/.stamp-bench
 	$(if $(BENCH_ARGS),,$(BIN)/python -m benchmarks.paths --write)
 
 # Not isolated: the bridge must be built for the MLX that it will meet.
-wheel: $(VENV)/.stamp-wheel
+wheel: $(VENV)/.stamp-dev
 	ANYMETAL_SHIP_BRIDGE=1 $(BIN)/python -m pip wheel --quiet --disable-pip-version-check \
 	  --no-deps --no-build-isolation --wheel-dir dist .
 	@ls dist/*.whl
 
+# The lock file has the hash of every file that pip may install, for all supported versions of
+# Python. The bill of materials in the wheel (PEP 770) lists what a user's installation is made of.
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.10 --upgrade \
+  --generate-hashes --no-header --no-annotate --no-emit-index-url --extra $(MLX)
+lock: $(VENV)/.stamp-lock
+	$(LOCK) --extra dev pyproject.toml --output-file requirements.lock
+	$(LOCK) pyproject.toml --output-file $(VENV)/runtime.lock
+	$(PYTHON) -m venv --clear --without-pip $(VENV)/runtime
+	$(BIN)/python -m pip --python $(VENV)/runtime/bin/python install --quiet \
+	  --disable-pip-version-check --require-hashes --requirement $(VENV)/runtime.lock
+	$(BIN)/cyclonedx-py environment --output-reproducible --short-PURLs --mc-type library \
+	  --pyproject pyproject.toml --output-file anymetal.cdx.json $(VENV)/runtime/bin/python
+
 clean:
 	rm -rf $(VENV)
 
-# A stamp is younger than pyproject.toml when its packages are installed.
+# A stamp is younger than pyproject.toml when its packages are installed. What the demo and the tests
+# use is locked, as far as the back end is the CPU's.
+$(VENV)/.stamp-dev: pyproject.toml requirements.lock | $(VENV)/bin/python
+ifeq ($(MLX),cpu)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	  --require-hashes --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	  --no-deps --no-build-isolation --editable .
+else
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(MLX),dev]'
+endif
+	@touch $@
+
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' || { \
 	  echo "AnyMetal needs Python 3.10 to 3.13, but $(PYTHON) is:" >&2; \

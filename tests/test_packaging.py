@@ -1,0 +1,62 @@
+"""What is installed and what is shipped: the lock file, and the bill of materials in the wheel."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+def project() -> dict[str, Any]:
+    tomllib = pytest.importorskip("tomllib")  # of Python 3.11
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def canonical(requirement: str) -> str:
+    """The name that a requirement begins with, in PyPI's normal form."""
+    name = re.match(r"[\w.-]+", requirement.strip())
+    assert name, requirement
+    return re.sub(r"[-_.]+", "-", name[0]).lower()
+
+
+def wanted(names: tuple[str, ...]) -> set[str]:
+    """Packages of the project and of these extras, without those of the back end."""
+    extras, found = project()["optional-dependencies"], set(project()["dependencies"])
+    for name in names:
+        for requirement in extras[name]:
+            inner = re.match(r"anymetal\[([\w,]+)\]", requirement)
+            if inner:
+                found |= wanted(tuple(inner[1].split(",")))
+            else:
+                found.add(requirement)
+    return {canonical(one) for one in found}
+
+
+def test_the_lock_has_a_hash_for_each_package_of_development() -> None:
+    text = (ROOT / "requirements.lock").read_text().replace("\\\n", " ")
+    lines = [line for line in text.splitlines() if line.strip()]
+    assert all("==" in line and " --hash=sha256:" in line for line in lines)
+    assert {canonical(line) for line in lines} >= wanted(("cpu", "dev"))
+
+
+def test_the_wheel_has_a_bill_of_materials(tmp_path: Path) -> None:
+    pytest.importorskip("hatchling")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = [one for one in archive.namelist() if ".dist-info/sboms/" in one]
+        bill = json.loads(archive.read(name))
+    assert bill["bomFormat"] == "CycloneDX"
+    assert bill["metadata"]["component"]["name"] == "anymetal"
+    listed = {canonical(one["name"]) for one in bill["components"]}
+    assert listed >= wanted(())
+    assert all(one["purl"].startswith("pkg:pypi/") for one in bill["components"])
