@@ -11,6 +11,7 @@ from anymetal.errors import (
     KernelMemoryError,
     KernelTimeoutError,
     MetalCompileError,
+    StrayAccessWarning,
     ToolchainError,
     UnsupportedFeatureError,
 )
@@ -38,6 +39,7 @@ __all__ = [
     "MetalCompileError",
     "MetalKernel",
     "MetalLibrary",
+    "StrayAccessWarning",
     "ToolchainError",
     "UnsupportedFeatureError",
     "__version__",

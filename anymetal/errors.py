@@ -15,6 +15,10 @@ class AnyMetalWarning(UserWarning):
     """The kernel runs here, but plain MLX would refuse it or treat it differently."""
 
 
+class StrayAccessWarning(AnyMetalWarning):
+    """A kernel reads outside of its arrays; it got 0 there and went on."""
+
+
 class MetalCompileError(AnyMetalError, RuntimeError):
     """The kernel's Metal text does not compile; `diagnostics` names the user's lines."""
 
@@ -57,7 +61,7 @@ class KernelRefusedError(AnyMetalError, PermissionError):
 
 
 class KernelMemoryError(AnyMetalError, RuntimeError):
-    """A running kernel touched memory that does not exist."""
+    """A running kernel touched memory that does not exist, or that is not its own."""
 
 
 class KernelTimeoutError(AnyMetalError, TimeoutError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from anymetal.ir.types import FLOAT, I1, I32, PTR, VOID, Type
+from anymetal.ir.types import FLOAT, I1, I32, I64, PTR, VOID, Type
 
 Signature = tuple[Type, tuple[Type, ...]]
 
@@ -35,6 +35,9 @@ AHEAD_READ, AHEAD_WRITE = "__am_ahead_read", "__am_ahead_write"
 NEXT_READ = "__am_next_read"
 #: For the line of the first lane's address, some time before the end of the block.
 LINE_READ = "__am_line_read"
+#: An access of a checked build: whether it is outside of its array, where it begins there, numbers
+#: of the array and of the access, and the record for it (see passes/checked.py).
+STRAY = "__am_stray"
 #: Where a thread stands, and how many there are.
 POSITIONS = frozenset(f"__am_{name}" for name in _POSITIONS)
 #: Whether the processor multiplies by powers of two, and that product (see simd/scaling.py).
@@ -55,6 +58,7 @@ INTRINSICS: dict[str, Signature] = {
     AHEAD_WRITE: (VOID, (PTR,)),
     NEXT_READ: (VOID, (PTR,)),
     LINE_READ: (VOID, (PTR,)),
+    STRAY: (VOID, (I1, I64, I32, I32, PTR)),
     SCALES: (I1, ()),
     SCALE: (FLOAT, (FLOAT, FLOAT)),
 }
@@ -78,6 +82,7 @@ _WITH_EFFECT = (
     "__am_threadgroup_barrier",
     "__am_simdgroup_barrier",
     "__am_log",
+    STRAY,
     "llvm.memcpy.",
     "llvm.memmove.",
     "llvm.memset.",

@@ -2,6 +2,7 @@
 // shape and strides of an evaluated array of any dtype. Called with the GIL held.
 
 #include "libc.h"
+#include "launch.h"
 
 struct Tensor {  // DLTensor of the DLPack standard
   uint8_t* data;
@@ -39,16 +40,32 @@ static bool row_contiguous(const Tensor* tensor) {
   return packed;
 }
 
+// The memory between the first and the last element in it.
+static am_extent extent_of(const Tensor* tensor) {
+  uint64_t itemsize = uint64_t{tensor->bits} * tensor->lanes / 8, elements = 1, before = 0, behind = 0;
+  for (int32_t axis = tensor->axes - 1; axis >= 0; --axis) {
+    if (tensor->shape[axis] == 0) return {};
+    int64_t stride = tensor->strides ? tensor->strides[axis] : static_cast<int64_t>(elements);
+    int64_t reach = (tensor->shape[axis] - 1) * stride;
+    (reach < 0 ? before : behind) += static_cast<uint64_t>(reach < 0 ? -reach : reach);
+    elements *= static_cast<uint64_t>(tensor->shape[axis]);
+  }
+  return {before * itemsize, (before + behind + 1) * itemsize};
+}
+
 extern "C" {
 
-// Writes the address of each array's first element to buffers[slots[i]], and to strided[i] whether
-// it is something else than row-contiguous. Returns how many are, or -1 with a Python exception.
-int64_t am_bind(Object* capsules, const int32_t* slots, void** buffers, uint8_t* strided) {
+// Writes the address of each array's first element to buffers[slots[i]], what memory it has to
+// extents[slots[i]], and to strided[i] whether it is something else than row-contiguous. Returns how
+// many are, or -1 with a Python exception.
+int64_t am_bind(Object* capsules, const int32_t* slots, void** buffers, am_extent* extents,
+                uint8_t* strided) {
   int64_t count = PyList_Size(capsules), found = 0;
   for (int64_t i = 0; i < count; ++i) {
     Tensor* tensor = tensor_in(PyList_GetItem(capsules, i));
     if (!tensor) return -1;
     buffers[slots[i]] = tensor->data + tensor->offset;
+    extents[slots[i]] = extent_of(tensor);
     strided[i] = !row_contiguous(tensor);
     found += strided[i];
   }

@@ -64,21 +64,40 @@ class Exporter(Protocol):
         """A capsule with the address; the array stays as it is while the capsule lives."""
 
 
+class BufferExtent(ctypes.Structure):
+    """The memory of a buffer, as `am_extent` in launch.h."""
+
+    _fields_ = [("before", ctypes.c_uint64), ("bytes", ctypes.c_uint64)]
+
+
 class Arguments:
     """The buffer addresses of a launch; written anew for each one, by one thread at a time.
 
-    `slots` gives, for each array that `bind` gets, its position among the buffers.
+    `slots` gives, for each array that `bind` gets, its position among the buffers. Behind the
+    addresses stands that of `extents`, what memory each buffer has (`am_extent` in launch.h), and
+    room for what a checked build notes.
     """
 
-    __slots__ = ("_addresses", "_pool", "_slots", "_strided", "buffers")
+    __slots__ = ("_addresses", "_pool", "_slots", "_strided", "buffers", "extents")
 
     def __init__(self, pool: Pool, buffers: int, slots: Sequence[int]) -> None:
         self._pool = pool
-        self.buffers = (ctypes.c_uint64 * max(buffers, 1))()
+        self.buffers = (ctypes.c_uint64 * (buffers + 2))()
+        self.extents = (BufferExtent * buffers)()
+        self.buffers[buffers] = ctypes.addressof(self.extents)
         self._slots = (ctypes.c_int32 * len(slots))(*slots)
         self._strided = (ctypes.c_uint8 * len(slots))()
-        memory = (self._slots, self.buffers, self._strided)  # as `am_bind` wants them
+        memory = (self._slots, self.buffers, self.extents, self._strided)  # as `am_bind` wants them
         self._addresses = [ctypes.addressof(block) for block in memory]
+
+    def describe(self, slot: int, numbers: Numbers) -> None:
+        """Binds what a parameter says about an input."""
+        self.buffers[slot] = numbers.address
+        self.extents[slot].bytes = numbers.bytes
+
+    def note(self, strays: int) -> None:
+        """Where a checked build notes what strays (`am_strays` in launch.h)."""
+        self.buffers[len(self.extents) + 1] = strays
 
     def bind(self, arrays: list[Exporter], contiguous: bool) -> list[object]:
         """Writes the addresses of evaluated arrays; whoever holds the result keeps them alive.
@@ -103,13 +122,14 @@ class Numbers(NamedTuple):
 
     memory: ctypes.Array[ctypes.c_int32] | ctypes.Array[ctypes.c_int64] | ctypes.c_int32
     address: int
+    bytes: int  #: that mean something; there is more memory behind them
 
 
 @functools.lru_cache(maxsize=1024)
 def shape_numbers(shape: tuple[int, ...]) -> Numbers:
     """`<input>_shape`, an int32 for each axis."""
     memory = (ctypes.c_int32 * max(len(shape), _ROOM // 4))(*shape)
-    return Numbers(memory, ctypes.addressof(memory))
+    return Numbers(memory, ctypes.addressof(memory), 4 * len(shape))
 
 
 @functools.lru_cache(maxsize=1024)
@@ -123,11 +143,11 @@ def size_numbers(size: int) -> Numbers:
     """The element count behind `<input>_size`, one uint32."""
     number = ctypes.c_int32(size)  # wraps beyond 32 bits; the bits are those of the uint32
     memory = (ctypes.c_int32 * (_ROOM // 4))(number)
-    return Numbers(memory, ctypes.addressof(memory))
+    return Numbers(memory, ctypes.addressof(memory), 4)
 
 
 def stride_numbers(pool: Pool, capsule: object, ndim: int) -> Numbers:
     """`<input>_strides` of an array bound by `Arguments`, an int64 for each axis, in elements."""
     memory = (ctypes.c_int64 * max(ndim, _ROOM // 8))()
     pool.strides(capsule, ctypes.addressof(memory))
-    return Numbers(memory, ctypes.addressof(memory))
+    return Numbers(memory, ctypes.addressof(memory), 8 * ndim)

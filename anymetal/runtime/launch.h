@@ -22,6 +22,27 @@ struct am_worker {
 
 constexpr uint32_t AM_LOCKS = 256, AM_LOCK_BYTES = 64;
 
+// The memory of a buffer: `bytes` in all, `before` of them in front of its address (the elements of a
+// view with negative strides).
+struct am_extent {
+  uint64_t before, bytes;
+};
+
+// Accesses outside of their arrays, of one kind, which a checked build (passes/checked.py) has kept
+// from happening: how many, and that of the thread with the lowest number.
+struct am_stray_kind {
+  uint64_t count, number, position;  // where it begins, from the beginning of the array on
+  uint32_t array, site, thread[3];
+};
+
+struct am_strays {
+  am_stray_kind reads, writes;
+  int32_t lock;
+};
+
+// `buffers` are addresses; behind them that of an am_extent of each, and that of an am_strays, of
+// which only checked builds know.
+//
 // Threadgroups are numbered x fastest, then y, then z; the entry runs those in [first, last). Each
 // thread that took part calls it once more at the end, with first == last.
 using Entry = void(void* const* buffers, const am_launch*, uint64_t first, uint64_t last,

@@ -71,7 +71,7 @@ class Pool:
         #: Binds arrays (see arrays.cpp); needs the GIL.
         self.bind = with_gil.am_bind
         self.bind.restype = ctypes.c_int64
-        self.bind.argtypes = [ctypes.py_object] + [ctypes.c_void_p] * 3
+        self.bind.argtypes = [ctypes.py_object] + [ctypes.c_void_p] * 4
         self.strides = with_gil.am_strides
         self.strides.restype = ctypes.c_int64
         self.strides.argtypes = [ctypes.py_object, ctypes.c_void_p]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from anymetal.ir import types as t
-from anymetal.ir.calls import AHEAD_READ, AHEAD_WRITE, ALL, APART, LINE_READ, NEXT_READ
+from anymetal.ir.calls import AHEAD_READ, AHEAD_WRITE, ALL, APART, LINE_READ, NEXT_READ, STRAY
 from anymetal.ir.model import Block, Instr, threadgroup_layout
 from anymetal.ir.problem import Problem
 from anymetal.simd import ahead
@@ -36,6 +36,7 @@ from anymetal.simd.rendezvous import Rendezvous
 from anymetal.simd.row_forms import RowForms
 from anymetal.simd.scaling import Scaling, VectorScaling
 from anymetal.simd.spread_lanes import WORDS, SpreadLanes
+from anymetal.simd.strays import Strays
 from anymetal.simd.tiles import TileAccess
 from anymetal.simd.values import SCALAR, VECTOR, Values, buffer_name
 from anymetal.simd.writer import Writer
@@ -103,6 +104,7 @@ class GangFunction:
         self.everywhere = Everywhere(self.w, self.v, self.masks, edge=masked)
         self.scaling = Scaling(self.w, self.v, target)
         self.log = Log(self.w, self.v, self.masks)
+        self.strays = Strays(self.w, self.v, self.masks)
         self.slots: dict[object, str] = {}  #: mask slots
         self.entry_mask: Mask = self._entry_mask() if masked else None
         self._region(analysis.tree.root)
@@ -372,6 +374,8 @@ class GangFunction:
             self.w.end_block()
         elif instr.arg == LOG:
             self.log.emit(instr, mask)
+        elif instr.arg == STRAY:
+            self.strays.emit(instr, mask)
         elif not (self.scaling.emit(instr) or self.positions.emit(instr)):
             raise Problem(f"unknown intrinsic {instr.arg}")
 

@@ -44,7 +44,7 @@ def run(kernel: MetalKernel, *inputs: Any, **call: Any) -> list[mx.array]:
 _double = kernel("double", "out[i] = 2 * x[i];")
 _negate_sin = kernel("minus_sin", "out[i] = -metal::precise::sin(x[i]);")
 _broken = kernel("broken", "out[i] = x[i] + nonsense;")
-_faulty = kernel("faulty", "out[i] = x[(1l << 45) + i];")
+_faulty = kernel("faulty", "out[(1l << 45) + i] = x[i];")
 _endless = kernel("endless", "volatile int on = 1; while (on) {} out[i] = x[i];")
 _slow = kernel(
     "slow",
@@ -82,7 +82,7 @@ def broken(x: mx.array, **call: Any) -> mx.array:
 
 
 def faulty(x: mx.array, **call: Any) -> mx.array:
-    """Reads where no memory is."""
+    """Writes where no memory is."""
     return run(_faulty, x, **call)[0]
 
 

@@ -157,7 +157,7 @@ def test_a_fault_is_raised_by_eval():
     RuntimeError of eval.
     """
     y = faulty(X)
-    with pytest.raises(KernelMemoryError, match="`faulty` was stopped by a segmentation fault"):
+    with pytest.raises(KernelMemoryError, match="`faulty`: `out` has 8 elements; thread"):
         mx.eval(y)
     assert works()
 
@@ -186,7 +186,7 @@ def test_every_stream_that_waited_for_a_fault_raises_it():
     y = faulty(X, stream=first)
     mx.async_eval(double(y, stream=second))
     for stream in (second, first):  # the one that waits first: who raises an error forgets it
-        with pytest.raises(KernelMemoryError, match="`faulty` was stopped by"):
+        with pytest.raises(KernelMemoryError, match="`faulty`: `out` has 8 elements"):
             mx.synchronize(stream)
     for stream in (first, second):
         assert double(X, stream=stream).tolist() == [2] * 8
@@ -254,14 +254,14 @@ def test_the_traceback_shows_the_evaluation():
 
 def test_a_keyboard_interrupt_while_a_kernel_is_compiled(monkeypatch):
     """AnyMetal: Ctrl-C during the compilation of a kernel ends mx.eval; the next one compiles."""
-    from anymetal.targets.cpu import launch
+    from anymetal.targets.cpu import plan
 
     def interrupted(*_: object) -> int:
         raise KeyboardInterrupt
 
     y = run(kernel("interrupted", "out[i] = x[i] + 40;"), X)[0]
     with monkeypatch.context() as patch:
-        patch.setattr(launch, "entry_of", interrupted)
+        patch.setattr(plan, "entry_of", interrupted)
         with pytest.raises(KeyboardInterrupt):
             mx.eval(y)
     assert y.tolist() == [41] * 8

@@ -72,15 +72,15 @@ def test_a_time_limit():
 def test_ctrl_c_while_a_kernel_is_compiled():
     """AnyMetal: Ctrl-C while mx.eval compiles a kernel interrupts it; the next one works."""
     text = (
-        "from anymetal.targets.cpu import launch\n"
-        "entry_of = launch.entry_of\n"
+        "from anymetal.targets.cpu import plan\n"
+        "entry_of = plan.entry_of\n"
         "def slow_entry(*_):\n    waiting.reached = True\n    time.sleep(20)\n"
         "class waiting: reached = False\n"
-        "launch.entry_of = slow_entry\n"
+        "plan.entry_of = slow_entry\n"
         "y = double(x)\n"
         + interrupted("mx.eval(y)", gates="waiting")
         + "print(y.tolist() == [2] * 8)\n"
-    ).replace(WORKS, f"launch.entry_of = entry_of\n{WORKS}")
+    ).replace(WORKS, f"plan.entry_of = entry_of\n{WORKS}")
     assert answer(text) == ["KeyboardInterrupt", "True", "True"]
 
 

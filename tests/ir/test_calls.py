@@ -16,6 +16,7 @@ from anymetal.ir.calls import (
     INTRINSICS,
     LINE_READ,
     NEXT_READ,
+    STRAY,
     has_effect,
     is_known,
     is_long,
@@ -34,7 +35,7 @@ def test_the_header_declares_the_same_intrinsics() -> None:
         )
         for result, name, parameters in re.findall(r"^(\w+) (__am_\w+)\((.*?)\)", text, re.M)
     }
-    by_passes = (APART, ALL, AHEAD_READ, AHEAD_WRITE, LINE_READ, NEXT_READ)
+    by_passes = (APART, ALL, AHEAD_READ, AHEAD_WRITE, LINE_READ, NEXT_READ, STRAY)
     made_by_passes = {name: INTRINSICS[name] for name in by_passes}
     assert declared | made_by_passes == INTRINSICS
 
@@ -53,6 +54,7 @@ def test_the_header_declares_the_same_intrinsics() -> None:
         ("__am_reduce_add_f32", True, False),
         ("__am_threadgroup_barrier", True, True),
         ("__am_simdgroup_barrier", True, True),
+        (STRAY, True, True),
         ("__am_unheard_of", False, True),
         ("_Z3foov", False, True),
         ("exit", False, True),

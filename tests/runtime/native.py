@@ -22,7 +22,7 @@ _FRAME = """
 #include "{folder}/libc.h"
 #include "{folder}/launch.h"
 {helpers}
-extern "C" const char* const am_stores = "[]";
+extern "C" const char* const am_notes = "[]";
 extern "C" void am_entry(void* const* buffers, [[maybe_unused]] const am_launch* launch,
                          uint64_t first, uint64_t last, [[maybe_unused]] am_worker* worker) {{
   for (uint64_t group = first; group < last; ++group) {{
@@ -39,7 +39,7 @@ COSTS = "for (uint64_t end = now() + static_cast<uint64_t*>(buffers[0])[group]; 
 
 
 def object_of(body: str, helpers: str = "") -> bytes:
-    """An object file that exports `am_entry`, running `body` for each group, and `am_stores`, which
+    """An object file that exports `am_entry`, running `body` for each group, and `am_notes`, which
     says that nothing is known of what it stores."""
     text = _FRAME.format(folder=RUNTIME, helpers=helpers, body=body)
     with tempfile.TemporaryDirectory() as folder:

@@ -30,7 +30,35 @@ def bind(given, contiguous=False):
         arrays.stride_numbers(pool(), capsule, array.ndim).memory
         for capsule, array in zip(capsules, bound, strict=True)
     ]
-    return bound, list(arguments.buffers), strides
+    return bound, list(arguments.buffers)[: len(bound)], strides
+
+
+VIEWS = [
+    lambda x: x,
+    lambda x: x[1:, ::2],
+    lambda x: x[::-1],
+    lambda x: x[::-1, 1:][:, ::-2],
+    lambda x: x.T,
+    lambda x: mx.broadcast_to(x[0, 0], (5, 5)),
+    lambda x: x[0, 0],
+    lambda x: x[:, :0],
+]
+
+
+@pytest.mark.parametrize("dtype", [mx.int8, mx.float16, mx.float32, mx.complex64])
+@pytest.mark.parametrize("view", VIEWS)
+def test_the_memory_of_a_view_lies_between_its_first_and_its_last_element(view, dtype):
+    array = view(mx.arange(12 * 7).reshape(12, 7).astype(dtype))
+    mx.eval(array)
+    arguments = arrays.Arguments(pool(), 3, [2])
+    arguments.bind([array], False)
+    extent, address = arguments.extents[2], arguments.buffers[2]
+    first = last = 0
+    if array.size:
+        seen = np.array(array, copy=False)
+        first, last = np.lib.array_utils.byte_bounds(seen)
+    assert (extent.before, extent.bytes) == (address - first if array.size else 0, last - first)
+    assert arguments.buffers[3] == ctypes.addressof(arguments.extents)
 
 
 def elements(array, address, strides):

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -27,6 +28,8 @@ struct Failure {
   int32_t status;
   int32_t signal;
   uint64_t address;
+  // Throws what to raise instead, if there is more to say. The GIL must be held.
+  std::function<void()> refuse;
 };
 
 class Failures {

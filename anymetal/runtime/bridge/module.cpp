@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "adopt.h"
+#include "errand.h"
 #include "failure.h"
 #include "python.h"
 
@@ -38,7 +39,10 @@ void translate(const std::exception_ptr& thrown, void*) {
     const std::optional<Failure> failure = failures().find(error.what());
     if (!failure) throw;
     try {
+      if (failure->refuse) failure->refuse();
       raise(*failure);
+    } catch (const Raised& raised) {  // perhaps not for the last time
+      PyErr_SetObject(raised.error->type().ptr(), raised.error->value().ptr());
     } catch (nb::python_error& instead) {  // Ctrl-C raises where the exception is made
       instead.restore();
     }
@@ -50,6 +54,20 @@ void translate(const std::exception_ptr& thrown, void*) {
 template <size_t N>
 void copy_numbers(const nb::handle& numbers, uint32_t (&to)[N]) {
   for (size_t i = 0; i < N; ++i) to[i] = nb::cast<uint32_t>(numbers[i]);
+}
+
+// Calls the `report` of a `Recipe` (targets/cpu/faults.py), which raises what is `refused`.
+void tell(const nb::object& report, const Noted& noted, bool refused) {
+  nb::list arrays;
+  for (const Shaped& array : noted.arrays) {
+    nb::list shape;
+    for (int64_t extent : array.shape) shape.append(extent);
+    arrays.append(nb::make_tuple(nb::tuple(shape), array.itemsize));
+  }
+  raising([&] {
+    report(reinterpret_cast<uintptr_t>(&noted.strays),
+           reinterpret_cast<uintptr_t>(noted.extents.data()), arrays, refused);
+  });
 }
 
 // What `Recipe` in targets/cpu/graph.py lists.
@@ -71,21 +89,36 @@ std::unique_ptr<const Program> program_of(const nb::object& given) {
     program->infos.push_back({static_cast<Info::Kind>(nb::cast<int32_t>(info[0])),
                               nb::cast<size_t>(info[1]), nb::cast<size_t>(info[2])});
   }
+  if (const nb::object report = given.attr("report"); !report.is_none()) {
+    const auto function = shared(report);
+    program->warn = [function](const Noted& noted) {
+      const auto copy = std::make_shared<const Noted>(noted);  // it may be told late
+      ask_python([=] { tell(*function, *copy, false); });
+    };
+    program->refuse = [function](const Noted& noted) { tell(*function, noted, true); };
+  }
   return program;
 }
 
-PlanHandle make_plan(const std::string& kernel, nb::callable compile) {
-  const auto function = shared(std::move(compile));
-  return {std::make_shared<Plan>(kernel, [function]() -> std::unique_ptr<const Program> {
+Plan::Compile compile_by(std::shared_ptr<nb::object> function) {
+  return [function]() -> std::unique_ptr<const Program> {
     const Holding gil;
     return outliving_python([&]() -> std::unique_ptr<const Program> {
-      try {
+      return raising([&]() -> std::unique_ptr<const Program> {
         const nb::object given = (*function)();
         return given.is_none() ? nullptr : program_of(given);
-      } catch (nb::python_error& error) {
-        throw Raised(std::move(error));
-      }
+      });
     });
+  };
+}
+
+// `check` makes the checked build, for a stream's thread.
+PlanHandle make_plan(const std::string& kernel, nb::callable compile, nb::object check) {
+  const Plan::Compile checked = compile_by(shared(std::move(check)));
+  return {std::make_shared<Plan>(kernel, compile_by(shared(std::move(compile))), [checked] {
+    const auto made = std::make_shared<std::unique_ptr<const Program>>();
+    if (!ask_python([=] { *made = checked(); })) throw PythonIsBusy();
+    return std::move(*made);
   })};
 }
 
@@ -111,7 +144,8 @@ std::vector<mx::array> adopt_graph(std::vector<mx::array> outputs,
 NB_MODULE(extension, module) {
   nb::register_exception_translator(translate);
   nb::class_<PlanHandle>(module, "Plan", "A kernel for one grid and threadgroup.");
-  module.def("plan", make_plan, nb::arg("kernel"), nb::arg("compile"));
+  module.def("plan", make_plan, nb::arg("kernel"), nb::arg("compile"),
+             nb::arg("check").none() = nb::none());
   define_calls(module);
   define_recent(module);
   module.def("adopt", adopt_graph, nb::arg("outputs"), nb::arg("inputs"), nb::arg("maker"),

@@ -38,10 +38,15 @@ class NativeRecentCalls(Protocol):
 class Native(Protocol):
     """What the C++ module offers (module.cpp, calls.cpp, recent.cpp)."""
 
-    def plan(self, kernel: str, compile: Callable[[], object]) -> NativePlan:
-        """A plan that calls `compile` when it is first evaluated.
+    def plan(
+        self,
+        kernel: str,
+        compile: Callable[[], object],
+        check: Callable[[], object] | None = None,
+    ) -> NativePlan:
+        """A plan that calls `compile` when it is first evaluated, and `check` when it has faulted.
 
-        It returns what module.cpp reads in `program_of`, or None for a launch without threads.
+        They return what module.cpp reads in `program_of`, or None for a launch without threads.
         """
 
     def outline(

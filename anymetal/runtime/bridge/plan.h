@@ -4,11 +4,14 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "launch.h"
@@ -20,7 +23,30 @@ struct Info {
   enum Kind : int32_t { shape, strides, ndim, size } kind;
   size_t input;
   size_t slot;
+
+  // Of memory that means something; there is more behind it.
+  uint64_t bytes(size_t axes) const {
+    return kind == shape ? 4 * axes : kind == strides ? 8 * axes : 4;
+  }
 };
+
+// An array that a launch has: what tells of it wants to know this.
+struct Shaped {
+  std::vector<int64_t> shape;
+  size_t itemsize;
+};
+
+// What a launch of a checked build has noted, and what it takes to tell it.
+struct Noted {
+  am_strays strays;
+  std::vector<am_extent> extents;
+  std::vector<Shaped> arrays;  // inputs, then outputs
+
+  bool any() const { return strays.reads.count || strays.writes.count; }
+};
+
+// Why nothing can be asked of Python for now.
+struct PythonIsBusy : std::exception {};
 
 // A kernel for one grid and threadgroup, compiled. Immutable, shared by launches on all threads.
 struct Program {
@@ -31,18 +57,24 @@ struct Program {
   std::vector<size_t> slots;  // where each array goes: inputs, then outputs
   std::vector<Info> infos;
   std::vector<uint64_t> covered;  // bytes of each output that are certain to be stored
+  // Of a checked build (passes/checked.py), else empty. Warns of what strayed; throws if the warning
+  // is an error.
+  std::function<void(const Noted&)> warn;
+  // Throws the error that says what strayed. The GIL must be held.
+  std::function<void(const Noted&)> refuse;
+
+  bool checked() const { return bool{warn}; }
 };
 
 // A program that is compiled when it is first needed. No Python in here: plans are let go on any
 // thread.
-class Plan {
+class Compiled {
  public:
-  // `compile` is called once, at the first evaluation, and let go then; it gives nothing for a
-  // launch without threads. What it throws reaches that evaluation; the next one tries again.
+  // Called once, at the first evaluation, and let go then; it gives nothing for a launch without
+  // threads. What it throws reaches that evaluation; the next one tries again.
   using Compile = std::function<std::unique_ptr<const Program>()>;
 
-  Plan(std::string kernel, Compile compile)
-      : kernel(std::move(kernel)), compile_(std::move(compile)) {}
+  explicit Compiled(Compile compile) : compile_(std::move(compile)) {}
 
   // Null for a launch without threads.
   const Program* program() {
@@ -52,10 +84,6 @@ class Plan {
 
   // How many threads compile a program at this moment.
   static int being_made() { return making().load(std::memory_order_relaxed); }
-
-  // The pool learns how long a threadgroup takes; a lost update does no harm.
-  std::atomic<double> group_time{0};
-  const std::string kernel;
 
  private:
   void make() {
@@ -91,6 +119,44 @@ class Plan {
   std::atomic<bool> ready_{false};
   std::unique_ptr<const Program> program_;
   Compile compile_;
+};
+
+// What nodes of one kernel, grid and threadgroup share.
+class Plan {
+ public:
+  using Compile = Compiled::Compile;
+
+  Plan(std::string kernel, Compile plain, Compile checked)
+      : kernel(std::move(kernel)), plain_(std::move(plain)), checked_(std::move(checked)) {}
+
+  // The program to launch; null for a launch without threads.
+  const Program* program() { return strayed_.load() ? checked_.program() : plain_.program(); }
+
+  // The checked build; throws PythonIsBusy if it is not there and Python cannot be asked for it.
+  const Program* checked() { return checked_.program(); }
+
+  // From now on no access leaves its array: the program is the checked build.
+  void has_strayed() { strayed_.store(true); }
+
+  // Whether somebody has been told of an access, by its number; it is enough to do so once.
+  bool told(uint32_t site) {
+    std::lock_guard lock(mutex_);
+    return told_.count(site) != 0;
+  }
+  void tell_no_more(uint32_t site) {
+    std::lock_guard lock(mutex_);
+    told_.insert(site);
+  }
+
+  // The pool learns how long a threadgroup takes; a lost update does no harm.
+  std::atomic<double> group_time{0};
+  const std::string kernel;
+
+ private:
+  Compiled plain_, checked_;
+  std::atomic<bool> strayed_{false};
+  std::mutex mutex_;
+  std::set<uint32_t> told_;
 };
 
 }  // namespace anymetal

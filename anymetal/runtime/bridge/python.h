@@ -28,6 +28,16 @@ struct Raised : std::exception {
   std::shared_ptr<nanobind::python_error> error;
 };
 
+// What calls Python, with its exceptions as ours.
+template <typename Work>
+auto raising(Work work) {
+  try {
+    return work();
+  } catch (nanobind::python_error& error) {
+    throw Raised(std::move(error));
+  }
+}
+
 // A plan as Python holds it. Nodes of the graph share the plan, not this: they end on any thread.
 struct PlanHandle {
   std::shared_ptr<Plan> plan;

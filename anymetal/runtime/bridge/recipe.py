@@ -25,6 +25,7 @@ _TEXTS = (
     "recent.cpp",
     "task.cpp",
     "python.h",
+    "errand.h",
     "calls.h",
     "kernel.h",
     "task.h",

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "chores.h"
+#include "failure.h"
 #include "kernel.h"
 #include "mlx/backend/cpu/encoder.h"
 
@@ -28,11 +29,17 @@ class Task {
   void operator()();
 
  private:
-  void fill(mlx::core::array& output);
+  Fill fill_of(size_t output, uint8_t* memory, uint64_t bytes) const;
   bool worth_watching() const;
+  void put(size_t slot, void* address, am_extent extent);
   void* straightened(const mlx::core::array& input, mlx::core::cpu::CommandEncoder& encoder);
   void describe(const std::vector<mlx::core::array>& inputs);
+  int32_t launch(const Program& program, Call& call);
+  void run_checked(const Call& fault);
+  void tell(const Program& checked);
+  Noted noted() const;
   void expect_ok(int32_t status, int32_t signal = 0, uint64_t address = 0) const;
+  [[noreturn]] void fail(Failure failure) const;
 
   const std::shared_ptr<const Outline> outline_;
   const Program* const program_;  // null: there are no threads, only outputs to fill
@@ -40,7 +47,10 @@ class Task {
   const bool interruptible_;
   std::vector<Fill> fills_;
   std::vector<Copy> copies_;
-  std::vector<void*> buffers_;
+  std::vector<void*> buffers_;  // and behind them what they need (launch.h)
+  std::vector<am_extent> extents_;
+  std::vector<int64_t> inputs_;  // of each: bytes of an element, number of axes, shape
+  am_strays strays_;             // what a checked build has noted
   std::vector<int64_t> numbers_;  // what shape, strides, ndim and size point to
 };
 

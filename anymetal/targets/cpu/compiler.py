@@ -18,6 +18,7 @@ from anymetal.ir.reader import read_program
 from anymetal.ir.spec import Stage
 from anymetal.passes import (
     ahead,
+    checked,
     dce,
     interior,
     late_loads,
@@ -44,7 +45,7 @@ from anymetal.simd.regions import BARRIER, RegionTree
 from anymetal.simd.shape import Launch, Shapes
 from anymetal.simd.values import buffer_name
 from anymetal.source import KernelSource, LibrarySource
-from anymetal.targets.cpu import log, rendezvous, teams
+from anymetal.targets.cpu import log, rendezvous, strays, teams
 from anymetal.targets.cpu.entry import entry_function
 from anymetal.targets.cpu.stages import Stages
 from anymetal.targets.cpu.variant import SIMD_GROUP, Variant
@@ -80,8 +81,9 @@ class Machine(NamedTuple):
 def compile_kernel(
     source: KernelSource, variant: Variant, stages: Stages | None = None, raw: str | None = None
 ) -> bytes:
-    """An object file that exports `am_entry`, and `am_stores` (certain.py); `stages` is told how
-    things go. `raw` is what Clang makes of the kernel, if it was asked before.
+    """An object file that exports `am_entry`, and as `am_notes` what the launch has to know of it:
+    its certain stores (certain.py), or, of a checked build, what it asks (checked.py). `stages` is
+    told how things go. `raw` is what Clang makes of the kernel, if it was asked before.
 
     Raises MetalCompileError for errors in the Metal text, KernelLoadError for too much threadgroup
     memory, UnsupportedFeatureError for what the CPU target lacks, CompilerError for our defects.
@@ -92,8 +94,8 @@ def compile_kernel(
             machine = machine_for(variant.cpu)
         program = thread_program(source, large=variant.large, stages=stages, raw=raw)
         stages.made("thread program", lambda: print_program(program))
-        stores = _constant("am_stores", certain_stores(program))
-        text = vector_ir(program, variant, machine, stages) + stores
+        notes = checked.run(program) if variant.checked else certain_stores(program)
+        text = vector_ir(program, variant, machine, stages) + _constant("am_notes", notes)
         return assemble(text, machine, stages)
     except Problem as problem:
         raise CompilerError(source.name, str(problem)) from problem
@@ -165,16 +167,17 @@ def _vector_ir(program: Program, variant: Variant, machine: Machine, stages: Sta
     math = VectorLibrary(machine.triple, machine.enabled)
     if variant.rows:
         rows.run(program, variant.rows)
-    if variant.width > 1:
+    if variant.width > 1 and not variant.checked:
         unroll_jam.run(program)
     launch = Launch(variant.linear, variant.aligned, variant.flat, whole=not variant.partial)
     runner = _runner_ahead(program, variant, launch)
     in_row = not variant.rows
-    if variant.width == SIMD_GROUP:
+    tuned = variant.width == SIMD_GROUP and not variant.checked
+    if tuned:
         interior.run(program, launch)
     team = teams.form(program, variant.team, in_row, machine.enabled)
     alone = variant.single or (variant.sole and team == variant.team)  # in its threadgroup
-    if variant.width == SIMD_GROUP and not runner:
+    if tuned and not runner:
         steps = next_gang.NEXT_GROUP if alone else teams.steps(in_row, team)
         next_gang.run(program, launch, steps, team)
         short_runs.run(program, launch)
@@ -241,7 +244,7 @@ def _vector_ir(program: Program, variant: Variant, machine: Machine, stages: Sta
 
 def _runner_ahead(program: Program, variant: Variant, launch: Launch) -> Program | None:
     """The program that runs ahead of this one, if there is one."""
-    if variant.width != SIMD_GROUP or variant.partial:
+    if variant.width != SIMD_GROUP or variant.partial or variant.checked:
         return None
     shapes = Shapes(program, RegionTree(program.blocks), launch, {}, variant.width)
     small = ahead.slice_of(program, shapes)
@@ -301,6 +304,7 @@ def optimised(text: str, machine: Machine) -> Any:
         module = llvm.parse_assembly(text)
         rendezvous.link_scheduler(module)
         log.link_printer(module)
+        strays.link_notes(module)
         module.verify()
     except RuntimeError as error:
         raise Problem(f"generated code is invalid: {error}") from error

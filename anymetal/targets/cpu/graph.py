@@ -6,6 +6,7 @@ compiles; all evaluations after that stay in C++.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 import mlx.core as mx
@@ -32,6 +33,8 @@ class Recipe(NamedTuple):
     slots: list[int]  #: position of each array among the buffers: inputs, then outputs
     infos: list[tuple[int, int, int]]  #: kind (`KINDS`), input, position among the buffers
     covered: list[int]  #: of each output, how many bytes are certain to be stored
+    report: Callable[[int, int, list[tuple[tuple[int, ...], int]], bool], None] | None = None
+    """Of a checked build: tells of accesses that strayed (faults.py)."""
 
 
 #: Kinds of parameters that describe an input, by their numbers in plan.h.

@@ -1,31 +1,28 @@
 """Launching kernels on the CPU. After the first call of a kind everything here is looked up.
 
-A `Plan` is one kernel with one grid and threadgroup: its machine code is loaded and the launch is
-described. What is left for a call are the addresses of its arrays. With the bridge to MLX a call
-only makes a node of the graph (graph.py), and the plan is made when that is evaluated.
+With the bridge to MLX a call only makes a node of the graph (graph.py), and its plan (plan.py) is
+made when that is evaluated. Without, the plan runs at once.
 """
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 import mlx.core as mx
 
-from anymetal.errors import KernelLaunchError
+from anymetal.errors import KernelMemoryError
 from anymetal.runtime import arrays
-from anymetal.runtime.arrays import Arguments, Exporter, Numbers
+from anymetal.runtime.arrays import Exporter
 from anymetal.runtime.bridge import loader as bridge
-from anymetal.runtime.pool import Call, Pool, patience, pool
-from anymetal.source import KernelSource, Parameter
+from anymetal.runtime.pool import patience
+from anymetal.source import KernelSource
 from anymetal.targets.base import Arguments as CallArguments
 from anymetal.targets.base import Extent, Launch, Recent, check_extents
-from anymetal.targets.cpu.covered import covered_bytes
-from anymetal.targets.cpu.graph import KINDS, Recipe, outline, record
-from anymetal.targets.cpu.library import entry_of, stores_of
-from anymetal.targets.cpu.variant import fitting_group, gang_width_in_use, variant_for
+from anymetal.targets.cpu.graph import Recipe, outline, record
+from anymetal.targets.cpu.plan import Plan
+from anymetal.targets.cpu.variant import gang_width_in_use
 
 if TYPE_CHECKING:
     from anymetal.runtime.bridge.native import Native, NativePlan, NativeRecentCalls
@@ -36,7 +33,6 @@ _T = TypeVar("_T")
 
 _SOURCES = 4096
 _PLANS_PER_SOURCE = 256
-_MOST_GROUPS = 2**63
 _LARGE = 2**31  #: elements; from here on 32-bit indices count as unsigned
 
 
@@ -91,26 +87,49 @@ class CpuTarget:
         self, native: Native, source: KernelSource, grid: Extent, threadgroup: Extent, large: bool
     ) -> NativePlan:
         """The plan of nodes of the graph. `large`: an array has 2³¹ elements or more."""
-        plans, key = self._nodes.of(source), (grid, threadgroup, gang_width_in_use(), large)
+        plans, key = self._nodes.of(source), _key(grid, threadgroup, large)
         plan = plans.get(key)
         if plan is None:
-            plan = native.plan(source.name, lambda: _recipe(source, *key))
+            plan = native.plan(
+                source.name,
+                lambda: _recipe(source, *key),
+                lambda: _checked_recipe(source, *key),
+            )
             _keep(plans, key, plan)
         return plan
 
     def _run_now(self, launch: Launch) -> list[mx.array]:
-        init_value = launch.init_value
-        outputs = [
-            arrays.new_output(shape, dtype, init_value)
-            for shape, dtype in zip(launch.output_shapes, launch.output_dtypes, strict=True)
-        ]
+        outputs = _outputs(launch)
         if 0 in launch.grid or 0 in launch.threadgroup:
             return outputs
         large = any(array.size >= _LARGE for array in (*launch.inputs, *outputs))
         plan = self._plan(launch.source, launch.grid, launch.threadgroup, large)
         mx.eval(launch.inputs)
-        plan.run([*launch.inputs, *outputs], launch.ensure_row_contiguous)
+        try:
+            plan.run([*launch.inputs, *outputs], launch.ensure_row_contiguous)
+        except KernelMemoryError as fault:
+            if plan.checked:
+                raise
+            outputs = _outputs(launch)
+            self._run_checked(launch, outputs, large, fault)
         return outputs
+
+    def _run_checked(
+        self, launch: Launch, outputs: list[mx.array], large: bool, fault: KernelMemoryError
+    ) -> None:
+        """Once more, with bounds checks. If an access strays, later launches begin with them."""
+        from anymetal.targets.cpu.faults import CheckedPlan
+
+        source, grid, threadgroup = launch.source, launch.grid, launch.threadgroup
+        key = _key(grid, threadgroup, large)
+        plan = CheckedPlan(source, *key)
+        try:
+            plan.run([*launch.inputs, *outputs], launch.ensure_row_contiguous)
+        finally:
+            if plan.strayed:
+                _keep(self._plans.of(source), key, plan)
+        if not plan.strayed:
+            raise fault
 
     def run_in_place(
         self, source: KernelSource, arrays: Sequence[Exporter], grid: Extent, threadgroup: Extent
@@ -122,12 +141,21 @@ class CpuTarget:
         self._plan(source, grid, threadgroup, large).run(list(arrays), True)
 
     def _plan(self, source: KernelSource, grid: Extent, threadgroup: Extent, large: bool) -> Plan:
-        plans, key = self._plans.of(source), (grid, threadgroup, gang_width_in_use(), large)
+        plans, key = self._plans.of(source), _key(grid, threadgroup, large)
         plan = plans.get(key)
         if plan is None:
             plan = Plan(source, *key)
             _keep(plans, key, plan)
         return plan
+
+
+def _outputs(launch: Launch) -> list[mx.array]:
+    pairs = zip(launch.output_shapes, launch.output_dtypes, strict=True)
+    return [arrays.new_output(shape, dtype, launch.init_value) for shape, dtype in pairs]
+
+
+def _key(grid: Extent, threadgroup: Extent, large: bool) -> _Key:
+    return grid, threadgroup, gang_width_in_use(), large
 
 
 class _BySource(Generic[_T]):
@@ -166,99 +194,10 @@ def _recipe(
     return Plan(source, grid, threadgroup, width, large).recipe()
 
 
-class Plan:
-    """One kernel, ready for launches with one grid and threadgroup."""
+def _checked_recipe(
+    source: KernelSource, grid: Extent, threadgroup: Extent, width: int, large: bool
+) -> Recipe:
+    """The same for a kernel that has faulted."""
+    from anymetal.targets.cpu.faults import CheckedPlan
 
-    def __init__(
-        self, source: KernelSource, grid: Extent, threadgroup: Extent, width: int, large: bool
-    ) -> None:
-        self._kernel = source.name
-        self._grid = grid
-        x, y, z = map(min, threadgroup, grid)
-        self._group = fitting_group(source, grid, (x, y, z))
-        self._groups = [
-            -(-threads // group) for threads, group in zip(grid, self._group, strict=True)
-        ]
-        if prod(self._groups) >= _MOST_GROUPS:
-            raise KernelLaunchError(
-                f"kernel `{source.name}`: grid={grid} in threadgroups of {self._group} would never "
-                "end. `grid` counts threads."
-            )
-        self._entry = entry_of(source, variant_for(source, grid, self._group, large, width))
-        self._pool: Pool = pool()
-        parameters = list(enumerate(source.parameters))
-        self._buffers = len(parameters)
-        self._slots = [
-            slot for kind in ("input", "output") for slot, p in parameters if p.kind == kind
-        ]
-        covered = covered_bytes(stores_of(self._entry), grid, self._group)
-        self._covered = [covered.get(slot, 0) for slot, p in parameters if p.kind == "output"]
-        #: Parameters that describe an input, each with its position among the buffers.
-        self._infos = [(slot, p) for slot, p in parameters if slot not in self._slots]
-        #: Launch descriptions that no thread is using.
-        self._free: list[_Description] = []
-
-    def recipe(self) -> Recipe:
-        """The plan as the bridge wants it."""
-        run, watch = self._pool.native
-        return Recipe(
-            run,
-            watch,
-            self._entry,
-            self._grid,
-            self._group,
-            self._groups,
-            prod(self._groups),
-            self._buffers,
-            self._slots,
-            [(KINDS[p.kind], p.argument, slot) for slot, p in self._infos],
-            self._covered,
-        )
-
-    def run(self, bound: list[Exporter], contiguous: bool) -> None:
-        """Launch on evaluated arrays, inputs then outputs; return when those are written."""
-        try:
-            description = self._free.pop()
-        except IndexError:
-            description = self._describe()
-        call, address, arguments = description
-        try:
-            capsules = arguments.bind(bound, contiguous)
-            numbers = [self._numbers(p, bound, capsules) for _, p in self._infos]
-            for (slot, _), memory in zip(self._infos, numbers, strict=True):
-                arguments.buffers[slot] = memory.address
-            self._pool.run(call, address, self._kernel)
-        finally:
-            self._free.append(description)
-
-    def _describe(self) -> _Description:
-        arguments = Arguments(self._pool, self._buffers, self._slots)
-        call = Call()
-        call.entry = self._entry
-        call.buffers = ctypes.addressof(arguments.buffers)
-        call.grid[:] = self._grid
-        call.group[:] = self._group
-        call.groups[:] = self._groups
-        call.total_groups = prod(self._groups)
-        return _Description(call, ctypes.addressof(call), arguments)
-
-    def _numbers(
-        self, parameter: Parameter, bound: list[Exporter], capsules: list[object]
-    ) -> Numbers:
-        array = bound[parameter.argument]
-        assert isinstance(array, mx.array)
-        if parameter.kind == "shape":
-            return arrays.shape_numbers(array.shape)
-        if parameter.kind == "ndim":
-            return arrays.ndim_numbers(array.ndim)
-        if parameter.kind == "size":
-            return arrays.size_numbers(array.size)
-        return arrays.stride_numbers(self._pool, capsules[parameter.argument], array.ndim)
-
-
-class _Description(NamedTuple):
-    """What a launch needs in memory; kept for the next launch of the same plan."""
-
-    call: Call
-    address: int  #: of the call
-    arguments: Arguments
+    return CheckedPlan(source, grid, threadgroup, width, large).recipe()

@@ -16,7 +16,7 @@ from anymetal.targets.cpu.variant import Variant
 _BUILD = "anymetal.targets.cpu.build:build"
 
 _entries: dict[tuple[KernelSource, Variant], int] = {}
-_stores: dict[int, str] = {}  #: by the address of the entry
+_notes: dict[int, str] = {}  #: by the address of the entry
 
 
 def entry_of(source: KernelSource, variant: Variant) -> int:
@@ -36,9 +36,10 @@ def entry_of(source: KernelSource, variant: Variant) -> int:
     return entry
 
 
-def stores_of(entry: int) -> str:
-    """What the kernel with this entry is certain to store (simd/certain.py)."""
-    return _stores.get(entry, "[]")
+def notes_of(entry: int) -> str:
+    """What the launch has to know of the kernel with this entry: what it is certain to store
+    (simd/certain.py), or, of a checked build, what it asks (passes/checked.py)."""
+    return _notes[entry]
 
 
 def used_kernels() -> list[tuple[KernelSource, Variant]]:
@@ -57,7 +58,7 @@ def _load(source: KernelSource, variant: Variant, stages: Stages) -> tuple[str, 
         where, path = _library_of(source, variant, key, stages)
         try:
             entry = load_kernel(path, source.name)
-            _stores[entry] = kernel_text(path, "am_stores")
+            _notes[entry] = kernel_text(path, "am_notes")
             return where, entry
         except ToolchainError:
             if path.exists():

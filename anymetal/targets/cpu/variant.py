@@ -31,6 +31,7 @@ class Variant:
     team: int = 1  #: neighbouring gangs of a threadgroup that might run as one (passes/jam.py)
     sole: bool = False  #: a team of so many is a whole threadgroup
     large: bool = False  #: some array has 2^31 elements or more
+    checked: bool = False  #: no access leaves its array (passes/checked.py)
     cpu: str = ""  #: LLVM's name of a CPU to compile for; empty means this machine
 
     @property
@@ -50,6 +51,8 @@ class Variant:
             words.append(f"{self.width} lanes wide")
         if self.large:
             words.append("large arrays")
+        if self.checked:
+            words.append("with bounds checks")
         return ", ".join([" ".join(words[:2]), *words[2:], *filter(None, [self.cpu])])
 
 
@@ -109,19 +112,26 @@ def _whole_rows(grid: Extent, group: Extent) -> Extent:
 
 
 def variant_for(
-    source: KernelSource, grid: Extent, group: Extent, large: bool = False, width: int | None = None
+    source: KernelSource,
+    grid: Extent,
+    group: Extent,
+    large: bool = False,
+    width: int | None = None,
+    checked: bool = False,
 ) -> Variant:
     """The class of a launch of `grid` threads in threadgroups of `group` (clamped to the grid).
 
     `large`: an array has 2^31 elements or more. `width`: of gangs, unless it is that in use.
+    `checked`: no access shall leave its array.
     """
     width = _width if width is None else width
     whole = all(threads % size == 0 for threads, size in zip(grid, group, strict=True))
     count = prod(group)
     flat = group[1] == group[2] == 1
     aligned = group[0] % SIMD_GROUP == 0
-    rows = _rows(grid, group) if width == SIMD_GROUP else 0
-    team = _team(group, rows) if whole and width == SIMD_GROUP else 1
+    tuned = width == SIMD_GROUP and not checked
+    rows = _rows(grid, group) if tuned else 0
+    team = _team(group, rows) if whole and tuned else 1
     return Variant(
         flat=flat,
         linear=flat or (aligned and grid[0] % group[0] == 0),
@@ -134,6 +144,7 @@ def variant_for(
         team=team,
         sole=team > 1 and team * width == count,
         large=large,
+        checked=checked,
         cpu=os.environ.get("ANYMETAL_CPU", ""),
     )
 
