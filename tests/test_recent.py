@@ -15,7 +15,7 @@ from anymetal.errors import AnyMetalWarning
 from anymetal.runtime.bridge import loader
 from anymetal.targets import base
 from anymetal.targets.apple import AppleTarget
-from anymetal.targets.cpu import launch
+from anymetal.targets.cpu import plan
 from anymetal.targets.cpu.variant import Variant, gang_width
 from tests.graph.kernels import answer, kernel
 
@@ -346,14 +346,14 @@ def test_a_new_epoch_that_begins_while_a_call_is_checked(monkeypatch, checks):
 def test_a_gang_width_that_is_set_while_a_kernel_is_not_compiled_yet(monkeypatch):
     """A call comes to the gang width that was in use when it was made."""
     widths = []
-    original = launch.variant_for
+    original = plan.variant_for
 
     def variant_for(*given: Any) -> Variant:
         variant = original(*given)
         widths.append(variant.width)
         return variant
 
-    monkeypatch.setattr(launch, "variant_for", variant_for)
+    monkeypatch.setattr(plan, "variant_for", variant_for)
     twice = made("out[i] = x[i] + 1234;")
     with gang_width(1):
         (narrow,) = twice(**call(template=None))
