@@ -9,8 +9,6 @@ import ctypes
 from math import prod
 from typing import NamedTuple
 
-import mlx.core as mx
-
 from anymetal.errors import KernelLaunchError
 from anymetal.runtime import arrays
 from anymetal.runtime.arrays import Arguments, Exporter, Numbers
@@ -111,15 +109,14 @@ class Plan:
     def _numbers(
         self, parameter: Parameter, bound: list[Exporter], capsules: list[object]
     ) -> Numbers:
-        array = bound[parameter.argument]
-        assert isinstance(array, mx.array)
+        shape = bound[parameter.argument].shape
         if parameter.kind == "shape":
-            return arrays.shape_numbers(array.shape)
+            return arrays.shape_numbers(shape)
         if parameter.kind == "ndim":
-            return arrays.ndim_numbers(array.ndim)
+            return arrays.ndim_numbers(len(shape))
         if parameter.kind == "size":
-            return arrays.size_numbers(array.size)
-        return arrays.stride_numbers(self._pool, capsules[parameter.argument], array.ndim)
+            return arrays.size_numbers(prod(shape))
+        return arrays.stride_numbers(self._pool, capsules[parameter.argument], len(shape))
 
 
 class Description(NamedTuple):
