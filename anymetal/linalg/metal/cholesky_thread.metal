@@ -4,12 +4,10 @@ auto from = a + ulong(matrix) * (N * N);
 device float* to = out + ulong(matrix) * (N * N);
 const float2 bounds = BOUNDS;
 
-int exponent[N];
 bool any = false;
 #pragma unroll
 for (int i = 0; i < N; ++i) {
-    exponent[i] = exponent_of(from, N, i);
-    any = any || exponent[i] != 0;
+    any = any || (SCALED && is_tiny(from[i * N + i]));
 }
 any = metal::simd_any(any);
 float l[N][N];
@@ -19,7 +17,7 @@ for (int i = 0; i < N; ++i) {
     for (int j = 0; j <= i; ++j) {
         float sum = UPPER ? from[j * N + i] : from[i * N + j];
         if (any) {
-            sum = scaled(sum, exponent[i] + exponent[j]);
+            sum = scaled(sum, exponent_of(from, N, i) + exponent_of(from, N, j));
         }
         #pragma unroll
         for (int k = 0; k < j; ++k) {
@@ -33,7 +31,7 @@ if (any) {
     for (int i = 0; i < N; ++i) {
         #pragma unroll
         for (int j = 0; j <= i; ++j) {
-            l[i][j] *= power_of_two(-exponent[i]);
+            l[i][j] *= power_of_two(-exponent_of(from, N, i));
         }
     }
 }

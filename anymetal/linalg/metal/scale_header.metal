@@ -25,9 +25,13 @@ inline int scaling_exponent(uint largest) {
 // The exponent by which a row and a column of a positive definite matrix are scaled whose element on
 // the diagonal is so small that products of what it is made of would vanish, and zero otherwise:
 // large ones do no harm.
+inline bool is_tiny(float diagonal) {
+    const uint bits = as_type<uint>(diagonal);  // huge if the number is negative
+    return bits - 1 < ((127 - 60) << 23) - 1;
+}
+
 inline int diagonal_exponent(float diagonal) {
-    const int bits = as_type<int>(diagonal);  // negative if the number is
-    return bits > 0 && bits < (127 - 60) << 23 ? -exponent_of_bits(uint(bits)) / 2 : 0;
+    return is_tiny(diagonal) ? -exponent_of_bits(as_type<uint>(diagonal)) / 2 : 0;
 }
 
 // 2^exponent, for exponents from -126 to 127.
