@@ -93,7 +93,7 @@ def built_bridge() -> Path:
         except recipe.Missing as error:
             pytest.skip(f"{error}; {error.remedy}")
     assert found is not None, loader.status()
-    return found
+    return found.path
 
 
 @pytest.fixture(scope="session")

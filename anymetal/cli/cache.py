@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import time
-from pathlib import Path
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from anymetal.runtime import cache
+from anymetal.runtime import cache, places
 
 app = typer.Typer(help="The disk cache of compiled kernels.", no_args_is_help=True)
 _SPANS = (("d", 86400.0), ("h", 3600.0), ("min", 60.0), ("s", 1.0))
@@ -25,8 +24,8 @@ def list_() -> None:
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("what")
     now = time.time()
-    rows = [(e.used, e.size, e.made, e.name or e.path.suffix.lstrip(".")) for e in cache.entries()]
-    rows += [_header(path) for path in cache.headers()]
+    found = [*cache.entries(), *cache.tables()]
+    rows = [(e.used, e.size, e.made, e.name or e.path.suffix.lstrip(".")) for e in found]
     for used, size, made, name in sorted(rows, reverse=True):
         table.add_row(_bytes(size), _span(now - made), _span(now - used), name)
     if rows:
@@ -34,36 +33,34 @@ def list_() -> None:
     limit = cache.limit()
     console.print(
         f"{len(rows)} files, {_bytes(cache.size())} of at most {_bytes(limit)} "
-        f"(ANYMETAL_CACHE_LIMIT), in {cache.cache_directory()}",
+        f"(ANYMETAL_CACHE_LIMIT), in {places.place().path}",
         soft_wrap=True,
     )
 
 
 @app.command()
-def clear() -> None:
+def clear(
+    measured: Annotated[
+        bool, typer.Option("--measured", help="Also what `anymetal tune` has measured.")
+    ] = False,
+) -> None:
     """Remove everything. Running programs keep what they have loaded."""
     size = cache.size()
-    cache.clear()
-    print(f"removed {_bytes(size - cache.size())} from {cache.cache_directory()}")
+    cache.clear(measured)
+    print(f"removed {_bytes(size - cache.size())} from {places.place().path}")
 
 
 @app.command()
 def verify() -> None:
     """Read everything, and remove what is damaged or left behind; status 1 if something was."""
     verdict = cache.verify()
-    for name in verdict.broken:
-        print(f"removed {name}: its content does not fit its name")
+    for what in verdict.broken:
+        print(f"removed {what}")
     print(
         f"{verdict.good} files are good, {len(verdict.broken)} were damaged, "
         f"{verdict.leftovers} were left over"
     )
     raise typer.Exit(int(bool(verdict.broken)))
-
-
-def _header(path: Path) -> tuple[float, int, float, str]:
-    status = os.stat(path)
-    mode = path.stem.rpartition("-")[2]
-    return status.st_mtime, status.st_size, status.st_ctime, f"Metal's headers, {mode} maths"
 
 
 def _bytes(count: float) -> str:

@@ -161,17 +161,28 @@ def _bridge() -> Iterator[Finding]:
         yield Finding("bridge to MLX", "C++ compiler", shlex.join(recipe.find_compiler()))
     except recipe.Missing as error:
         yield Finding("bridge to MLX", "C++ compiler", str(error), "absent", error.remedy)
+    loader.retry()
     status = loader.status()
     state: State = "good" if status.works else "absent"
     yield Finding("bridge to MLX", "bridge", status.text, state, status.remedy)
 
 
 def _cache() -> Iterator[Finding]:
-    from anymetal.runtime import cache
+    from anymetal.runtime import cache, places
 
-    yield Finding("cache", "folder", str(cache.cache_directory()))
+    place = places.place()
+    if place.writable:
+        yield Finding("cache", "folder", str(place.path))
+    else:
+        use = "only read" if place.readable else "not used"
+        remedy = f"{place.reason}; what is compiled is not kept for later processes"
+        yield Finding("cache", "folder", f"{place.path}, {use}", "absent", remedy)
     count = len(cache.entries())
-    yield Finding("cache", "content", f"{count} kernels, {cache.size() / 1e6:.1f} MB in all")
+    yield Finding("cache", "content", f"{count} entries, {cache.size() / 1e6:.1f} MB in all")
+    found = cache.verify(keep=True)
+    if found.broken or found.leftovers:
+        text = f"{len(found.broken)} damaged, {found.leftovers} left behind by killed processes"
+        yield Finding("cache", "files", text, "absent", "anymetal cache verify removes them")
 
 
 def _print(report: list[Finding]) -> None:

@@ -6,7 +6,8 @@ refuses a PCH whose language options differ from those of the run, so each math 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from anymetal.errors import MetalCompileError, ToolchainError
@@ -15,7 +16,7 @@ from anymetal.frontend.forbidden import find_forbidden
 from anymetal.frontend.shipped import include_flags
 from anymetal.frontend.unit import translation_unit
 from anymetal.runtime import cache, turns, zig
-from anymetal.runtime.cache import cache_directory, digest
+from anymetal.runtime.cache import digest
 from anymetal.runtime.identity import tools
 from anymetal.runtime.zig import host_triple
 from anymetal.source import KernelSource, MathMode
@@ -105,24 +106,20 @@ def _output(
     source: KernelSource, text: str, action: str
 ) -> tuple[str, MetalCompileError | None, str]:
     """What Clang makes of a text, or the error in the user's part of it; and all that it says."""
-    for _ in range(2):
-        header = precompiled_header(source.math_mode)
-        status, output, messages = _run(
-            [
-                *flags(source.math_mode),
-                *include_flags(text),
-                *("-include-pch", str(header), action, "-o", "-", "-"),
-            ],
-            text,
-        )
-        if status == 0:
-            return output, None, messages
-        from anymetal.frontend.diagnostics import compile_error
+    header = precompiled_header(source.math_mode)
+    with zig.Files() as files:
+        arguments = [
+            *flags(source.math_mode),
+            *include_flags(text, files),
+            *("-include-pch", zig.path_of(header), action, "-o", "-", "-"),
+        ]
+        status, output, messages = _run(arguments, text, (header, *files.descriptors))
+    if status == 0:
+        return output.decode(), None, messages
+    from anymetal.frontend.diagnostics import compile_error
 
-        if error := compile_error(source, messages):
-            return "", error, messages
-        # Not a word about the user's text: the precompiled header is damaged, or Clang broke.
-        header.unlink(missing_ok=True)
+    if error := compile_error(source, messages):
+        return "", error, messages
     raise ToolchainError(
         f"Clang failed on kernel {source.name!r} with status {status}:\n{_beginning(messages)}"
     )
@@ -140,32 +137,29 @@ def flags(math_mode: MathMode) -> list[str]:
     ]
 
 
-def precompiled_header(math_mode: MathMode) -> Path:
-    """The PCH of our umbrella header for one math mode, made if the cache has none."""
+@functools.cache
+def precompiled_header(math_mode: MathMode) -> int:
+    """The PCH of our umbrella header for one math mode, made if the cache has none.
+
+    A file in memory, by its descriptor: whatever happens to the cache, Clang can read it.
+    """
     key = digest(tools(), *flags(math_mode), *_HEADER_FLAGS, *_header_texts())
-    path = cache_directory() / "headers" / f"{key[:32]}-{math_mode}.pch"
-    made = False
-    if not path.exists():
-        with turns.making(path.name):
-            if made := not path.exists():
-                _precompile(math_mode, path)
-    cache.use(path)
-    if made:
-        cache.shrink()
-    return path
+    found = cache.get(key, ".pch")
+    if found is None:
+        with turns.making(key):
+            found = cache.get(key, ".pch") or _precompiled(math_mode, key)
+    return zig.in_memory(found.content)
 
 
-def _precompile(math_mode: MathMode, path: Path) -> None:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    # Clang writes to a temporary file and renames it, so processes may do this at the same time.
-    status, _, messages = _run(
-        [*flags(math_mode), *_HEADER_FLAGS, "-emit-pch", "-o", str(path), str(UMBRELLA)], ""
-    )
+def _precompiled(math_mode: MathMode, key: str) -> cache.Cached:
+    arguments = [*flags(math_mode), *_HEADER_FLAGS, "-emit-pch", "-o", "-", str(UMBRELLA)]
+    status, output, messages = _run(arguments)
     if status != 0:
         raise ToolchainError(
             f"AnyMetal's headers in {INCLUDE} do not compile (status {status}):\n"
             f"{_beginning(messages)}"
         )
+    return cache.put(key, ".pch", output, f"Metal's headers, {math_mode} maths")
 
 
 def _header_texts() -> Iterator[bytes]:
@@ -175,10 +169,10 @@ def _header_texts() -> Iterator[bytes]:
             yield file.read_bytes()
 
 
-def _run(arguments: list[str], text: str) -> tuple[int, str, str]:
+def _run(arguments: list[str], text: str = "", files: Sequence[int] = ()) -> tuple[int, bytes, str]:
     """Exit status, output and messages of `clang -cc1`, which reads `text` from its input."""
     # `#include "..."` finds our headers, never what lies about.
-    return zig.run("clang", "-cc1", *arguments, text=text, folder=INCLUDE)
+    return zig.run("clang", "-cc1", *arguments, text=text, folder=INCLUDE, files=files)
 
 
 def _version_in(ir: str) -> str:

@@ -105,9 +105,9 @@ def read_library(text: str, file: str, math_mode: MathMode) -> Library:
     """
     headers = identity.included(text)
     key = cache.digest("library", identity.fingerprint(), headers, file, math_mode, text)
-    path = cache.get(key)
-    if path is not None:
-        found = json.loads(path.read_text())
+    stored = cache.get(key, ".json")
+    if stored is not None:
+        found = json.loads(stored.content)
     else:
         from anymetal.runtime import helpers
 

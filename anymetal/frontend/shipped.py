@@ -2,62 +2,71 @@
 
     #include "mlx/backend/metal/kernels/steel/gemm/gemm.h"
 
-Few words in them are beyond Clang. A copy in the cache does without them (see dialect.py); its
-lines stay the same. Files that MLX's prelude has already, and those that tell address spaces
-apart, have a namesake in our own include folder, which comes first.
+Few words in them are beyond Clang. It is given a copy without them (see dialect.py), whose lines
+stay the same. Files that MLX's prelude has already, and those that tell address spaces apart, have
+a namesake in our own include folder, which comes first.
+
+The copy is in the disk cache, as one entry; for Clang its files are in memory.
 """
 
 from __future__ import annotations
 
 import importlib.util
-import os
-import shutil
-import tempfile
+import json
 from pathlib import Path
 
 from anymetal.frontend.dialect import shipped_for_clang
-from anymetal.runtime.cache import cache_directory, digest
-from anymetal.runtime.identity import MLX_HEADERS
+from anymetal.runtime import cache, turns, zig
+from anymetal.runtime.identity import MLX_HEADERS, included, package
+
+#: Where Clang believes them to be.
+_FOLDER = "/mlx-for-anymetal"
 
 
-def include_flags(text: str) -> list[str]:
-    """Arguments that let Clang find MLX's headers, if the text seems to include one."""
-    if MLX_HEADERS not in text:
+def include_flags(text: str, files: zig.Files) -> list[str]:
+    """Arguments that let Clang find MLX's headers, if the text seems to include one.
+
+    `files` gets what Clang is to inherit.
+    """
+    if MLX_HEADERS not in text or not (original := _original()):
         return []
-    folder = _readable_copy()
-    return ["-I", str(folder)] if folder else []
+    overlay = {
+        "version": 0,
+        "use-external-names": False,
+        "roots": [
+            {
+                "type": "file",
+                "name": f"{_FOLDER}/{MLX_HEADERS}/{name}",
+                "external-contents": files.add(text.encode()),
+            }
+            for name, text in _readable_copy(original).items()
+        ],
+    }
+    return ["-ivfsoverlay", files.add(json.dumps(overlay).encode()), "-I", _FOLDER]
 
 
-def _readable_copy() -> Path | None:
-    """The folder to include from; None if there is no MLX, or one without headers."""
+def _original() -> Path | None:
+    """The folder of the headers; None if there is no MLX, or one without headers."""
     spec = importlib.util.find_spec("mlx")
     packages = spec.submodule_search_locations if spec else None
-    original = Path(next(iter(packages or ()), "")) / "include" / MLX_HEADERS
-    if not packages or not original.is_dir():
-        return None
+    folder = Path(next(iter(packages or ()), "")) / "include" / MLX_HEADERS
+    return folder if packages and folder.is_dir() else None
+
+
+def _readable_copy(original: Path) -> dict[str, str]:
+    """Texts by their paths in the folder."""
+    key = cache.digest("MLX's headers", package(), included(MLX_HEADERS))
+    found = cache.get(key, ".json")
+    if found is None:
+        with turns.making(key):
+            found = cache.get(key, ".json") or _store(key, original)
+    copy: dict[str, str] = json.loads(found.content)
+    return copy
+
+
+def _store(key: str, original: Path) -> cache.Cached:
     texts = {
         str(file.relative_to(original)): shipped_for_clang(file.read_text())
         for file in sorted(original.rglob("*.h"))
     }
-    parent = cache_directory() / "headers"
-    target = parent / f"mlx-{digest(*(part for item in texts.items() for part in item))[:32]}"
-    if not target.exists():
-        parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _write(texts, target)
-    return target
-
-
-def _write(texts: dict[str, str], target: Path) -> None:
-    """All files or none: other processes may be doing the same."""
-    made = Path(tempfile.mkdtemp(dir=target.parent))
-    try:
-        for name, text in texts.items():
-            file = made / MLX_HEADERS / name
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text)
-        os.rename(made, target)
-    except OSError:
-        if not target.is_dir():
-            raise
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
+    return cache.put(key, ".json", json.dumps(texts).encode(), "MLX's Metal headers")

@@ -16,15 +16,21 @@ import functools
 import os
 import re
 from pathlib import Path
+from typing import NamedTuple
 
 from anymetal.errors import CompilerError, KernelMemoryError, KernelTimeoutError, ToolchainError
 from anymetal.runtime import cache, processors, turns, zig
 from anymetal.runtime.limits import seconds_in
+from anymetal.runtime.loading import load
 
 _FOLDER = Path(__file__).parent
 _UNITS = ("pool.cpp", "arrays.cpp")
 _HEADERS = ("libc.h", "launch.h", "context.h", "guard.h", "interrupts.h")
 
+_NO_CODE = (
+    "If no file system here lets code be executed, set ANYMETAL_CACHE_DIR to a directory on one "
+    "that does."
+)
 _INTERRUPTED, _TIMED_OUT, _FAULT = 1, 2, 3  # Status in launch.h; the last one is out of memory
 
 _SIGNALS = {
@@ -59,14 +65,13 @@ class Call(ctypes.Structure):
 class Pool:
     """The loaded library. Use `pool()`."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, file: cache.Cached) -> None:
         try:
-            library, with_gil = ctypes.CDLL(str(path)), ctypes.PyDLL(str(path))
+            library, with_gil = load(
+                file, lambda path: (ctypes.CDLL(str(path)), ctypes.PyDLL(str(path)))
+            )
         except OSError as error:
-            raise ToolchainError(
-                f"cannot load {path}: {error}. If that file system forbids executable code, set "
-                "ANYMETAL_CACHE_DIR to a directory on another one."
-            ) from error
+            raise ToolchainError(f"cannot load the thread pool: {error}. {_NO_CODE}") from error
         self.threads = _wanted_threads()
         #: Binds arrays (see arrays.cpp); needs the GIL.
         self.bind = with_gil.am_bind
@@ -141,34 +146,33 @@ def pool() -> Pool:
     """The one thread pool of this process; built and loaded on first use."""
     global _pool
     if _pool is None:
-        path = _library_file()
+        file = _library_file()
         with turns.starting:
             if _pool is None:
-                _pool = Pool(path)
+                _pool = Pool(file)
     return _pool
 
 
-def load_kernel(path: Path, kernel: str) -> int:
-    """Address of `am_entry` in a compiled kernel of this name. The code stays loaded for good."""
+class Loaded(NamedTuple):
+    """A kernel's library. The code stays loaded for good."""
+
+    entry: int  #: address of `am_entry`
+    notes: str  #: what the compiler tells about it
+
+
+def load_kernel(library: cache.Cached, kernel: str) -> Loaded:
+    """The library of a compiled kernel of this name."""
     _load_vector_math()
     try:
-        library = ctypes.CDLL(str(path))
+        loaded = load(library, lambda path: ctypes.CDLL(str(path)))
     except OSError as error:
         if missing := re.search(r"undefined symbol: (\S+)", str(error)):
             raise CompilerError(
                 kernel, f"its machine code calls {missing[1]!r}, which this system does not have"
             ) from error
-        raise ToolchainError(
-            f"cannot load the compiled kernel {path}: {error}. If that file system forbids "
-            "executable code, set ANYMETAL_CACHE_DIR to a directory on another one."
-        ) from error
-    return _address(library.am_entry)
-
-
-def kernel_text(path: Path, name: str) -> str:
-    """A text that a compiled kernel exports, which has been loaded before."""
-    text = ctypes.c_char_p.in_dll(ctypes.CDLL(str(path)), name).value
-    return text.decode() if text else ""
+        raise ToolchainError(f"cannot load a compiled kernel: {error}. {_NO_CODE}") from error
+    notes = ctypes.c_char_p.in_dll(loaded, "am_notes").value
+    return Loaded(_address(loaded.am_entry), notes.decode() if notes else "")
 
 
 def _address(function: object) -> int:
@@ -187,14 +191,14 @@ def _load_vector_math() -> None:
             continue
 
 
-def _library_file() -> Path:
+def _library_file() -> cache.Cached:
     sources = [(_FOLDER / name).read_bytes() for name in _UNITS + _HEADERS]
     key = cache.digest("pool", zig.host_triple(), *sources)
-    if (path := cache.get(key)) is None:
+    if (found := cache.get(key)) is None:
         with turns.making(key):
-            if (path := cache.get(key)) is None:
-                path = cache.put(key, ".so", _built(), "the thread pool")
-    return path
+            if (found := cache.get(key)) is None:
+                found = cache.put(key, ".so", _built(), "the thread pool")
+    return found
 
 
 def _built() -> bytes:

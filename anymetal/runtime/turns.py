@@ -12,6 +12,7 @@ its own will ever release.
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
 import time
@@ -19,7 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from anymetal.runtime.cache import cache_directory
+from anymetal.runtime.cache import cache_directory, digest
 
 llvm = threading.RLock()
 starting = threading.RLock()
@@ -46,46 +47,48 @@ def making(key: str) -> Iterator[None]:
 
 @contextmanager
 def _among_processes(key: str) -> Iterator[None]:
-    path = cache_directory() / "locks" / key[:64]
-    descriptor = _locked(path)
+    """Holds one byte of a file that all processes share; the key says which one.
+
+    Such a lock is the process's own: a child does not inherit it, and it goes when the process
+    dies, so nothing is ever left behind. It would also go if the process closed the file.
+    """
+    byte = int(digest(key)[:15], 16)
+    descriptor = _lock_file(cache_directory() / "lock")
+    locked = descriptor >= 0 and _locked(descriptor, byte)
     try:
         yield
     finally:
-        if descriptor >= 0:
-            # Whoever waits for this very file gets it next; who comes later makes a new one, and
-            # both find the result in the cache.
-            path.unlink(missing_ok=True)
-            os.close(descriptor)
+        if locked:
+            import fcntl
+
+            fcntl.lockf(descriptor, fcntl.LOCK_UN, 1, byte)
 
 
-def _locked(path: Path) -> int:
-    """A descriptor that holds a lock on this file, or -1.
-
-    The lock is the process's own: a child does not inherit it, and it goes when the process dies.
-    """
-    import fcntl
-
+@functools.cache
+def _lock_file(path: Path) -> int:
+    """A descriptor of the file, which is never closed, or -1."""
     try:
-        path.parent.mkdir(mode=0o700, exist_ok=True)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        flags = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+        return os.open(path, flags, 0o600)
     except OSError:
         return -1
+
+
+def _locked(descriptor: int, byte: int) -> bool:
+    """Whether the byte is now ours."""
+    import fcntl
+
     nap, end = 0.001, time.monotonic() + PATIENCE
-    try:
-        while time.monotonic() < end:
-            try:
-                fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return descriptor
-            except (BlockingIOError, PermissionError):  # somebody else has it
-                time.sleep(nap)
-                nap = min(2 * nap, _LONGEST_NAP)
-    except OSError:  # a file system without locks
-        pass
-    except BaseException:
-        os.close(descriptor)
-        raise
-    os.close(descriptor)
-    return -1
+    while time.monotonic() < end:
+        try:
+            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
+            return True
+        except (BlockingIOError, PermissionError):  # somebody else has it
+            time.sleep(nap)
+            nap = min(2 * nap, _LONGEST_NAP)
+        except OSError:  # a file system without locks
+            return False
+    return False
 
 
 def _before_fork() -> None:

@@ -5,11 +5,11 @@ Starting them costs tens of milliseconds, so nothing here runs when the cache ha
 
 from __future__ import annotations
 
-import contextlib
+import fcntl
 import functools
 import importlib.util
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from anymetal.errors import ToolchainError
@@ -59,53 +59,75 @@ def compile_native(source: Path) -> bytes:
 
 def link_shared(*objects: bytes) -> bytes:
     """A shared library from object files; every symbol it lacks must exist when it is loaded."""
-    arguments = ("ld.lld", "-shared", "-z", "now", "--threads=1", "-o", "-")
-    with contextlib.ExitStack() as files:
-        inputs = [files.enter_context(_in_memory(content)) for content in objects]
-        return _made(*arguments, *(f"/proc/self/fd/{file}" for file in inputs), files=inputs)
+    with Files() as files:
+        inputs = [files.add(content) for content in objects]
+        options = ("-shared", "-z", "now", "--threads=1", "-o", "-")
+        return _made("ld.lld", *options, *inputs, files=files.descriptors)
 
 
-@contextlib.contextmanager
-def _in_memory(content: bytes) -> Iterator[int]:
-    """A file that has no name, so nothing is left of it, however this process ends."""
-    file = os.memfd_create("anymetal")
-    with os.fdopen(file, "wb") as stream:
-        stream.write(content)
-        stream.flush()
-        yield file
+class Files:
+    """Files for a tool, in memory: no disk is too full, and no killed process leaves any behind."""
+
+    def __init__(self) -> None:
+        self.descriptors: list[int] = []
+
+    def add(self, content: bytes) -> str:
+        """The path at which a tool that is given `descriptors` finds a file with this content."""
+        descriptor = in_memory(content)
+        self.descriptors.append(descriptor)
+        return path_of(descriptor)
+
+    def __enter__(self) -> Files:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for descriptor in self.descriptors:
+            os.close(descriptor)
+        self.descriptors.clear()
+
+
+def in_memory(content: bytes) -> int:
+    """A descriptor of a file with this content, to be read from its beginning."""
+    made = os.memfd_create("anymetal")
+    # Never the number of a standard stream, of which some programs have closed theirs.
+    descriptor: int = fcntl.fcntl(made, fcntl.F_DUPFD_CLOEXEC, 3)
+    os.close(made)
+    with open(descriptor, "wb", closefd=False) as file:
+        file.write(content)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
+
+
+def path_of(descriptor: int) -> str:
+    """How a tool that inherits this descriptor calls its file."""
+    return f"/proc/self/fd/{descriptor}"
 
 
 def _made(*arguments: str | Path, files: Sequence[int] = ()) -> bytes:
-    status, output, messages = _run(*arguments, files=files)
+    status, output, messages = run(*arguments, files=files)
     if status:
         beginning = "\n".join(messages.splitlines()[:20])
         raise ToolchainError(f"`zig {arguments[0]}` failed with status {status}:\n{beginning}")
     return output
 
 
-def run(*arguments: str | Path, text: str = "", folder: Path | None = None) -> tuple[int, str, str]:
-    """Exit status, output and messages of a tool, which reads `text` from its input."""
-    status, output, messages = _run(*arguments, text=text, folder=folder)
-    return status, output.decode(), messages
-
-
-def _run(
+def run(
     *arguments: str | Path, text: str = "", folder: Path | None = None, files: Sequence[int] = ()
 ) -> tuple[int, bytes, str]:
-    """Runs a tool, which inherits these files.
+    """Exit status, output and messages of a tool, which reads `text` and inherits these files.
 
     Its input is a file, too: the other end of a pipe could be open in a child of ours that was
     forked meanwhile, and then would never end.
     """
     import subprocess
 
-    with _in_memory(text.encode()) as given:
-        os.lseek(given, 0, os.SEEK_SET)
+    with Files() as given:
+        given.add(text.encode())
         try:
             with turns.starting:
                 process = subprocess.Popen(
                     [zig_path(), *arguments],
-                    stdin=given,
+                    stdin=given.descriptors[0],
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE,
                     cwd=folder,

@@ -1,8 +1,8 @@
 """Measured tables: what `anymetal tune` writes and the switch reads.
 
-One JSON file for each device, `<cache>/tune/<device>.json` with the cache folder of
-runtime/cache.py; `anymetal cache clear` leaves it alone. It appears by renaming. A file that cannot
-be read, or was measured with another version of AnyMetal or MLX, counts as none.
+One JSON text for each device, in the disk cache (runtime/cache.py): `<cache>/tune/<device>.json`.
+`anymetal cache clear` leaves it alone unless it is asked otherwise. A file that is not what was
+written, or was measured with another version of AnyMetal or MLX, counts as none.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import json
 import math
-import os
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ from typing import Any, NamedTuple
 
 import mlx.core as mx
 
-from anymetal.runtime.cache import cache_directory
+from anymetal.runtime import cache, files
 from anymetal.tune.device import Device, device
 
 _FORMAT = 1
@@ -120,17 +119,11 @@ class Table:
         return None
 
 
-def file_of(wanted: Device) -> Path:
-    """Where the table of a device is kept."""
-    return cache_directory() / "tune" / f"{wanted.key}.json"
-
-
 @functools.cache
 def of_this_device() -> Table | None:
     """The table of the device in use, if there is one."""
-    folder = cache_directory() / "tune"
     # Asking for the device starts the thread pool; most machines never saw `anymetal tune`.
-    if not folder.is_dir():
+    if not cache.tables():
         return None
     return read(device())
 
@@ -144,35 +137,37 @@ def kind_of_device() -> str:
 
 def read(wanted: Device) -> Table | None:
     """The stored table of a device. A bad file is a warning."""
-    path = file_of(wanted)
     try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
+        found = cache.get_table(_name(wanted))
+    except files.Damaged as damage:
+        _warn(str(damage))
         return None
-    except (OSError, ValueError) as error:
-        _warn(path, error)
+    if found is None:
         return None
     try:
-        stored = json.loads(text)
+        stored = json.loads(found.content)
         if stored["format"] != _FORMAT or stored["versions"] != versions():
             return None
         return _table(stored, wanted)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        _warn(path, error)
+        _warn(f"{found.path}: {type(error).__name__}: {error}")
         return None
 
 
 def write(table: Table) -> Path:
     """Store a table; readers see the old file or the new one."""
-    path = file_of(table.device)
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_text(json.dumps(_stored(table), indent=1) + "\n", encoding="utf-8")
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    return path
+    text = json.dumps(_stored(table), indent=1)
+    description = f"measured on {table.device.name}"
+    return cache.put_table(_name(table.device), text.encode(), description)
+
+
+def file_of(wanted: Device) -> Path:
+    """Where the table of a device is kept."""
+    return cache.table_file(_name(wanted))
+
+
+def _name(wanted: Device) -> str:
+    return f"{wanted.key}.json"
 
 
 @functools.cache
@@ -249,10 +244,10 @@ def _table(stored: dict[str, Any], wanted: Device) -> Table:
     return table
 
 
-def _warn(path: Path, error: Exception) -> None:
+def _warn(problem: str) -> None:
     warnings.warn(
-        f"{path} is no table of `anymetal tune` ({type(error).__name__}: {error}); the shipped "
-        "rules decide. Run `anymetal tune` to measure anew.",
+        f"this is no table of `anymetal tune`: {problem}; the shipped rules decide. Run `anymetal "
+        "tune` to measure anew.",
         RuntimeWarning,
         stacklevel=3,
     )

@@ -22,7 +22,7 @@ from anymetal.tune.operations import Case, Operation
 @pytest.fixture(autouse=True)
 def folder(monkeypatch, tmp_path):
     monkeypatch.delenv("ANYMETAL_SWITCH", raising=False)
-    monkeypatch.setattr(tables, "cache_directory", lambda: tmp_path)
+    monkeypatch.setenv("ANYMETAL_CACHE_DIR", str(tmp_path))
     switch.forget()
     yield tmp_path
     switch.forget()

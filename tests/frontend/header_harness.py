@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from anymetal.frontend import clang
-from anymetal.runtime.zig import link_shared, zig_path
+from anymetal.runtime.zig import link_shared, path_of, zig_path
 
 # What a compiler's runtime library supplies: conversions of half and bfloat on processors without
 # them. And the intrinsics: positions are variables, lanes are the 32 entries of `values`.
@@ -131,8 +131,10 @@ def _compile(text: str) -> ctypes.CDLL:
 def messages(text: str) -> str:
     """What Clang says about `text` after the umbrella header; empty if it compiles."""
     command = [str(zig_path()), "clang", "-cc1", *clang.flags("safe"), "-include-pch"]
-    command += [str(clang.precompiled_header("safe")), "-fsyntax-only", "-"]
-    return subprocess.run(command, input=text, capture_output=True, text=True).stderr
+    header = clang.precompiled_header("safe")
+    command += [path_of(header), "-fsyntax-only", "-"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, pass_fds=[header])
+    return done.stderr
 
 
 class Functions:

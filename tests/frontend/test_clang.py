@@ -126,31 +126,33 @@ def test_the_working_directory_does_not_matter(tmp_path, monkeypatch):
 class TestPrecompiledHeader:
     @pytest.fixture
     def empty_cache(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(clang, "cache_directory", lambda: tmp_path)
-        return tmp_path
+        monkeypatch.setenv("ANYMETAL_CACHE_DIR", str(tmp_path / "cache"))
+        clang.precompiled_header.cache_clear()
+        yield
+        clang.precompiled_header.cache_clear()
 
     def test_is_made_once_per_math_mode(self, empty_cache):
         ir_of("out[0] = 1;")
         ir_of("out[0] = 2;")
         ir_of("out[0] = 1;", math_mode="fast")
-        names = [path.name.split("-")[1] for path in (empty_cache / "headers").iterdir()]
-        assert sorted(names) == ["fast.pch", "safe.pch"]
+        names = [entry.name for entry in cache.entries()]
+        assert sorted(names) == ["Metal's headers, fast maths", "Metal's headers, safe maths"]
 
     def test_a_damaged_one_is_made_again(self, empty_cache):
         ir_of("out[0] = 1;")
-        (path,) = (empty_cache / "headers").iterdir()
+        ((path, *_),) = cache.entries()
         whole = path.read_bytes()
-        for damaged in (b"", whole[:1000], whole[: len(whole) // 2]):
+        for damaged in (b"", whole[:1000], whole[: len(whole) // 2], bytes(len(whole))):
             path.write_bytes(damaged)
+            clang.precompiled_header.cache_clear()
             assert "@__am_kernel" in ir_of("out[0] = 1;")
-            assert path.stat().st_size == len(whole)
+            assert cache.verify() == (1, [], 0)
 
-    def test_clear_removes_it(self, monkeypatch, tmp_path):
-        monkeypatch.setenv("ANYMETAL_CACHE_DIR", str(tmp_path / "cache"))
-        path = clang.precompiled_header("safe")
-        assert path.exists()
+    def test_a_cleared_one_is_in_memory(self, empty_cache):
+        ir_of("out[0] = 1;")
         cache.clear()
-        assert not path.exists()
+        assert "@__am_kernel" in ir_of("out[0] = 1;")
+        assert cache.entries() == []
 
     def test_headers_that_do_not_compile(self, empty_cache, tmp_path, monkeypatch):
         bad = tmp_path / "umbrella.h"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 
 import anymetal
 from anymetal.frontend.shipped import include_flags
+from anymetal.runtime import cache
+from anymetal.runtime.zig import Files
 from anymetal.targets.cpu.variant import gang_width
 
 _HEADER = """
@@ -90,11 +93,24 @@ def test_steel_gemm_in_the_scalar_build() -> None:
         check(32, 32, 40, mx.float32, block=(16, 16, 16), simdgroups=(1, 2))
 
 
-def test_only_for_those_who_include_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_for_those_who_include_them() -> None:
+    with Files() as files:
+        assert include_flags("y[0] = 1;", files) == [] == files.descriptors
+
+
+def test_the_copy_in_the_cache_can_be_damaged_and_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("ANYMETAL_CACHE_DIR", str(tmp_path))
-    assert include_flags("y[0] = 1;") == []
-    flag, folder = include_flags(_HEADER)
-    assert flag == "-I"
-    text = (Path(folder) / "mlx/backend/metal/kernels/steel/gemm/gemm.h").read_text()
-    assert "BlockLoader" in text and "[[threadgroup(" not in text
-    assert include_flags(_HEADER) == [flag, folder]
+    texts = []
+    for damage in (lambda path: None, lambda path: path.write_bytes(b"{}"), Path.unlink):
+        with Files() as files:
+            overlay = json.loads(Path(include_flags(_HEADER, files)[1]).read_bytes())
+            names = {root["name"]: root["external-contents"] for root in overlay["roots"]}
+            (gemm,) = [path for name, path in names.items() if name.endswith("gemm/gemm.h")]
+            texts.append(Path(gemm).read_text())
+        (entry,) = cache.entries()
+        assert entry.name == "MLX's Metal headers"
+        damage(entry.path)
+    assert "BlockLoader" in texts[0] and "[[threadgroup(" not in texts[0]
+    assert len(texts) == 3 and len(set(texts)) == 1

@@ -52,7 +52,8 @@ def object_of(body: str, helpers: str = "") -> bytes:
 def entry_of(body: str, helpers: str = "") -> int:
     """Address of a loaded kernel."""
     library = zig.link_shared(object_of(body, helpers))
-    return load_kernel(cache.put(cache.digest("test", body, helpers), ".so", library), "test")
+    found = cache.put(cache.digest("test", body, helpers), ".so", library)
+    return load_kernel(found, "test").entry
 
 
 class Launcher:

@@ -280,9 +280,40 @@ def test_a_failed_build_is_remembered(compiler):
     assert "could not be built" in status.text
     log = Path(status.remedy.split()[0])
     assert "no luck today\nstatus 3" in log.read_text()
+    assert "it is tried again after 20" in status.remedy
     log.unlink()
     loader.Bridge().native()
     assert calls.read_text() == "called\ncalled\n"
+
+
+def test_a_failed_build_is_tried_again_after_a_day(compiler, monkeypatch, capfd):
+    calls = compiler("exit 3")
+    assert loader.Bridge().native() is None
+    capfd.readouterr()
+    monkeypatch.setattr(recipe, "RETRY", 0.0)
+    monkeypatch.setattr(loader, "_start_build", lambda _: pytest.fail("started"))
+    with pytest.raises(pytest.fail.Exception):
+        loader.Bridge().native()
+    told = capfd.readouterr().err
+    assert re.fullmatch(r"anymetal: the bridge .* failed before \(.*\.log\) and is .*again\n", told)
+    assert calls.read_text() == "called\n"
+
+
+def test_a_failed_build_is_tried_again_after_doctor_was_asked(built_bridge, compiler, tmp_path):
+    works = tmp_path / "works"
+    calls = compiler(f"[ -e {works} ] || exit 3\n{copying(built_bridge)}")
+    assert loader.Bridge().native() is None
+    works.touch()
+    assert loader.Bridge().native() is None
+    (found,) = [finding for finding in doctor._bridge() if finding.name == "bridge"]
+    assert found.value.startswith("could not be built")
+    assert found.remedy.endswith(
+        ".log has the compiler's words; it is tried again by the next program"
+    )
+    assert calls.read_text() == "called\n"
+    assert loader.Bridge().native() is not None
+    assert calls.read_text() == "called\ncalled\n" and loader.status().works
+    assert not loader.retry()
 
 
 @pytest.mark.parametrize(
@@ -318,8 +349,9 @@ def test_calls_do_not_wait_for_the_build(built_bridge, compiler, monkeypatch, tm
     calls = compiler(f"while [ ! -e {gate} ]; do sleep 0.05; done\n{copying(built_bridge)}")
     monkeypatch.setenv("ANYMETAL_BRIDGE", "1")
     fresh = loader.Bridge()
-    assert fresh.native() is None
     assert "not built yet" in loader.status().text
+    assert fresh.native() is None
+    assert "being built" in loader.status().text
     deadline = time.monotonic() + 60
     while not calls.read_text():
         assert time.monotonic() < deadline

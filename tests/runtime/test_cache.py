@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import shutil
+import socket
 import stat
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from anymetal.runtime import cache
+from anymetal.runtime import cache, files
 from tests.runtime.native import ROOT
 
 
@@ -25,120 +28,239 @@ def directory(tmp_path, monkeypatch):
 KEY = cache.digest("a kernel")
 
 
+def zeroed(path: Path) -> None:
+    path.write_bytes(bytes(path.stat().st_size) if path.is_file() else b"")
+
+
+def emptied(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def cut_off(path: Path) -> None:
+    path.write_bytes(b"code")
+
+
+def extended(path: Path) -> None:
+    with open(path, "ab") as file:
+        file.write(b"more\n")
+
+
+def huge(path: Path) -> None:
+    path.touch()
+    os.truncate(path, 1 << 40)
+
+
+def folder(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    (path / "with" / "content").mkdir(parents=True)
+
+
+def removed(path: Path) -> None:
+    shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+
+
+def link(path: Path) -> None:
+    removed(path)
+    victim = path.parents[2] / "victim"
+    path.symlink_to(victim)
+
+
+def link_to_folder(path: Path) -> None:
+    removed(path)
+    path.symlink_to(path.parents[2])
+
+
+def fifo(path: Path) -> None:
+    removed(path)
+    os.mkfifo(path)
+
+
+def listening(path: Path) -> None:
+    removed(path)
+    here = os.getcwd()
+    os.chdir(path.parent)  # names of sockets are short
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(path.name)
+    os.chdir(here)
+
+
+def writable_by_all(path: Path) -> None:
+    path.touch()
+    path.chmod(0o666)
+
+
+def plain_file(path: Path) -> None:
+    removed(path)
+    path.write_text("junk")
+
+
+DAMAGES = [
+    *(zeroed, emptied, cut_off, extended, huge, folder),
+    *(link, link_to_folder, fifo, listening, writable_by_all),
+]
+REPLACED = [plain_file, link, fifo, listening, removed]
+
+
+@pytest.fixture(autouse=True)
+def victim(tmp_path) -> Iterator[None]:
+    path = tmp_path / "victim"
+    path.write_text("precious")
+    yield
+    assert path.read_text() == "precious"
+
+
 def test_what_was_put_is_found(directory):
     assert cache.get(KEY) is None
-    path = cache.put(KEY, ".so", b"code")
-    assert cache.get(KEY) == path
-    assert path.read_bytes() == b"code" and path.suffix == ".so"
-    assert path.is_relative_to(directory)
+    stored = cache.put(KEY, ".so", b"code", "a kernel")
+    assert cache.get(KEY) == stored
+    assert stored.content == b"code" and stored.name == "a kernel" and stored.path.suffix == ".so"
+    assert stored.path.read_bytes().startswith(b"code\n") and stored.path.is_relative_to(directory)
     assert cache.get(cache.digest("another kernel")) is None
+    assert cache.get(KEY, ".json") is None
 
 
 def test_put_again_replaces():
     cache.put(KEY, ".so", b"old")
-    path = cache.put(KEY, ".so", b"new")
-    assert cache.get(KEY) == path and path.read_bytes() == b"new"
+    stored = cache.put(KEY, ".so", b"new")
+    assert cache.get(KEY) == stored and stored.content == b"new"
 
 
 def test_nobody_else_may_read_or_write(directory):
-    os.umask(os.umask(0))  # whatever the mask is
-    path = cache.put(KEY, ".so", b"code")
-    for folder in (directory, directory / "index", directory / "objects"):
+    mask = os.umask(0)
+    try:
+        path = cache.put(KEY, ".so", b"code").path
+    finally:
+        os.umask(mask)
+    for folder in (directory, directory / "entries", directory / "tmp"):
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-@pytest.mark.parametrize("damage", [b"", b"cod", b"code ", b"c\0de", None])
-def test_a_damaged_object_is_deleted_and_not_returned(damage):
-    path = cache.put(KEY, ".so", b"code")
-    if damage is None:
-        path.unlink()
-    else:
-        path.write_bytes(damage)
+def test_entries_that_were_exchanged_are_refused():
+    paths = [cache.put(cache.digest(name), ".so", name.encode()).path for name in "ab"]
+    contents = [path.read_bytes() for path in paths]
+    for path, content in zip(paths, reversed(contents), strict=True):
+        path.write_bytes(content)
+    assert [cache.get(cache.digest(name)) for name in "ab"] == [None, None]
+    assert not any(path.exists() for path in paths)
+
+
+def test_an_entry_of_another_kind_is_refused():
+    path = cache.put(KEY, ".so", b"code").path
+    path.rename(path.with_suffix(".json"))
+    assert cache.get(KEY, ".json") is None
+
+
+@pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
+def test_a_damaged_entry_counts_as_none_and_is_made_again(directory, damage):
+    path = cache.put(KEY, ".so", b"code" * 1000, "a kernel").path
+    damage(path)
     assert cache.get(KEY) is None
-    assert not path.exists() and cache.entries() == []
-    assert cache.get(cache.put(KEY, ".so", b"code").name) is None
-    assert cache.get(KEY) == path
+    cache.put(KEY, ".so", b"new code")
+    assert cache.get(KEY).content == b"new code"
+    # Without anybody asking for it:
+    damage(path)
+    verdict = cache.verify(keep=True)
+    assert (verdict.good, len(verdict.broken)) == (0, 1) and str(path) in verdict.broken[0]
+    assert cache.verify() == verdict
+    assert cache.verify() == (0, [], 0)
+    damage(path)
+    cache.clear()
+    assert not path.is_symlink() and not path.exists()
+    damage(path)  # and in the way of a new one
+    assert cache.put(KEY, ".so", b"code").content == b"code"
+    assert cache.get(KEY).content == b"code"
 
 
-@pytest.mark.parametrize("text", [b"", b"../../victim", b"\xff\xfe", b"0" * 64 + b".so", b"victim"])
-def test_a_damaged_index_leads_nowhere(directory, text):
-    victim = directory.parent / "victim"
-    victim.write_text("precious")
+def test_every_flipped_bit_is_noticed():
+    content = bytes(range(64))
+    path = cache.put(KEY, ".so", content, "a kernel").path
+    whole = path.read_bytes()
+    for bit in range(0, 8 * len(whole), 5):
+        flipped = bytearray(whole)
+        flipped[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(flipped)
+        assert cache.get(KEY) is None, bit
+    path.write_bytes(whole)
+    assert cache.get(KEY).content == content
+
+
+@pytest.mark.parametrize("folder", ["entries", "tmp"])
+@pytest.mark.parametrize("damage", REPLACED, ids=lambda damage: damage.__name__)
+def test_a_folder_that_is_none_is_made_again(directory, folder, damage):
     cache.put(KEY, ".so", b"code")
-    (directory / "index" / KEY).write_bytes(text)
-    assert cache.get(KEY) is None
-    assert victim.read_text() == "precious"
-    assert cache.entries() == []
+    damage(directory / folder)
+    assert cache.get(KEY) is None or folder == "tmp"
+    stored = cache.put(KEY, ".so", b"new")
+    assert stored.path.is_relative_to(directory) and cache.get(KEY) == stored
 
 
 def test_entries_size_and_clear(directory):
     assert (cache.entries(), cache.size()) == ([], 0)
     for number in range(5):
         cache.put(cache.digest(str(number)), ".so", bytes(1000 + number))
+    table = cache.put_table("a.json", b"[]", "measured")
     (directory / "notes.txt").write_text("mine")
+    for folder in ("index", "objects", "headers"):  # of a former version
+        (directory / folder / "mlx").mkdir(parents=True)
+        (directory / folder / "mlx" / "file").write_bytes(bytes(1000))
     found = cache.entries()
-    assert len(found) == 5 and sum(entry.size for entry in found) == 5010
-    assert all(entry.path.exists() and len(entry.key) == 64 for entry in found)
-    assert 5010 <= cache.size() < 7000
+    assert len(found) == 5 and all(1000 < entry.size < 1200 for entry in found)
+    assert [entry.name for entry in cache.tables()] == ["measured"]
+    assert 8010 <= cache.size() < 9000
     cache.clear()
-    assert (cache.entries(), cache.size()) == ([], 0)
+    assert cache.entries() == [] and cache.size() == table.stat().st_size
+    cache.clear(measured=True)
+    assert cache.size() == 0
     assert (directory / "notes.txt").read_text() == "mine"
 
 
 def test_what_an_entry_is_and_when_it_was_used() -> None:
-    path = cache.put(KEY, ".so", b"code", "kernel exp\nof mine")
+    path = cache.put(KEY, ".so", b"code", "kernel exp\nof m\udc80ne " + "é" * 1000).path
     os.utime(path, (1, 1))
     (entry,) = cache.entries()
-    assert entry.name == "kernel exp of mine"
+    assert entry.name.startswith("kernel exp of m?ne éé") and len(entry.name) == 200
     assert entry.used == 1 and entry.made > 1e9
-    assert cache.get(KEY) == path
+    assert cache.get(KEY).path == path
     assert cache.entries()[0].used > 1e9
 
 
 def put_old(number: int, size: int) -> Path:
     """A file that was last used at second `number`, by another process."""
-    path = cache.put(cache.digest(str(number)), ".so", bytes([number]) * size)
+    path = cache.put(cache.digest(str(number)), ".so", bytes([number]) * size).path
     cache._in_use.discard(path.name)
     os.utime(path, (number, number))
     return path
 
 
 def test_what_was_not_used_for_longest_goes_first(monkeypatch, directory):
-    paths = [put_old(number, 1000) for number in range(1, 6)]
-    header = directory / "headers" / "safe.pch"
-    header.parent.mkdir()
-    header.write_bytes(bytes(1000))
-    os.utime(header, (3.5, 3.5))
-    monkeypatch.setenv("ANYMETAL_CACHE_LIMIT", "4000")
-    cache.put(KEY, ".so", bytes(1000))
+    paths = [put_old(number, 900) for number in range(1, 6)]
+    monkeypatch.setenv("ANYMETAL_CACHE_LIMIT", "3500")
+    cache.put(KEY, ".pch", bytes(900))
     assert [path.exists() for path in paths] == [False, False, False, True, True]
-    assert header.exists()
-    assert len(cache.entries()) == len(list((directory / "index").iterdir())) == 3
-    cache.put(KEY, ".so", bytes(1001))
-    assert not header.exists()
+    assert len(cache.entries()) == 3
 
 
 def test_what_this_process_uses_stays(monkeypatch):
-    used = cache.put(KEY, ".so", bytes(1000))
+    used = cache.put(KEY, ".so", bytes(1000)).path
     os.utime(used, (1, 1))
     old = put_old(5, 1000)
     monkeypatch.setenv("ANYMETAL_CACHE_LIMIT", "1")
-    new = cache.put(cache.digest("new"), ".so", bytes(2000))
+    new = cache.put(cache.digest("new"), ".so", bytes(2000)).path
     assert (used.exists(), old.exists(), new.exists()) == (True, False, True)
 
 
-def test_files_that_are_being_written_stay(monkeypatch, directory):
+def test_what_a_killed_process_was_writing_goes(directory):
     cache.put(KEY, ".so", b"code")
-    temporary = directory / "headers" / "new.pch.tmp"
-    temporary.parent.mkdir()
-    temporary.write_bytes(bytes(1000))
-    monkeypatch.setenv("ANYMETAL_CACHE_LIMIT", "10")
-    cache.shrink()
-    assert temporary.exists()
-    assert cache.verify().leftovers == 0 and temporary.exists()
-    os.utime(temporary, (1, 1))  # its process was killed
-    assert cache.verify().leftovers == 1 and not temporary.exists()
+    live, dead = directory / "tmp" / "live", directory / "tmp" / "dead"
+    for path in (live, dead):
+        path.write_bytes(bytes(1000))
+    with open(live) as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert cache.verify(keep=True) == (1, [], 1) and dead.exists()
+        cache.put(KEY, ".so", b"code")  # whoever writes tidies up
+        assert live.exists() and not dead.exists()
+    assert cache.verify() == (1, [], 1) and not live.exists()
 
 
 @pytest.mark.parametrize(
@@ -166,27 +288,6 @@ def test_other_limits_are_errors(text, monkeypatch):
         cache.put(KEY, ".so", b"code")
 
 
-def test_verify_removes_what_is_damaged_or_left_behind(directory):
-    good = cache.put(cache.digest("good"), ".so", b"good")
-    bad = cache.put(cache.digest("bad"), ".so", b"bad")
-    bad.write_bytes(b"worse")
-    fresh = cache.put(cache.digest("fresh"), ".so", b"fresh")
-    left = cache.put(cache.digest("left"), ".so", b"left")
-    for name in ("fresh", "left"):  # the index of one may be about to be written
-        (directory / "index" / cache.digest(name)).unlink()
-    os.utime(left, (1, 1))
-    (directory / "index" / "junk").write_bytes(b"\xff")
-    lock = directory / "locks" / "old"
-    lock.parent.mkdir()
-    lock.touch()
-    os.utime(lock, (1, 1))
-    verdict = cache.verify()
-    assert verdict == (2, [bad.name], 4)  # left over: left, junk, the lock, the index of bad
-    assert good.exists() and fresh.exists()
-    assert not bad.exists() and not left.exists() and not lock.exists()
-    assert cache.verify() == (2, [], 0)
-
-
 def test_keys_know_where_one_part_ends():
     keys = {
         cache.digest("ab", "c"),
@@ -198,96 +299,56 @@ def test_keys_know_where_one_part_ends():
     assert cache.digest("ab") == cache.digest(b"ab")
 
 
-def test_the_places_where_the_cache_may_be(tmp_path, monkeypatch):
-    monkeypatch.delenv("ANYMETAL_CACHE_DIR")
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    assert cache.cache_directory() == tmp_path / "home" / ".cache" / "anymetal"
-    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
-    assert cache.cache_directory() == tmp_path / "home" / ".cache" / "anymetal"
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    assert cache.cache_directory() == tmp_path / "xdg" / "anymetal"
-    monkeypatch.setenv("ANYMETAL_CACHE_DIR", str(tmp_path / "chosen"))
-    assert cache.cache_directory() == tmp_path / "chosen"
-
-
-@pytest.mark.parametrize("mode", [0o777, 0o770, None])
-def test_a_directory_that_is_not_ours_alone_is_not_used(directory, mode):
-    if mode is None:  # a file stands in the way
-        directory.write_text("")
-    else:
-        directory.mkdir()
-        directory.chmod(mode)
-    path = cache.put(KEY, ".so", b"code")
-    assert not path.is_relative_to(directory)
-    assert stat.S_IMODE(path.parents[1].stat().st_mode) == 0o700
-    assert cache.get(KEY) == path
-
-
-def test_a_private_directory_goes_with_its_process(directory):
-    directory.write_text("")
-    script = "from anymetal.runtime import cache; print(cache.put('key', '.so', b'code'))"
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
-    )
-    assert not Path(done.stdout.strip()).parents[1].exists()
-
-
 def test_a_directory_that_vanishes_is_no_error(directory):
     cache.put(KEY, ".so", b"code")
-    for path in sorted(directory.rglob("*"), reverse=True):
-        path.unlink() if path.is_file() else path.rmdir()
-    directory.rmdir()
+    shutil.rmtree(directory)
     assert cache.get(KEY) is None
-    assert cache.put(KEY, ".so", b"code").read_bytes() == b"code"
+    assert cache.put(KEY, ".so", b"code").path.is_relative_to(directory)
+    assert stat.S_IMODE(directory.stat().st_mode) == 0o700
 
 
+#: Puts, gets and damages entries, tidies up and clears, and dies at any moment.
 HAMMER = """
 import os, random, sys
-from anymetal.runtime import cache
+from anymetal.runtime import cache, files
 random.seed(int(sys.argv[1]))
-for _ in range(400):
+for _ in range(int(sys.argv[2])):
     number = random.randrange(6)
-    content = b"%d" % number * random.choice([1, 50_000])
+    key, content = cache.digest(str(number)), b"%d" % number * random.choice([1, 50_000])
     action = random.random()
-    try:
-        if action < 0.45:
-            path = cache.put(cache.digest(str(number)), ".so", content)
-        elif action < 0.96:
-            path = cache.get(cache.digest(str(number)))
-            if path is not None:
-                content = path.read_bytes()  # whole, unless damaged since `get`
-                assert content == b"junk" or set(content) == {ord(str(number))}
-        elif action < 0.97:
-            cache.verify()
-        elif action < 0.98:
-            cache.clear()
-        else:  # somebody damages a file
-            for entry in cache.entries()[:1]:
-                junk = entry.path.with_name(f"junk.{os.getpid()}")
-                junk.write_bytes(b"junk")
-                junk.replace(entry.path)
-    except FileNotFoundError:
-        pass  # cleared between `get` and reading
+    if action < 0.45:
+        assert cache.put(key, ".so", content).content == content
+    elif action < 0.96:
+        found = cache.get(key)
+        assert found is None or set(found.content) == {ord(str(number))}
+    elif action < 0.97:
+        cache.verify()
+    elif action < 0.98:
+        cache.clear()
+    else:  # somebody damages a file
+        for entry in cache.entries()[:1]:
+            junk = entry.path.with_name(f"junk.{os.getpid()}")
+            junk.write_bytes(b"junk")
+            junk.replace(entry.path)
 """
 
 
-def test_processes_may_read_write_damage_and_clear_at_once():
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with ThreadPoolExecutor(4) as threads:
-        jobs = [
-            threads.submit(
-                subprocess.run,
-                [sys.executable, "-c", HAMMER, str(seed)],
-                env=environment,
-                capture_output=True,
-                text=True,
-            )
-            for seed in range(4)
-        ]
-        for job in jobs:
-            assert job.result().returncode == 0, job.result().stderr
+def hammer(seed: int, steps: int) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", HAMMER, str(seed), str(steps)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def test_processes_may_read_write_damage_and_clear_at_once(directory):
+    for process in [hammer(seed, 400) for seed in range(4)]:
+        said = process.communicate(timeout=100)[0]
+        assert (process.returncode, said) == (0, "")
+    cache.verify()
+    assert not list((directory / "tmp").iterdir())
     for entry in cache.entries():
-        if cache.get(entry.key) is not None:
-            assert len(set(entry.path.read_bytes())) == 1
+        content = files.read(entry.path)[0]
+        assert cache.digest(content[:1].decode()) == entry.path.stem and len(set(content)) == 1

@@ -35,7 +35,7 @@ def nothing_known(monkeypatch):
 def shipped(monkeypatch, tmp_path):
     """What is shipped, on a machine where nothing was measured."""
     monkeypatch.undo()
-    monkeypatch.setattr(tables, "cache_directory", lambda: tmp_path)
+    monkeypatch.setenv("ANYMETAL_CACHE_DIR", str(tmp_path))
     switch.forget()
     yield
     monkeypatch.undo()

@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from anymetal.errors import ToolchainError
+from anymetal.runtime import cache
 from anymetal.tune import tables
 from anymetal.tune.device import Device, device
 from anymetal.tune.tables import Entry, Table
@@ -15,7 +17,7 @@ HERE = Device("cpu", "a processor, 2 threads", "cpu-0123")
 
 @pytest.fixture
 def folder(monkeypatch, tmp_path):
-    monkeypatch.setattr(tables, "cache_directory", lambda: tmp_path)
+    monkeypatch.setenv("ANYMETAL_CACHE_DIR", str(tmp_path))
     return tmp_path / "tune"
 
 
@@ -113,7 +115,7 @@ def test_write_and_read(folder):
     assert [file.name for file in folder.iterdir()] == [path.name]
     assert folder.stat().st_mode & 0o777 == 0o700
     assert tables.read(HERE) == made
-    stored = json.loads(path.read_text())
+    stored = json.loads(path.read_text().partition("\n//sealed")[0])
     assert stored["device"] == "a processor, 2 threads"
     assert stored["losers"] == {"op": ["b"]}
     assert list(stored["entries"][0]["seconds"]) == ["a", "b"]
@@ -141,27 +143,34 @@ BAD = [
 
 @pytest.mark.parametrize("content", BAD)
 def test_a_bad_file_is_a_warning(folder, content):
-    folder.mkdir()
     content = content.replace(b"VERSIONS", json.dumps(tables.versions()).encode())
-    tables.file_of(HERE).write_bytes(content)
-    with pytest.warns(
-        RuntimeWarning, match=r"is no table of `anymetal tune` .*Run `anymetal tune`"
-    ):
+    cache.put_table(f"{HERE.key}.json", content, "")
+    with pytest.warns(RuntimeWarning, match=r"no table of `anymetal tune`: .*Run `anymetal tune`"):
         assert tables.read(HERE) is None
+
+
+def test_a_damaged_file_is_a_warning_once(folder):
+    path = tables.write(table(((8,), {"a": 0.5})))
+    path.write_bytes(path.read_bytes().replace(b"0.5", b"0.4"))
+    with pytest.warns(RuntimeWarning, match=r"does not fit its digest; .*Run `anymetal tune`"):
+        assert tables.read(HERE) is None
+    assert tables.read(HERE) is None and not path.exists()
 
 
 @pytest.mark.parametrize("change", [{"format": 2}, {"versions": {"anymetal": "0", "mlx": "0"}}])
 def test_tables_of_other_versions_are_left_out_silently(folder, change):
-    path = tables.write(table(((8,), {"a": 1})))
-    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    tables.write(table(((8,), {"a": 1})))
+    found = cache.get_table(f"{HERE.key}.json")
+    other = json.dumps({**json.loads(found.content), **change})
+    cache.put_table(f"{HERE.key}.json", other.encode(), "")
     assert tables.read(HERE) is None
 
 
 def test_a_failed_write_leaves_the_old_table(folder, monkeypatch):
     made = table(((8,), {"a": 1}))
     tables.write(made)
-    monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError("no space")))
-    with pytest.raises(OSError, match="no space"):
+    monkeypatch.setattr("os.fsync", lambda _: (_ for _ in ()).throw(OSError("no space")))
+    with pytest.raises(ToolchainError, match="no space"):
         tables.write(table(((8,), {"b": 1})))
     assert tables.read(HERE) == made
     assert len(list(folder.iterdir())) == 1

@@ -163,7 +163,7 @@ def fake_measure(done, stop_at=None):
 
 @pytest.fixture
 def operation(monkeypatch, tmp_path):
-    monkeypatch.setattr(tables, "cache_directory", lambda: tmp_path)
+    monkeypatch.setenv("ANYMETAL_CACHE_DIR", str(tmp_path))
     return double(Clock(), {"a": (2, 1.0)})
 
 

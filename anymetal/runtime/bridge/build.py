@@ -1,6 +1,7 @@
 """The program that builds the bridge: `python -m anymetal.runtime.bridge.build`.
 
-With a path as its argument it builds the bridge there, for a wheel (hatch_build.py).
+With a path as its argument it builds the bridge there, for a wheel (hatch_build.py). With
+`--locked` it has inherited the lock that loader.py takes, and holds it as long as it lives.
 
 A process of its own, so that a build outlives a short program, and a bridge that crashes when it
 is first loaded crashes nothing else. Its result is in the disk cache: the library or a log.
@@ -8,17 +9,18 @@ is first loaded crashes nothing else. Its result is in the disk cache: the libra
 
 from __future__ import annotations
 
-import fcntl
+import contextlib
 import os
 import shlex
+import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from anymetal.runtime import cache
+from anymetal.runtime import scratch
+from anymetal.runtime.bridge.loader import LOCKED, lock_file
 from anymetal.runtime.bridge.native import Native, Unusable, load
 from anymetal.runtime.bridge.recipe import Missing, Recipe, recipe
 
@@ -34,46 +36,46 @@ def main() -> int:
     except Missing as error:
         print(error, error.remedy, sep="; ", file=sys.stderr)
         return 1
-    if len(sys.argv) > 1:
+    if len(sys.argv) > 1 and sys.argv[1] != LOCKED:
         return _build_at(wanted, Path(sys.argv[1]))
-    build(wanted)
+    lock = None if LOCKED in sys.argv else lock_file(wait=True)
+    if wanted.library() is None and not wanted.is_given_up():
+        with _group() as group:
+            build(wanted, group)
+    if lock is not None:
+        os.close(lock)
     return int(wanted.library() is None)
 
 
-def build(wanted: Recipe) -> Native | None:
-    """The bridge, if nobody has built it or tried to; then it is in the cache, too."""
-    with _alone():
-        if wanted.library() is None and wanted.failure() is None:
-            return _build(wanted)
-    return None
+def build(wanted: Recipe, group: int | None = None) -> Native | None:
+    """The bridge, which is then in the cache, too, as is the log if it fails.
 
-
-def _build(wanted: Recipe) -> Native | None:
-    with tempfile.TemporaryDirectory(prefix="anymetal-") as folder:
-        library = Path(folder) / "bridge.so"
-        command = [*wanted.command, "-o", str(library)]
-        log = _compile(command)
+    The compiler runs in this process group.
+    """
+    with scratch.workspace() as folder:
+        library = folder / "bridge.so"
+        log = _compile([*wanted.command, "-o", str(library)], folder, group)
         if not library.exists():
-            cache.put(wanted.failure_key, ".log", log.encode())
+            wanted.failed(log)
             return None
-        # A crash in the next lines leaves this log behind, and nobody tries again.
-        note = cache.put(wanted.failure_key, ".log", f"{log}\ncrashed when loaded\n".encode())
-        native = None
+        # A crash in the next lines leaves this log behind, and nobody tries again for a while.
+        wanted.failed(f"{log}\ncrashed when loaded\n")
         try:
             native = load(library)
         except Unusable as error:
-            cache.put(wanted.failure_key, ".log", f"{log}\n{error}\n".encode())
+            wanted.failed(f"{log}\n{error}\n")
         else:
-            cache.put(wanted.key, ".so", library.read_bytes(), "the bridge to MLX")
-        note.unlink(missing_ok=True)
-        return native
+            wanted.succeeded(library.read_bytes())
+            return native
+    return None
 
 
 def _build_at(wanted: Recipe, library: Path) -> int:
     """The bridge as a file of this name; returns 1 with the reason on stderr if there is none."""
     library.parent.mkdir(parents=True, exist_ok=True)
     library.unlink(missing_ok=True)
-    log = _compile([*wanted.command, "-o", str(library)])
+    with scratch.workspace() as folder:
+        log = _compile([*wanted.command, "-o", str(library)], folder, None)
     try:
         if library.exists():
             load(library)
@@ -85,30 +87,48 @@ def _build_at(wanted: Recipe, library: Path) -> int:
     return 1
 
 
-def _compile(command: list[str]) -> str:
-    """Runs the compiler; returns the command and all that it printed."""
+def _compile(command: list[str], folder: Path, group: int | None) -> str:
+    """Runs the compiler, whose temporary files go into `folder`; the command and what it said."""
     try:
         done = subprocess.run(
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
+            env={**os.environ, "TMPDIR": str(folder)},
+            preexec_fn=None if group is None else lambda: os.setpgid(0, group),
             timeout=_PATIENCE,
             text=True,
             errors="replace",
         )
         said = f"{done.stdout}status {done.returncode}\n"
-    except (OSError, subprocess.TimeoutExpired) as error:
+    except (OSError, subprocess.SubprocessError) as error:
         said = f"{error}\n"
     return f"{shlex.join(command)}\n{said}"
 
 
 @contextmanager
-def _alone() -> Iterator[None]:
-    """Holds off the builds of other processes that share the cache."""
-    with open(cache.cache_directory() / "bridge.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+def _group() -> Iterator[int]:
+    """A process group whose members end with the block, or when this process is killed.
+
+    Its leader waits for the end of a pipe whose other end nobody but this process has.
+    """
+    end, ours = os.pipe()
+    leader = os.fork()
+    if leader == 0:
+        os.setpgid(0, 0)
+        os.close(ours)
+        os.read(end, 1)
+        os.killpg(0, signal.SIGKILL)
+    with contextlib.suppress(OSError):
+        os.setpgid(leader, leader)  # whoever of the two comes first
+    os.close(end)
+    try:
+        yield leader
+    finally:
+        os.killpg(leader, signal.SIGKILL)
+        os.waitpid(leader, 0)
+        os.close(ours)
 
 
 if __name__ == "__main__":

@@ -6,21 +6,30 @@ ANYMETAL_BRIDGE=wait   wait for its build where others would run kernels at once
 
 from __future__ import annotations
 
+import contextlib
+import math
 import os
 import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from anymetal.errors import ToolchainError
-from anymetal.runtime import cache
+from anymetal.runtime import cache, places
 from anymetal.runtime.interpreter import interpreter, search_path
 
 if TYPE_CHECKING:  # what it takes to build and load costs milliseconds to import
     from anymetal.runtime.bridge.native import Native
     from anymetal.runtime.bridge.recipe import Recipe
+
+#: What tells the program that builds that it has the lock (build.py), as descriptor 3.
+LOCKED = "--locked"
+#: Seconds between two looks for a bridge that another process builds.
+_GLANCE = 0.25
+#: Seconds for which another process may build while we wait.
+_PATIENCE = 900.0
 
 
 class Bridge:
@@ -31,12 +40,14 @@ class Bridge:
         self._settled = False
         self._native: Native | None = None
         self._builder: int | None = None
-        self._postponed = False  #: until somebody must have it: it would be built in this process
+        self._next_look = 0.0
 
     def native(self) -> Native | None:
         """The extension; None as long as there is no bridge."""
         if not self._settled:
-            self._advance(_mode() == "wait")
+            wait = _mode() == "wait"
+            if wait or time.monotonic() >= self._next_look:
+                self._advance(wait)
         return self._native
 
     def loaded(self) -> Native | None:
@@ -45,8 +56,6 @@ class Bridge:
 
     def require(self) -> Native:
         """The extension, even if it must be built first; raises ToolchainError."""
-        if self._postponed:
-            self._settled = self._postponed = False
         if not self._settled:
             self._advance(True)
         if self._native is None:
@@ -69,7 +78,7 @@ class Bridge:
             return True
         if self._builder is not None and not _ended(self._builder, wait):
             return False
-        from anymetal.runtime.bridge.native import Unusable, load
+        from anymetal.runtime.bridge.native import Unusable
         from anymetal.runtime.bridge.recipe import Missing, recipe
 
         self._native = _shipped()
@@ -77,21 +86,37 @@ class Bridge:
             return True
         try:
             wanted = recipe()
-            path = wanted.library()
-            if path is None and self._builder is None and wanted.failure() is None:
-                if program := interpreter():
-                    self._builder = _start_build(program)
-                    return self._step(True) if wait else False
-                if not wait:
-                    self._postponed = True
-                    return True
-                self._native = _built_here(wanted)
-                path = wanted.library()
-            if path is not None and self._native is None:
-                self._native = load(path)
+            found = wanted.library()
+            if found is None and self._builder is None and not wanted.is_given_up():
+                return self._start(wanted, wait)
+            if found is not None:
+                self._native = _loaded(found)
         except (Missing, Unusable, OSError):  # the last one: no process for the build
             pass  # `status` tells
         return True
+
+    def _start(self, wanted: Recipe, wait: bool) -> bool:
+        """Sees to it that one process builds; True if there is nothing more to hope for."""
+        program = interpreter()
+        if not wait and (program is None or not places.is_kept()):
+            self._next_look = math.inf  # built only for who cannot do without
+            return False
+        lock = lock_file(wait)
+        if lock is None:
+            self._next_look = time.monotonic() + _GLANCE
+            return wait
+        try:
+            # Another process may have finished while we waited.
+            if wanted.library() is None and not wanted.is_given_up():
+                if failure := wanted.failure():
+                    _tell(f"its build failed before ({failure.path}) and is tried again")
+                if program is None:
+                    self._native = _built_here(wanted)
+                    return True
+                self._builder = _start_build(program, lock)
+        finally:
+            os.close(lock)
+        return self._step(True) if wait else False
 
 
 def _shipped() -> Native | None:
@@ -108,6 +133,14 @@ def _shipped() -> Native | None:
         return None
 
 
+def _loaded(found: cache.Cached) -> Native:
+    """The bridge out of the cache; raises `Unusable`."""
+    from anymetal.runtime.bridge.native import Unusable, load
+    from anymetal.runtime.loading import load as loaded
+
+    return loaded(found, load, Unusable)
+
+
 class Status(NamedTuple):
     """The state of the bridge in words."""
 
@@ -118,8 +151,8 @@ class Status(NamedTuple):
 
 def status() -> Status:
     """What a process that started now would meet."""
-    from anymetal.runtime.bridge.native import Unusable, load
-    from anymetal.runtime.bridge.recipe import Missing, recipe
+    from anymetal.runtime.bridge.native import Unusable
+    from anymetal.runtime.bridge.recipe import RETRY, Missing, recipe
 
     if _mode() == "0":
         return Status(False, "turned off", "unset ANYMETAL_BRIDGE")
@@ -129,22 +162,45 @@ def status() -> Status:
         wanted = recipe()
     except Missing as error:
         return Status(False, str(error), error.remedy)
-    if path := wanted.library():
+    if found := wanted.library():
         try:
-            load(path)
+            _loaded(found)
         except Unusable as error:
             return Status(False, str(error), "")
         return Status(True, f"built {wanted.versions}", "")
-    if log := wanted.failure():
-        remedy = f"{log} has the compiler's words; delete it to try again"
+    if _is_being_built():
+        return Status(False, f"being built {wanted.versions}", "")
+    if failure := wanted.failure():
+        when = "by the next program"
+        if wanted.is_given_up():
+            when = time.strftime("after %Y-%m-%d %H:%M", time.localtime(failure.made + RETRY))
+        remedy = f"{failure.path} has the compiler's words; it is tried again {when}"
         return Status(False, f"could not be built {wanted.versions}", remedy)
     if interpreter() is None:
         remedy = (
             "there is no Python interpreter to start; ANYMETAL_BRIDGE=wait builds it in-process"
         )
         return Status(False, "not built yet", remedy)
+    if not places.is_kept():
+        text = "not built, because it could not be kept for later processes"
+        return Status(False, text, "see the folder of the cache")
     remedy = "the first call of a kernel starts that in the background; it takes seconds"
     return Status(False, "not built yet", remedy)
+
+
+def retry() -> bool:
+    """Lets the next program try again what failed; whether something had."""
+    from anymetal.runtime.bridge.recipe import Missing, recipe
+
+    try:
+        wanted = recipe()
+    except Missing:
+        return False
+    failure = wanted.failure()
+    if failure is None or wanted.library() is not None:
+        return False
+    wanted.failed(failure.content.decode(), again=True)
+    return True
 
 
 def _mode() -> str:
@@ -162,8 +218,48 @@ def _built_here(wanted: Recipe) -> Native | None:
         return build(wanted)
 
 
-def _start_build(program: str) -> int:
-    """The id of a process that builds the bridge."""
+def lock_file(wait: bool) -> int | None:
+    """A descriptor that holds the lock on builds among processes that share the cache.
+
+    None if another process has it, for long if we wait.
+    """
+    end = time.monotonic() + _PATIENCE
+    flags = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC
+    descriptor = os.open(cache.cache_directory() / "bridge.lock", flags, 0o600)
+    while _is_held(descriptor):
+        if not wait or time.monotonic() > end:
+            os.close(descriptor)
+            return None
+        time.sleep(_GLANCE / 5)
+    return descriptor
+
+
+def _is_held(descriptor: int) -> bool:
+    """Whether somebody else has the lock of this file; if not, it is ours now."""
+    import fcntl
+
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # a file system without locks: two may build
+        pass
+    return False
+
+
+def _is_being_built() -> bool:
+    try:
+        descriptor = lock_file(wait=False)
+    except OSError:
+        return False
+    if descriptor is None:
+        return True
+    os.close(descriptor)
+    return False
+
+
+def _start_build(program: str, lock: int) -> int:
+    """The id of a process that builds the bridge, and has the lock from now on."""
     environment = {
         **os.environ,
         # It is to find the same packages as we do, and to share our cache even where that is a
@@ -172,10 +268,17 @@ def _start_build(program: str) -> int:
         "PYTHONSAFEPATH": "1",
         "ANYMETAL_CACHE_DIR": str(cache.cache_directory()),
     }
-    null = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in range(3)]
-    command = [program, "-m", "anymetal.runtime.bridge.build"]
+    files: list[tuple[Any, ...]] = [(os.POSIX_SPAWN_DUP2, lock, 3)]
+    files += [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in range(3)]
+    command = [program, "-m", "anymetal.runtime.bridge.build", LOCKED]
     # A session of its own: Ctrl-C is for the program, not for the build.
-    return os.posix_spawn(program, command, environment, file_actions=null, setsid=True)
+    return os.posix_spawn(program, command, environment, file_actions=files, setsid=True)
+
+
+def _tell(text: str) -> None:
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError, ValueError):
+            print(f"anymetal: the bridge to MLX: {text}", file=sys.stderr, flush=True)
 
 
 def _ended(process: int, wait: bool) -> bool:

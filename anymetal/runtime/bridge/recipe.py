@@ -6,6 +6,7 @@ Looking them up takes milliseconds and starts nothing.
 from __future__ import annotations
 
 import os
+import time
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import NamedTuple
@@ -36,6 +37,10 @@ _TEXTS = (
     "memory.h",
     "../launch.h",
 )
+#: Seconds after which a build that failed is tried again: a disk was full, or memory was short.
+RETRY = 86400.0
+_FAILED, _AGAIN = "log of the bridge, which failed", "log of the bridge, to be tried again"
+
 _COMPILERS = ("c++", "g++", "clang++")
 
 #: `z now`: a library that lacks a symbol of MLX must fail when it is loaded, not in a call.
@@ -61,17 +66,32 @@ class Recipe(NamedTuple):
     versions: str  #: of what it is built with and for, in words
     key: str
 
-    def library(self) -> Path | None:
+    def library(self) -> cache.Cached | None:
         """The finished bridge, if it was built before."""
         return cache.get(self.key)
 
-    def failure(self) -> Path | None:
+    def failure(self) -> cache.Cached | None:
         """The log of a build that failed, if one did."""
-        return cache.get(self.failure_key)
+        return cache.get(self._failure_key, ".log")
+
+    def failed(self, log: str, again: bool = False) -> cache.Cached:
+        """Keeps the log of a build that failed; `again`: it is to be tried by the next program."""
+        return cache.put(self._failure_key, ".log", log.encode(), _AGAIN if again else _FAILED)
+
+    def is_given_up(self) -> bool:
+        """Whether a build failed so lately that nobody should try the same again."""
+        failure = self.failure()
+        if failure is None or failure.name == _AGAIN:
+            return False
+        return 0 <= time.time() - failure.made < RETRY
+
+    def succeeded(self, library: bytes) -> None:
+        """Keeps the bridge."""
+        cache.put(self.key, ".so", library, "the bridge to MLX")
+        cache.remove(self._failure_key, ".log")
 
     @property
-    def failure_key(self) -> str:
-        """Where the cache keeps that log."""
+    def _failure_key(self) -> str:
         return cache.digest("failed bridge", self.key)
 
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from anymetal import debug
-from anymetal.errors import ToolchainError
 from anymetal.frontend import strict
 from anymetal.runtime import cache, identity, turns
-from anymetal.runtime.pool import kernel_text, load_kernel
+from anymetal.runtime.pool import load_kernel
 from anymetal.source import KernelSource
 from anymetal.targets.cpu.stages import DebugStages, Stages
 from anymetal.targets.cpu.variant import Variant
@@ -54,29 +51,23 @@ def _load(source: KernelSource, variant: Variant, stages: Stages) -> tuple[str, 
     key = cache.digest(
         "kernel", identity.fingerprint(), texts, identity.included(texts), repr(variant)
     )
-    while True:
-        where, path = _library_of(source, variant, key, stages)
-        try:
-            entry = load_kernel(path, source.name)
-            _notes[entry] = kernel_text(path, "am_notes")
-            return where, entry
-        except ToolchainError:
-            if path.exists():
-                raise
-            # Another process has cleared the cache in this very moment.
+    where, library = _library_of(source, variant, key, stages)
+    loaded = load_kernel(library, source.name)
+    _notes[loaded.entry] = loaded.notes
+    return where, loaded.entry
 
 
 def _library_of(
     source: KernelSource, variant: Variant, key: str, stages: Stages
-) -> tuple[str, Path]:
-    path = cache.get(key)
-    if path is None:
+) -> tuple[str, cache.Cached]:
+    found = cache.get(key)
+    if found is None:
         with turns.making(key):
-            path = cache.get(key)
-            if path is None:
+            found = cache.get(key)
+            if found is None:
                 library = shared_library(source, variant, stages)
                 return "compiled", cache.put(key, ".so", library, f"kernel {source.name}")
-    return "from the disk cache", path
+    return "from the disk cache", found
 
 
 def shared_library(source: KernelSource, variant: Variant, stages: Stages) -> bytes:

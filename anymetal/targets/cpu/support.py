@@ -39,4 +39,4 @@ def _compiled(source: Path) -> str:
     status, output, messages = zig.run("clang", "-cc1", *arguments)
     if status:
         raise ToolchainError(f"Clang failed on {source} with status {status}:\n{messages}")
-    return output
+    return output.decode()

@@ -18,6 +18,7 @@ import mlx.core as mx
 from anymetal.frontend.clang import compile_to_ir
 from anymetal.frontend.optimise import optimise
 from anymetal.runtime import zig
+from anymetal.runtime.cache import Cached
 from anymetal.runtime.pool import Call, load_kernel, pool
 from anymetal.signature import KernelDefinition, SignatureGenerator
 from anymetal.source import KernelSource
@@ -122,10 +123,10 @@ class Compiler:
         with self._one_front_end(), _limits(self.case):
             code = compiler.compile_kernel(self.source, variant)
         path = self._folder / f"{self.case.name}-{build.name}.so"
-        path.write_bytes(zig.link_shared(code))
+        path.write_bytes(library := zig.link_shared(code))
         self.seconds = max(self.seconds, _processor_seconds() - start)
         try:
-            return load_kernel(path, self.case.name)
+            return load_kernel(Cached(path, library, 0, ""), self.case.name).entry
         finally:
             path.unlink()
 

@@ -1,0 +1,29 @@
+"""Loading a library that the cache has given, whatever has become of its file meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from anymetal.runtime.cache import Cached
+
+_T = TypeVar("_T")
+
+
+def load(cached: Cached, how: Callable[[Path], _T], failure: type[Exception] = OSError) -> _T:
+    """What `how` makes of its file, or of a copy.
+
+    The copy serves where another process has removed the file in this very moment, and where the
+    cache is on a file system from which nothing may be executed.
+    """
+    try:
+        return how(cached.path)
+    except failure:
+        from anymetal.runtime import scratch  # hardly ever needed
+
+        with scratch.workspace() as folder:
+            # Of a new name: the system takes a library of a known name for the one it has.
+            copy = folder / cached.path.name
+            copy.write_bytes(cached.content)
+            return how(copy)

@@ -1,0 +1,122 @@
+"""Where the disk cache is, and whether it can be read and written.
+
+    ANYMETAL_CACHE_DIR   its folder (default: $XDG_CACHE_HOME/anymetal, or ~/.cache/anymetal)
+
+The folder holds machine code. It is read if it, and every folder on the way to it, belongs to this
+user or to root, and nobody else may write there: so the machines of a build farm may share one that
+root has filled and made readable (`chmod -R a+rX`). What cannot be written there goes into a folder
+of this process alone, which goes with it. One line on the standard error stream says so.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from anymetal.runtime import files, trust
+
+#: Why this process has a folder of its own, if it has one.
+_told: list[str] = []
+
+
+class Place(NamedTuple):
+    """The folder that the environment names."""
+
+    path: Path
+    readable: bool
+    writable: bool
+    reason: str  #: why not
+
+
+def place() -> Place:
+    """The folder that the environment names, made if it was not there."""
+    chosen, home = os.environ.get("ANYMETAL_CACHE_DIR", ""), os.environ.get("HOME", "")
+    return _place(chosen, os.environ.get("XDG_CACHE_HOME", ""), home, os.geteuid())
+
+
+def directory() -> Path:
+    """The folder to write to."""
+    found = place()
+    return found.path if found.writable else private(found.reason)
+
+
+def is_kept() -> bool:
+    """Whether later processes find what this one puts into the cache."""
+    return place().writable
+
+
+def readable() -> list[Path]:
+    """The folders to look in."""
+    found = place()
+    folders = [found.path] if found.readable else []
+    if _told:
+        folders.append(_of_this_process())
+    return folders
+
+
+def private(reason: str) -> Path:
+    """A folder that goes with this process; says once why it must do."""
+    path = _of_this_process()
+    files.folder(path)
+    if not _told:
+        _told.append(reason)
+        with contextlib.suppress(OSError, ValueError, AttributeError):  # nobody is listening
+            sys.stderr.write(
+                f"anymetal: what is compiled is not kept for later processes: {reason}\n"
+            )
+            sys.stderr.flush()
+    return path
+
+
+def _of_this_process() -> Path:
+    from anymetal.runtime import scratch  # hardly ever needed
+
+    return scratch.folder() / "cache"
+
+
+@cache
+def _place(chosen: str, xdg: str, home: str, user: int) -> Place:
+    path = Path(_wanted(chosen, xdg))
+    if not path.is_absolute():
+        return Place(path, False, False, "this user has no home directory; set ANYMETAL_CACHE_DIR")
+    try:
+        _make(path, chosen or os.path.isabs(xdg))
+        doubt = trust.doubt(path)
+    except OSError as error:
+        return Place(path, False, False, f"{path} cannot be used: {error.strerror or error}")
+    if doubt:
+        return Place(path, False, False, f"{path} is not used, because {doubt}")
+    if not _may(path, os.R_OK):
+        return Place(path, False, False, f"{path} cannot be read")
+    if not _may(path, os.W_OK):
+        return Place(path, True, False, f"{path} cannot be written")
+    return Place(path, True, True, "")
+
+
+def _wanted(chosen: str, xdg: str) -> str:
+    """What the environment names; no absolute path if that is nothing."""
+    if chosen:
+        return os.path.abspath(os.path.expanduser(chosen))
+    # The standard says that a relative path counts as none.
+    parent = xdg if os.path.isabs(xdg) else os.path.expanduser("~/.cache")
+    return os.path.join(parent, "anymetal")
+
+
+def _make(path: Path, named: object) -> None:
+    """A home directory that is missing, as those of some services are, is not made."""
+    home = os.path.expanduser("~")
+    if not named and not os.path.isdir(home):
+        raise OSError(f"there is no home directory {home}")
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError:
+        if not path.is_dir():  # else it is read-only
+            raise
+
+
+def _may(path: Path, mode: int) -> bool:
+    return os.access(path, mode | os.X_OK, effective_ids=os.access in os.supports_effective_ids)
