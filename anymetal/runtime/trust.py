@@ -41,7 +41,8 @@ def doubt(path: Path) -> str:
 
 def _steps(path: Path) -> Iterator[tuple[str, os.stat_result]]:
     """Every folder and every link that is passed on the way, and the end."""
-    left = os.path.join(os.getcwd(), path).split("/")
+    whole = path if path.is_absolute() else os.path.join(os.getcwd(), path)
+    left = str(whole).split("/")
     here, links = "/", 0
     while left:
         part = left.pop(0)

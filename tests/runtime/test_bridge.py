@@ -291,7 +291,7 @@ def test_a_failed_build_is_tried_again_after_a_day(compiler, monkeypatch, capfd)
     assert loader.Bridge().native() is None
     capfd.readouterr()
     monkeypatch.setattr(recipe, "RETRY", 0.0)
-    monkeypatch.setattr(loader, "_start_build", lambda _: pytest.fail("started"))
+    monkeypatch.setattr(loader, "_start_build", lambda *_: pytest.fail("started"))
     with pytest.raises(pytest.fail.Exception):
         loader.Bridge().native()
     told = capfd.readouterr().err

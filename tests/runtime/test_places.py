@@ -193,7 +193,7 @@ def test_a_file_system_that_is_full(tmp_path: Path) -> None:
 
 #: Python's own files may be root's alone.
 LEAVE = """
-import os, grp, pwd, shutil, tempfile
+import os, fcntl, grp, pwd, shutil, tempfile
 if os.geteuid() == 0:
     os.setgid(65534)
     os.setuid(65534)
