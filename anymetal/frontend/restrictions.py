@@ -50,7 +50,7 @@ def check(source: KernelSource, ir: str) -> None:
             raise _outliving(source, match["name"])
     functions = {match[1]: match[0] for match in _FUNCTION.finditer(ir)}
     calls: dict[str, list[_Call]] = {}
-    _follow(KERNEL_SYMBOL, functions, calls, [], places)
+    _follow(KERNEL_SYMBOL, functions, calls, places)
     kernels = {call.callee for call in calls[KERNEL_SYMBOL]}
     for name, made in calls.items():
         for call in made:
@@ -77,26 +77,32 @@ def _follow(
     name: str,
     functions: dict[str, str],
     calls: dict[str, list[_Call]],
-    path: list[str],
     places: Places,
 ) -> None:
-    """Collects the calls of a function and of all that it calls; `path` led to it."""
-    calls[name] = [
-        _Call(match["callee"], match["rest"], match["place"] or "")
-        for match in _CALL.finditer(functions[name])
-    ]
-    path.append(name)
-    for call in calls[name]:
-        if call.callee in path:
-            cycle = [*path[path.index(call.callee) :], call.callee]
-            names = " -> ".join(map(plain_name, cycle))
+    """Collects the calls of a function and of all that it calls."""
+
+    def enter(name: str) -> Iterator[_Call]:
+        calls[name] = [
+            _Call(match["callee"], match["rest"], match["place"] or "")
+            for match in _CALL.finditer(functions[name])
+        ]
+        return iter(calls[name])
+
+    path = {name: enter(name)}  #: the functions that led here, with the calls still to follow
+    while path:
+        last = next(reversed(path))
+        call = next(path[last], None)
+        if call is None:
+            del path[last]
+        elif call.callee in path:
+            way = [*path, call.callee]
+            names = " -> ".join(map(plain_name, way[way.index(call.callee) :]))
             raise UnsupportedFeatureError(
                 f"{places.name(call.place)}recursion is not supported in a kernel: {names}. "
                 "Rewrite it as a loop."
             )
-        if call.callee in functions and call.callee not in calls:
-            _follow(call.callee, functions, calls, path, places)
-    path.pop()
+        elif call.callee in functions and call.callee not in calls:
+            path[call.callee] = enter(call.callee)
 
 
 def _is_memory(variable: str, function: str) -> bool:

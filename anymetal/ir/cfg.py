@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeVar
 
 from anymetal.ir.model import Block, predecessors
@@ -33,48 +34,93 @@ def reverse_postorder(entry: Block) -> list[Block]:
     return postorder(entry, lambda b: b.successors)[::-1]
 
 
-def dominators(entry: Node, successors: Callable[[Node], Iterable[Node]]) -> dict[Node, Node]:
-    """Immediate dominator of every reachable node (the entry is its own).
+class Dominators(dict[Node, Node]):
+    """The immediate dominator of every reachable node (the entry is its own), in an order in which
+    it comes before those that it dominates."""
 
-    Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001).
+    @cached_property
+    def spans(self) -> dict[Node, tuple[int, int]]:
+        """Numbers for the nodes: those that a node dominates have the ones from the first on, up to
+        the second."""
+        sizes = dict.fromkeys(self, 1)
+        for node in reversed(self):
+            if self[node] != node:
+                sizes[self[node]] += sizes[node]
+        result: dict[Node, tuple[int, int]] = {}
+        free: dict[Node, int] = {}  #: the first number that no node below has yet
+        for node, above in self.items():
+            start = 0 if node == above else free[above]
+            result[node] = start, start + sizes[node]
+            free[node] = start + 1
+            free[above] = free[above] if node == above else start + sizes[node]
+        return result
+
+
+def dominators(entry: Node, successors: Callable[[Node], Iterable[Node]]) -> Dominators[Node]:
+    """The dominators of a graph.
+
+    SEMI-NCA: Georgiadis, "Linear-Time Algorithms for Dominators and Related Problems" (2005).
     """
-    order = postorder(entry, successors)
-    number = {node: i for i, node in enumerate(order)}
-    preds: dict[Node, list[Node]] = {node: [] for node in order}
-    for node in order:
+    nodes, above = _depth_first(entry, successors)
+    number = {node: i for i, node in enumerate(nodes)}
+    preds: list[list[int]] = [[] for _ in nodes]
+    for i, node in enumerate(nodes):
         for successor in successors(node):
-            preds[successor].append(node)
-    idom = {entry: entry}
-
-    def intersect(a: Node, b: Node) -> Node:
-        while a != b:
-            while number[a] < number[b]:
-                a = idom[a]
-            while number[b] < number[a]:
-                b = idom[b]
-        return a
-
-    changed = True
-    while changed:
-        changed = False
-        for node in reversed(order[:-1]):
-            known = [p for p in preds[node] if p in idom]
-            new = known[0]
-            for p in known[1:]:
-                new = intersect(p, new)
-            if idom.get(node) != new:
-                idom[node] = new
-                changed = True
-    return idom
+            preds[number[successor]].append(i)
+    found = list(above)
+    semi = list(range(len(nodes)))
+    label = list(semi)
+    for i in reversed(range(1, len(nodes))):
+        semi[i] = min([found[i], *(semi[_lowest(p, i, above, label, semi)] for p in preds[i])])
+    for i in range(1, len(nodes)):
+        while found[i] > semi[i]:
+            found[i] = found[found[i]]
+    order = reversed(postorder(entry, successors))
+    return Dominators((node, nodes[max(found[number[node]], 0)]) for node in order)
 
 
-def dominates(idom: dict[Node, Node], a: Node, b: Node) -> bool:
+def _depth_first(
+    entry: Node, successors: Callable[[Node], Iterable[Node]]
+) -> tuple[list[Node], list[int]]:
+    """Nodes in the order in which a depth-first visit comes to them, and where from (-1: the
+    entry)."""
+    nodes: list[Node] = []
+    above: list[int] = []
+    seen: set[Node] = set()
+    stack = [(entry, -1)]
+    while stack:
+        node, source = stack.pop()
+        if node not in seen:
+            seen.add(node)
+            stack += [(s, len(nodes)) for s in successors(node) if s not in seen]
+            nodes.append(node)
+            above.append(source)
+    return nodes, above
+
+
+def _lowest(node: int, last: int, above: list[int], label: list[int], semi: list[int]) -> int:
+    """Of the nodes from `node` up to the first that is not behind `last`, the one whose
+    semidominator is the lowest; the way is shortened for the next time."""
+    way = []
+    while above[node] > last:
+        way.append(node)
+        node = above[node]
+    for below in reversed(way):
+        above[below] = above[node]
+        if semi[label[node]] < semi[label[below]]:
+            label[below] = label[node]
+        node = below
+    return label[node]
+
+
+def dominates(idom: Dominators[Node], a: Node, b: Node) -> bool:
     """Whether `a` dominates `b` (a node dominates itself)."""
-    while b != a:
-        if b not in idom or idom[b] == b:
-            return False
-        b = idom[b]
-    return True
+    if a == b:
+        return True
+    if a not in idom or b not in idom:
+        return False
+    first, end = idom.spans[a]
+    return first <= idom.spans[b][0] < end
 
 
 @dataclass(eq=False)
@@ -115,12 +161,13 @@ def find_loops(blocks: list[Block]) -> list[Loop]:
                 loop = loops.setdefault(target, Loop(target, {target}))
                 _collect(loop, block, preds)
     result = sorted(loops.values(), key=lambda loop: position[loop.header])
+    innermost: dict[Block, Loop] = {}
     for loop in result:
-        loop.ordered = [b for b in order if b in loop.blocks]
-        owners = [o for o in result if o is not loop and loop.header in o.blocks]
-        if owners:
-            loop.parent = min(owners, key=lambda o: len(o.blocks))
+        loop.ordered = sorted(loop.blocks, key=position.__getitem__)
+        loop.parent = innermost.get(loop.header)
+        if loop.parent is not None:
             loop.parent.children.append(loop)
+        innermost.update(dict.fromkeys(loop.blocks, loop))
     return result
 
 

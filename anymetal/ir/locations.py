@@ -13,6 +13,7 @@ class Locations:
     def __init__(self) -> None:
         self.nodes: dict[str, str] = {}  #: "!12" -> text of the node
         self.known: dict[str, Location | None] = {}
+        self.files: dict[str, str] = {}  #: by scope
 
     def add(self, line: str) -> None:
         """Take a line that defines a node."""
@@ -25,30 +26,44 @@ class Locations:
         if not found:
             return None
         key = found.group(1)
-        if key not in self.known:
-            self.known[key] = self._resolve(key)
-        return self.known[key]
+        return self.known[key] if key in self.known else self._resolve(key)
 
     def _resolve(self, key: str) -> Location | None:
         """The innermost place in the user's text: inlined header code counts as its caller.
 
         Line 0 is LLVM's word for instructions that stand for several lines.
         """
-        place = _fields(self.nodes.get(key, ""))
-        where, line = self._file_of(place.get("scope", "")), int(place.get("line", 0))
-        if line and _is_users(where):
-            return Location(where, line, int(place.get("column", 0)))
-        return self._resolve(place["inlinedAt"]) if "inlinedAt" in place else None
+        seen: list[str] = []
+        found: Location | None = None
+        while key and key not in self.known:
+            seen.append(key)
+            place = _fields(self.nodes.get(key, ""))
+            where, line = self._file_of(place.get("scope", "")), int(place.get("line", 0))
+            if line and _is_users(where):
+                found = Location(where, line, int(place.get("column", 0)))
+                break
+            key = place.get("inlinedAt", "")
+        else:
+            found = self.known.get(key)
+        self.known.update(dict.fromkeys(seen, found))
+        return found
 
     def _file_of(self, scope: str) -> str:
-        seen: set[str] = set()
-        while scope and scope not in seen:
-            seen.add(scope)
+        """The file of a scope: its own, or that of the scope around it."""
+        seen: list[str] = []
+        file = ""
+        while scope and scope not in self.files:
+            self.files[scope] = ""  # should it lead back here
+            seen.append(scope)
             fields = _fields(self.nodes.get(scope, ""))
             if "file" in fields:
-                return _fields(self.nodes.get(fields["file"], "")).get("filename", "")
+                file = _fields(self.nodes.get(fields["file"], "")).get("filename", "")
+                break
             scope = fields.get("scope", "")
-        return ""
+        else:
+            file = self.files.get(scope, "")
+        self.files.update(dict.fromkeys(seen, file))
+        return file
 
 
 def _is_users(where: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from anymetal.ir.model import Instr, Program, Value
+from anymetal.ir.walk import made_from
 from anymetal.simd.lane_numbers import LaneNumbers
 from anymetal.simd.linear import Distance, LinearForms, Product
 from anymetal.simd.shape import Shapes
@@ -25,7 +26,8 @@ class Distances:
         self.width = shapes.width
         self.numbers = LaneNumbers(program.instructions(), shapes.width)
         self.forms = LinearForms(shapes, self.numbers, deep=True)
-        self.moving: dict[Value, bool] = dict.fromkeys(counters, True)
+        roots = [i for i in program.instructions() if self._step(i)]
+        self.moving = made_from(program, [*counters, *roots])
 
     def between(self, a: Value, b: Value) -> Distance | None:
         """From one address to another; None if it is not known, or not the same for all lanes."""
@@ -65,12 +67,7 @@ class Distances:
 
     def moves(self, value: Value) -> bool:
         """Whether a value differs between a SIMD-group and the next."""
-        if not isinstance(value, Instr):
-            return False
-        if value not in self.moving:
-            self.moving[value] = False  # while a loop goes round
-            self.moving[value] = self._step(value) != 0 or any(map(self.moves, value.operands))
-        return self.moving[value]
+        return value in self.moving
 
 
 def _same(changes: dict[Product, set[int]]) -> Distance | None:

@@ -25,6 +25,7 @@ from anymetal.ir.calls import AHEAD_READ, AHEAD_WRITE, ALL, POSITIONS
 from anymetal.ir.cfg import Loop, dominates, dominators, find_loops
 from anymetal.ir.model import Argument, Block, Const, Instr, Program, Value, predecessors
 from anymetal.ir.straight import straighten
+from anymetal.ir.walk import from_below, made_from
 from anymetal.simd.lane_numbers import LaneNumbers
 from anymetal.simd.regions import RegionTree
 from anymetal.simd.shape import Launch, Shapes
@@ -87,16 +88,17 @@ def _checks(program: Program) -> Iterator[_Check]:
     ends = [b for b in blocks if b.terminator.op == "ret"]
     after = dominators(ends[0], lambda b: preds[b]) if len(ends) == 1 else {}
     loops = find_loops(blocks)
+    moving = made_from(program, (i for i in program.instructions() if _is_place(i)))
     for block in blocks:
         for instr in block.instrs:
             if instr.op == "guarded_load":
                 wanted = "inverted" not in instr.flags
-                yield from _check(instr.operands[1], wanted, [instr.operands[0]])
+                yield from _check(instr.operands[1], wanted, [instr.operands[0]], moving)
         way = _way_in(block, after, preds, loops)
         if way is not None:
             inside = [b for b in blocks if dominates(idom, block.successors[way], b)]
             pointers = [p for b in inside for i in b.instrs for p in _pointers(i)]
-            yield from _check(block.terminator.operands[0], way == 0, pointers)
+            yield from _check(block.terminator.operands[0], way == 0, pointers, moving)
 
 
 def _way_in(
@@ -130,43 +132,63 @@ def _pointers(instr: Instr) -> list[Value]:
     return instr.operands[1:] if instr.op == "store" else instr.operands if asks else []
 
 
-def _check(condition: Value, wanted: bool, pointers: list[Value]) -> Iterator[_Check]:
-    comparisons: dict[Instr, bool] = {}
-    if not _comparisons(condition, wanted, comparisons):
+def _check(
+    condition: Value, wanted: bool, pointers: list[Value], moving: set[Value]
+) -> Iterator[_Check]:
+    """`moving` is what follows from where the thread stands: not the length of a row."""
+    comparisons = _comparisons(condition, wanted)
+    if comparisons is None:
         return
-    inside = {i for i in _made_of(pointers) if _moves(i)}
+    inside = _made_of(pointers) & moving
     if isinstance(condition, Instr) and all(_made_of(one.operands) & inside for one in comparisons):
         yield _Check(condition, wanted, comparisons)
 
 
-def _moves(value: Instr) -> bool:
-    """Whether a value follows from where the thread stands: not the length of a row."""
-    parts = _made_of([value], through_loads=True)
-    return any(one.op == "call" and one.arg in _PLACES for one in parts)
+def _is_place(instr: Instr) -> bool:
+    return instr.op == "call" and instr.arg in _PLACES
 
 
-def _comparisons(value: Value, wanted: bool, found: dict[Instr, bool]) -> bool:
-    """Whether a condition is all of certain comparisons; those are added to `found`."""
+def _comparisons(condition: Value, wanted: bool) -> dict[Instr, bool] | None:
+    """The comparisons that a condition is all of, and how each must come out."""
+    found: dict[Instr, bool] = {}
+    work = [(condition, wanted)]
+    seen = set(work)
+    while work:
+        value, as_wanted = work.pop()
+        if isinstance(value, Instr) and value.op == "icmp":
+            bounds = value.arg in _BY_SIZE or _is_above_zero(value, as_wanted)
+            if not bounds or found.setdefault(value, as_wanted) != as_wanted:
+                return None
+            continue
+        parts = _conjuncts(value, as_wanted)
+        if parts is None:
+            return None
+        new = [part for part in parts if part not in seen]
+        seen.update(new)
+        work += reversed(new)
+    return found
+
+
+def _conjuncts(value: Value, wanted: bool) -> list[tuple[Value, bool]] | None:
+    """Conditions that must all come out as said for this one to do so; None if that is no way to
+    say it."""
     if isinstance(value, Const):
-        return (value.text == "true") == wanted
+        return [] if (value.text == "true") == wanted else None
     if not isinstance(value, Instr):
-        return False
-    if value.op == "icmp":
-        bounds = value.arg in _BY_SIZE or _is_above_zero(value, wanted)
-        return bounds and found.setdefault(value, wanted) == wanted
+        return None
     if value.op == "freeze":
-        return _comparisons(value.operands[0], wanted, found)
+        return [(value.operands[0], wanted)]
     if value.op == "xor" and isinstance(value.operands[1], Const):
-        return _comparisons(value.operands[0], not wanted, found)
+        return [(value.operands[0], not wanted)]
     if value.op == ("and" if wanted else "or"):
-        return all(_comparisons(v, wanted, found) for v in value.operands)
+        return [(v, wanted) for v in value.operands]
     if value.op == "select":
         condition, yes, no = value.operands
         if isinstance(no, Const) and (no.text == "true") != wanted:
-            return _comparisons(condition, True, found) and _comparisons(yes, wanted, found)
+            return [(condition, True), (yes, wanted)]
         if isinstance(yes, Const) and (yes.text == "true") != wanted:
-            return _comparisons(condition, False, found) and _comparisons(no, wanted, found)
-    return False
+            return [(condition, False), (no, wanted)]
+    return None
 
 
 def _is_above_zero(compare: Instr, wanted: bool) -> bool:
@@ -176,15 +198,15 @@ def _is_above_zero(compare: Instr, wanted: bool) -> bool:
     return zero and compare.arg == ("ne" if wanted else "eq")
 
 
-def _made_of(values: Iterable[Value], through_loads: bool = False) -> set[Instr]:
-    """What goes into values; what goes into addresses of loads only if that is wanted."""
+def _made_of(values: Iterable[Value]) -> set[Instr]:
+    """What goes into values, but not what goes into addresses of loads."""
     found: set[Instr] = set()
     work = list(values)
     while work:
         value = work.pop()
         if isinstance(value, Instr) and value not in found:
             found.add(value)
-            if through_loads or value.op == "call" or not value.touches_memory:
+            if value.op == "call" or not value.touches_memory:
                 work.extend(value.operands)
     return found
 
@@ -259,14 +281,29 @@ class _Front:
         self.rest = entry.instrs[start:]
         self.instrs = entry.instrs[:start]
         self.there: dict[Value, Value] = {instr: instr for instr in self.instrs}
+        self.possible: dict[Value, bool] = {}
 
     def can_have(self, value: Value) -> bool:
         """Whether a value is there, or may be computed there."""
+        return from_below(
+            value,
+            self.possible,
+            lambda v: self._missing(v) if self._is_free(v) else [],
+            lambda v: self._is_free(v) and all(self.possible[p] for p in self._missing(v)),
+        )
+
+    def _is_free(self, value: Value) -> bool:
+        """Whether a value is there, or may be computed if its operands are."""
         if not isinstance(value, Instr) or value in self.there:
             return True
         call = value.op == "call" and (value.arg in POSITIONS or value.arg.startswith(_FREE_CALLS))
-        free = value.op in _FREE or call or _describes(value)
-        return free and all(map(self.can_have, value.operands))
+        return value.op in _FREE or call or _describes(value)
+
+    def _missing(self, value: Value) -> list[Value]:
+        """Instructions that are to be computed before a value."""
+        if not isinstance(value, Instr) or value in self.there:
+            return []
+        return [v for v in value.operands if isinstance(v, Instr) and v not in self.there]
 
     def move_allocas(self) -> None:
         """Both versions have the same private arrays."""
@@ -285,12 +322,14 @@ class _Front:
         """The value, computed here if need be."""
         if not isinstance(value, Instr):
             return value
-        if value not in self.there:
-            operands = [self.have(v) for v in value.operands]
-            copy = self.add(value.op, value.type, operands, value.arg)
-            copy.loc = value.loc  # without flags: here it may overflow
-            self.there[value] = copy
-        return self.there[value]
+        return from_below(value, self.there, self._missing, self._computed)
+
+    def _computed(self, value: Value) -> Value:
+        assert isinstance(value, Instr)
+        operands = [self.there.get(v, v) for v in value.operands]
+        copy = self.add(value.op, value.type, operands, value.arg)
+        copy.loc = value.loc  # without flags: here it may overflow
+        return copy
 
     def all_pass(self, comparisons: dict[Instr, bool], bounds: Iterable[Value]) -> Value:
         """Whether all comparisons come out as wanted, and all bounds are multiples of 32, in all

@@ -22,12 +22,13 @@ from __future__ import annotations
 import operator
 from collections import Counter as tally
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from anymetal.ir import types as t
 from anymetal.ir.calls import NEXT_READ
 from anymetal.ir.cfg import Loop
 from anymetal.ir.model import Block, Const, Instr, Program, Value, predecessors
+from anymetal.ir.walk import from_below
 from anymetal.passes.distances import Distances
 from anymetal.simd.lane_numbers import signed
 from anymetal.simd.lane_split import split_lanes
@@ -47,6 +48,8 @@ _SCALED: dict[str, Callable[[int, int], int]] = {
     "shl": operator.lshift,
     "lshr": operator.rshift,
 }
+#: Nothing lies farther from step to step.
+_FARTHEST = 1 << 64
 _UNIFORM_ONLY = frozenset("lshr ashr and xor select".split())
 
 
@@ -93,6 +96,7 @@ def run(program: Program, launch: Launch, steps: dict[str, int], team: int = 1) 
             asking = _Asking(front[0], loop, wanted, (counter.bound, limit))
             for load in targets:
                 asking.ask(load)
+            asking.done()
 
 
 def _moving(loop: Loop) -> dict[Value, Value]:
@@ -144,13 +148,15 @@ class _Wanted:
         self.origins = origins
         distances = Distances(program, shapes, *ahead)
         self.numbers, self.forms, self.moves = distances.numbers, distances.forms, distances.moves
+        self.movable: dict[Value, bool] = {}
 
     def in_loop(self, loop: Loop, counter: _Counter) -> list[Instr]:
         """One load of each run that a gang reads step by step beside others of the array."""
         found: dict[tuple[object, int], Instr] = {}
+        growth = _Growth(counter)
         for block in loop.ordered:
             for instr in block.instrs:
-                if instr.op == "load" and self._is_run(instr, counter):
+                if instr.op == "load" and self._is_run(instr, growth):
                     found.setdefault(self._place(instr), instr)
         starts = [load for (run, at), load in found.items() if (run, at - 1) not in found]
         runs = tally(map(self._array, starts))
@@ -159,7 +165,7 @@ class _Wanted:
     def _array(self, load: Instr) -> frozenset[Origin]:
         return self.origins.get(load.operands[0], frozenset())
 
-    def _is_run(self, load: Instr, counter: _Counter) -> bool:
+    def _is_run(self, load: Instr, growth_of: _Growth) -> bool:
         """Whether lanes and steps read a run of an array, elsewhere than the next gang."""
         pointer, origins = load.operands[0], self._array(load)
         if load.arg.volatile or load.arg.atomic or not self.reach(load):
@@ -168,7 +174,7 @@ class _Wanted:
             return False
         if not (self.moves(pointer) and self.can_be_moved(pointer)):
             return False
-        growth = self._growth(pointer, counter)
+        growth = growth_of(pointer)
         return growth is not None and 0 < abs(growth) <= self.reach(load) * self.team
 
     def reach(self, load: Instr) -> int:
@@ -181,32 +187,6 @@ class _Wanted:
             return 0
         lanes = form.get(ONE, (0,))
         return max(lanes) - min(lanes) + load.type.size
-
-    def _growth(self, value: Value, counter: _Counter) -> int | None:
-        """By how much a value grows from step to step, as far as that is the same for all steps."""
-        if value is counter.phi:
-            return counter.step
-        if not isinstance(value, Instr) or value.block not in counter.blocks:
-            return 0
-        if value.op == "phi":
-            return None
-        parts = [self._growth(v, counter) for v in value.operands]
-        known = [part for part in parts if part is not None]
-        if len(known) < len(parts):
-            return None
-        if not any(known):
-            return 0
-        if value.op == "gep":
-            return int(sum(p * scale for p, scale in zip(known, (1, *value.arg[:-1]), strict=True)))
-        if value.op in ("sext", "zext", "trunc", "freeze", "add", "or"):
-            return sum(known)
-        if value.op == "sub":
-            return known[0] - known[1]
-        by: int | None = getattr(value.operands[-1], "int_value", None)
-        if by is None or known[-1]:
-            return None
-        scaled = _SCALED.get(value.op)
-        return scaled(known[0], by) if scaled else None
 
     def _place(self, load: Instr) -> tuple[object, int]:
         """In what run of memory a load is, and its place there in steps of what all lanes read."""
@@ -224,19 +204,72 @@ class _Wanted:
 
     def can_be_moved(self, value: Value) -> bool:
         """Whether the next gang's value may be computed here, and has the same shape."""
-        if not isinstance(value, Instr) or self.first_lane(value):
-            return True
-        if not self.moves(value) and not self.shapes[value].is_varying:
-            return True
-        if value in self.ahead.counters:
-            return True
-        if value.op == "call":
-            return value.arg in self.ahead.steps
+        return from_below(value, self.movable, self._computed_from, self._can_be_moved)
+
+    def _can_be_moved(self, value: Value) -> bool:
+        parts = self._computed_from(value)
+        if parts or not isinstance(value, Instr) or self.stays(value):
+            return all(self.movable[v] for v in parts)
+        return value in self.ahead.counters or (
+            value.op == "call" and value.arg in self.ahead.steps
+        )
+
+    def stays(self, value: Instr) -> bool:
+        """Whether the next gang's value is this one, or that of the first lane is known."""
+        varies = self.shapes[value].is_varying
+        return self.first_lane(value) is not None or not (varies or self.moves(value))
+
+    def _computed_from(self, value: Value) -> list[Value]:
+        """What the next gang's value is computed from; nothing if there is no computing it."""
+        if not isinstance(value, Instr) or self.stays(value) or value in self.ahead.counters:
+            return []
         uniform = value.op in _UNIFORM_ONLY and all(
             self.shapes[v].is_uniform for v in value.operands
         )
         linear = value.op in _LINEAR and (value.op != "or" or "disjoint" in value.flags)
-        return (linear or uniform) and all(map(self.can_be_moved, value.operands))
+        return value.operands if linear or uniform else []
+
+
+class _Growth:
+    """By how much values grow from step to step of a loop, as far as that is the same for all
+    steps."""
+
+    def __init__(self, counter: _Counter) -> None:
+        self.counter = counter
+        self.known: dict[Value, int | None] = {counter.phi: counter.step}
+
+    def __call__(self, value: Value) -> int | None:
+        return from_below(value, self.known, self._parts, self._growth)
+
+    def _is_inside(self, value: Value) -> TypeGuard[Instr]:
+        return isinstance(value, Instr) and value.block in self.counter.blocks
+
+    def _parts(self, value: Value) -> list[Value]:
+        return value.operands if self._is_inside(value) and value.op != "phi" else []
+
+    def _growth(self, value: Value) -> int | None:
+        if not self._is_inside(value):
+            return 0
+        if value.op == "phi":
+            return None
+        parts = [self.known[v] for v in value.operands]
+        known = [part for part in parts if part is not None]
+        if len(known) < len(parts):
+            return None
+        if not any(known):
+            return 0
+        if value.op == "gep":
+            return int(sum(p * scale for p, scale in zip(known, (1, *value.arg[:-1]), strict=True)))
+        if value.op in ("sext", "zext", "trunc", "freeze", "add", "or"):
+            return sum(known)
+        if value.op == "sub":
+            return known[0] - known[1]
+        by: int | None = getattr(value.operands[-1], "int_value", None)
+        if by is None or known[-1]:
+            return None
+        scaled = _SCALED.get(value.op)
+        growth = scaled(known[0], by) if scaled else _FARTHEST
+        return growth if abs(growth) < _FARTHEST else None
 
 
 class _Asking:
@@ -255,26 +288,34 @@ class _Asking:
         self.ahead = wanted.ahead
         self.near = self._in_front(Instr(t.I1, "icmp", list(near), "ult"))
         self.made: dict[Value, Value] = {}
+        self.behind: dict[Instr, list[Instr]] = {}  #: what is to stand there, the last one first
 
     def ask(self, load: Instr) -> None:
         """Beside the load, so that the requests of a team are spread over its loop."""
-        pointer = self._next(load.operands[0])
+        pointer = from_below(load.operands[0], self.made, self._computed_from, self._next)
         self._behind(load, Instr(t.VOID, "call", [pointer], NEXT_READ, "", load.loc))
+
+    def done(self) -> None:
+        """Puts the new instructions of the loop into their places."""
+        for block in self.loop.blocks:
+            block.instrs = [
+                one
+                for instr in block.instrs
+                for one in (instr, *reversed(self.behind.get(instr, [])))
+            ]
+
+    def _computed_from(self, value: Value) -> list[Value]:
+        """What must be there before the next gang's value is computed."""
+        if not isinstance(value, Instr) or value.op == "call" or self.wanted.stays(value):
+            return []
+        return [] if value in self.ahead.counters else value.operands
 
     def _next(self, value: Value) -> Value:
         """The next gang's value; of one that varies, that in the first lane."""
         if not isinstance(value, Instr):
             return value
-        varies = self.wanted.shapes[value].is_varying
-        if not varies and not self.wanted.moves(value):
-            return value
-        if first := self.wanted.first_lane(value):
-            return first
-        if value not in self.made:
-            self.made[value] = self._moved(value)
-        return self.made[value]
-
-    def _moved(self, value: Instr) -> Value:
+        if self.wanted.stays(value):
+            return self.wanted.first_lane(value) or value
         if value in self.ahead.counters:
             by = self._if(self.near, self.ahead.counters[value])
             return self._in_front(Instr(value.type, "add", [value, by], None, "", value.loc))
@@ -284,7 +325,7 @@ class _Asking:
                 by = self._if(self._goes_on(value.arg), by)
             return self._in_front(Instr(t.I32, "add", [value, by], None, "", value.loc))
         op = "add" if "disjoint" in value.flags else value.op
-        operands = [self._next(v) for v in value.operands]
+        operands = [self.made[v] for v in value.operands]
         copy = Instr(value.type, op, operands, value.arg, "", value.loc)
         if value.block not in self.loop.blocks:
             return self._in_front(copy)
@@ -304,11 +345,9 @@ class _Asking:
         operands = [condition, number, Const(number.type, "0")]
         return self._in_front(Instr(number.type, "select", operands))
 
-    @staticmethod
-    def _behind(instr: Instr, new: Instr) -> Instr:
-        assert instr.block is not None
+    def _behind(self, instr: Instr, new: Instr) -> Instr:
         new.block = instr.block
-        instr.block.instrs.insert(instr.block.instrs.index(instr) + 1, new)
+        self.behind.setdefault(instr, []).append(new)
         return new
 
     def _in_front(self, instr: Instr) -> Instr:

@@ -14,7 +14,6 @@ from typing import NamedTuple, TypeGuard
 
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr, Program, Value
-from anymetal.simd.bounds import bound
 from anymetal.simd.groups import pointer_of
 from anymetal.simd.regions import RegionTree
 from anymetal.simd.shape import Shapes
@@ -73,7 +72,7 @@ def addresses_of(w: Writer, v: Values, pointer: Value) -> Addresses:
                     base = w.value(f"getelementptr [{factor} x i8], ptr {base}, {index}")
             base = w.value(f"getelementptr i8, ptr {base}, i64 {pointer.arg[-1]}")
             numbers, type_ = _narrow(w, v, value)
-            return Addresses(numbers, type_, scale, base, below=bound(value))
+            return Addresses(numbers, type_, scale, base, below=v.bound(value))
     whole = v.vector(pointer)
     numbers = w.value(f"ptrtoint {w.vector(t.PTR)} {whole} to {w.vector(t.I64)}")
     return Addresses(numbers, t.I64, 1, whole=whole)

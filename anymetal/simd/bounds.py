@@ -5,53 +5,78 @@ from __future__ import annotations
 
 from anymetal.ir import types as t
 from anymetal.ir.model import Const, Instr, Value
+from anymetal.ir.walk import from_below
 
 #: Positions in a threadgroup, of at most 1024 threads.
 _POSITIONS = {"__am_lane": 32, "__am_gang": 32} | {f"__am_thread_{axis}": 1024 for axis in "xyz"}
 
 
-def bound(value: Value) -> int:
-    """What an integer lies below, read as unsigned; 0 if that is unknown."""
-    if isinstance(value, Const):
-        number = value.int_value
-        return number + 1 if number is not None and number >= 0 else 0
-    if not isinstance(value, Instr) or not isinstance(value.type, t.Int):
+_SAME = ("zext", "sext")
+_OF_BOTH = ("add", "mul", "shl", "or", "xor", "and")
+
+
+class Bounds:
+    """The bounds of a program's values, found when they are asked for."""
+
+    def __init__(self) -> None:
+        self.known: dict[Value, int] = {}
+
+    def __call__(self, value: Value) -> int:
+        """What an integer lies below, read as unsigned; 0 if that is unknown."""
+        return from_below(value, self.known, _parts, self._bound)
+
+    def _bound(self, value: Value) -> int:
+        if isinstance(value, Const):
+            number = value.int_value
+            return number + 1 if number is not None and number >= 0 else 0
+        if not isinstance(value, Instr) or not isinstance(value.type, t.Int):
+            return 0
+        limit = 1 << value.type.bits if value.type.bits <= 16 else 0
+        return min((b for b in (limit, self._result(value)) if b), default=0)
+
+    def _result(self, value: Instr) -> int:
+        if value.op == "call" and value.arg in _POSITIONS:
+            return _POSITIONS[value.arg]
+        below = [self.known[v] for v in _parts(value)]
+        if value.op in ("add", "mul", "shl"):
+            return _grown(value, *below)
+        if value.op == "zext":
+            return below[0]
+        if value.op == "sext":
+            source = value.operands[0].type
+            assert isinstance(source, t.Int)
+            return below[0] if below[0] <= 1 << (source.bits - 1) else 0
+        if value.op in ("or", "xor"):
+            sizes = [(b - 1).bit_length() for b in below if b]
+            return 1 << max(sizes) if len(sizes) == 2 else 0
+        if value.op == "and" or _is_minimum(value):
+            return min((b for b in below if b), default=0)
+        if value.op == "lshr" and below:
+            assert isinstance(value.type, t.Int) and isinstance(value.operands[1], Const)
+            largest = (below[0] or 1 << value.type.bits) - 1
+            return (largest >> (value.operands[1].int_value or 0)) + 1
+        if value.op == "urem" and isinstance(value.operands[1], Const):
+            return max(value.operands[1].int_value or 0, 0)
         return 0
-    limit = 1 << value.type.bits if value.type.bits <= 16 else 0
-    found = {b for b in (limit, _result(value)) if b}
-    return min(found, default=0)
 
 
-def _result(value: Instr) -> int:
-    operands = value.operands
-    if value.op == "call" and value.arg in _POSITIONS:
-        return _POSITIONS[value.arg]
-    if value.op in ("add", "mul", "shl"):
-        return _grown(value)
-    if value.op == "zext":
-        return bound(operands[0])
-    if value.op == "sext":
-        below, source = bound(operands[0]), operands[0].type
-        assert isinstance(source, t.Int)
-        return below if below <= 1 << (source.bits - 1) else 0
-    if value.op in ("or", "xor"):
-        sizes = [(b - 1).bit_length() for b in map(bound, operands) if b]
-        return 1 << max(sizes) if len(sizes) == 2 else 0
-    if value.op == "and" or (value.op == "call" and str(value.arg).startswith("llvm.umin.")):
-        return min((b for b in map(bound, operands) if b), default=0)
-    if value.op == "lshr" and isinstance(operands[1], Const):
-        assert isinstance(value.type, t.Int)
-        below = bound(operands[0]) or 1 << value.type.bits
-        return (below - 1 >> (operands[1].int_value or 0)) + 1
-    if value.op == "urem" and isinstance(operands[1], Const):
-        return max(operands[1].int_value or 0, 0)
-    return 0
+def _parts(value: Value) -> list[Value]:
+    """The operands from whose bounds that of a value follows."""
+    if not isinstance(value, Instr):
+        return []
+    if value.op in _SAME or (value.op == "lshr" and isinstance(value.operands[1], Const)):
+        return value.operands[:1]
+    return value.operands if value.op in _OF_BOTH or _is_minimum(value) else []
 
 
-def _grown(value: Instr) -> int:
+def _is_minimum(value: Instr) -> bool:
+    return value.op == "call" and str(value.arg).startswith("llvm.umin.")
+
+
+def _grown(value: Instr, *below: int) -> int:
     """A sum or product of small numbers, which does not wrap."""
     assert isinstance(value.type, t.Int)
-    left, right = (bound(v) - 1 for v in value.operands)
+    left, right = (b - 1 for b in below)
     if left < 0 or right < 0:
         return 0
     if value.op == "shl":

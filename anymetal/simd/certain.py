@@ -14,13 +14,16 @@ from collections import Counter
 from typing import NamedTuple
 
 from anymetal.ir import types as t
-from anymetal.ir.cfg import Loop, dominates, dominators, find_loops
+from anymetal.ir.cfg import Dominators, Loop, dominates, dominators, find_loops
 from anymetal.ir.model import Argument, Block, Const, Instr, Program, Value
+from anymetal.ir.walk import from_below
 from anymetal.simd.origins import Origin, pointer_origins
 
 #: A sum of products: names in order -> their factor. The empty product is the constant.
 Form = Counter[tuple[str, ...]]
 _MOST_TURNS = 1 << 16
+#: Terms of an address, names that are multiplied in one, and what that is multiplied with.
+_MOST_TERMS, _MOST_NAMES, _LARGEST = 32, 8, 1 << 64
 _PLACES = tuple(
     f"{what}_{axis}" for what in ("thread", "group", "full_size", "grid") for axis in "xyz"
 )
@@ -58,6 +61,7 @@ class _Finder:
         )
         self.turns: dict[str, int] = {}
         self.counters: dict[Instr, Form] = {}
+        self.forms: dict[Value, Form | None] = {}
         loops = find_loops(program.blocks)
         self.idom = dominators(program.blocks[0], lambda b: b.successors)
         self.late = _postdominators(program.blocks)
@@ -86,7 +90,8 @@ class _Finder:
             if instr.op != "store" or touched != [1] or instr.arg.volatile:
                 return None
             form = self._form(instr.operands[1]) if self._is_certain(instr) else None
-            if form is not None and form.pop((argument.name,), 0) == 1:
+            form = Form(form) if form is not None else Form()
+            if form.pop((argument.name,), 0) == 1:
                 offset = form.pop((), 0)
                 key = tuple(sorted(form.items()))
                 size, offsets = forms.setdefault(key, (instr.operands[0].type.size, []))
@@ -149,6 +154,14 @@ class _Finder:
     def _form(self, value: Value) -> Form | None:
         """The sum that a value is. Nothing in it is below zero, so no step on the way to an address
         is larger than that, and what fits into 32 bits in the end has always done so."""
+        return from_below(value, self.forms, self._parts, self._made)
+
+    def _parts(self, value: Value) -> list[Value]:
+        if not isinstance(value, Instr) or value in self.counters or value.op not in _LINEAR:
+            return []
+        return value.operands
+
+    def _made(self, value: Value) -> Form | None:
         if isinstance(value.type, t.Int) and value.type.bits < 32:
             return None
         if isinstance(value, Const):
@@ -159,15 +172,23 @@ class _Finder:
         if not isinstance(value, Instr):
             return None
         if value in self.counters:
-            return Form(self.counters[value])
+            return self.counters[value]
         if value.op == "call":
             name = value.arg.removeprefix("__am_").replace("size_", "full_size_")
             name = name.replace("full_full_", "full_")
             return Form({(name,): 1}) if name in _PLACES else None
-        forms = [self._form(v) for v in value.operands] if value.op in _LINEAR else [None]
-        if any(form is None for form in forms):
+        forms = [form for v in self._parts(value) if (form := self.forms[v]) is not None]
+        if not forms or len(forms) < len(value.operands):
             return None
-        return _combined(value, [form for form in forms if form is not None])
+        combined = _combined(value, forms)
+        return combined if combined is not None and _is_small(combined) else None
+
+
+def _is_small(form: Form) -> bool:
+    """Whether it may be that of an address: those of long chains grow without end."""
+    names = max(map(len, form), default=0)
+    largest = max(form.values(), default=0)
+    return len(form) <= _MOST_TERMS and names <= _MOST_NAMES and largest < _LARGEST
 
 
 def _combined(instr: Instr, forms: list[Form]) -> Form | None:
@@ -238,7 +259,7 @@ _COMPARISONS = {
 }  # fmt: skip
 
 
-def _postdominators(blocks: list[Block]) -> dict[Block, Block]:
+def _postdominators(blocks: list[Block]) -> Dominators[Block]:
     end = Block("end")
     before: dict[Block, list[Block]] = {}
     for block in blocks:

@@ -6,6 +6,7 @@ then send lanes on their way: blend phis of the successors, hand on masks, jump 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Protocol
 
 from anymetal.ir import types as t
@@ -107,7 +108,7 @@ class GangFunction:
         self.strays = Strays(self.w, self.v, self.masks)
         self.slots: dict[object, str] = {}  #: mask slots
         self.entry_mask: Mask = self._entry_mask() if masked else None
-        self._region(analysis.tree.root)
+        self._regions(analysis.tree.root)
         self.text = self._assemble()
 
     # -- frame of the function ------------------------------------------------------------
@@ -147,7 +148,18 @@ class GangFunction:
             return self._label(target)
         return f"{self._label(region.node)}.end" if region.node else "function.end"
 
-    def _region(self, region: Region) -> None:
+    def _regions(self, root: Region) -> None:
+        """A region and those in it, however deep."""
+        stack = [self._region(root)]
+        while stack:
+            inner = next(stack[-1], None)
+            if inner is None:
+                stack.pop()
+            else:
+                stack.append(self._region(inner))
+
+    def _region(self, region: Region) -> Iterator[Region]:
+        """Gives inner loops in whose place they are to be written."""
         plan = self.a.plans[region]
         self._reset(plan)
         for node in region.nodes:
@@ -157,7 +169,7 @@ class GangFunction:
                 self.w.label(self._label(node))
             self._skip(plan, node)
             if node.inner is not None:
-                self._loop(node)
+                yield from self._loop(node)
             else:
                 self._block(plan, node)
 
@@ -210,14 +222,14 @@ class GangFunction:
 
     # -- loops ----------------------------------------------------------------------------
 
-    def _loop(self, node: Node) -> None:
+    def _loop(self, node: Node) -> Iterator[Region]:
         assert node.inner is not None
         plan = self.a.plans[node.inner]
         header = self._label(node.inner.entry)
         if not plan.divergent:
             self.w.do(f"br label %{header}")
             self.w.label(header)
-            self._region(node.inner)
+            yield node.inner
             return
         mask = self._mask(node)
         self._store_mask(node.inner, mask)
@@ -226,7 +238,7 @@ class GangFunction:
         self.w.do(f"br label %{header}")
         self.w.label(header)
         self._store_empty((node.inner, "back"))
-        self._region(node.inner)
+        yield node.inner
         self._loop_end(node)
 
     def _store_empty(self, key: object) -> None:
@@ -261,6 +273,7 @@ class GangFunction:
 
     def _arrive(self, plan: RegionPlan, edge: Edge, mask: Mask) -> None:
         """Lanes of `mask` take `edge`: hand them to its target, or to the end of the loop."""
+        plan, edge = self._outwards(plan, edge)
         if edge.node is not None:
             self._hand_mask(plan, edge.node, mask)
         elif plan.divergent:
@@ -269,20 +282,25 @@ class GangFunction:
             self._store_mask(key, self.masks.either(old, mask))
         elif edge.is_back:
             self.lanes.next_iteration(plan.region)
-        else:
+
+    def _outwards(self, plan: RegionPlan, edge: Edge) -> tuple[RegionPlan, Edge]:
+        """An edge that leaves loops which all lanes leave together, as the region sees it in which
+        it ends."""
+        while edge.node is None and not edge.is_back and not plan.divergent:
             assert plan.region.node is not None
-            outer = self.a.plans[plan.region.node.region]
-            self._arrive(outer, plan.region.node.edge_to(edge.target, edge.source), mask)
+            edge = plan.region.node.edge_to(edge.target, edge.source)
+            plan = self.a.plans[plan.region.node.region]
+        return plan, edge
 
     def _jump_target(self, plan: RegionPlan, edge: Edge) -> str:
         """Where control really goes when all lanes take `edge`."""
+        while edge not in plan.route and not edge.is_back:
+            assert plan.region.node is not None
+            edge = plan.region.node.edge_to(edge.target, edge.source)
+            plan = self.a.plans[plan.region.node.region]
         if edge in plan.route:
             return self._target_label(plan.region, plan.route[edge])
-        if edge.is_back:
-            return self._label(plan.region.entry)
-        assert plan.region.node is not None
-        outer = self.a.plans[plan.region.node.region]
-        return self._jump_target(outer, plan.region.node.edge_to(edge.target, edge.source))
+        return self._label(plan.region.entry)
 
     # -- blocks ---------------------------------------------------------------------------
 

@@ -16,6 +16,8 @@ from anymetal.simd.shape import Shapes
 
 DEEPEST = 40  #: the longest chain of instructions that computes an address
 MOST_TERMS = 12
+MOST_FACTORS = 8  #: values that are multiplied with each other
+LARGEST = 1 << 64  #: what they are multiplied with is smaller
 #: Uniform values that are multiplied, in the order of their identity; the empty one stands for 1.
 Product = tuple[Value, ...]
 Linear = dict[Product, tuple[int, ...]]
@@ -95,10 +97,14 @@ class LinearForms:
             for key, factors in term.items():
                 old = total.get(key, (0,) * self.width)
                 total[key] = tuple(a + b for a, b in zip(old, factors, strict=True))
-        return total if len(total) <= MOST_TERMS else None
+        if len(total) > MOST_TERMS or any(_is_far(factors) for factors in total.values()):
+            return None
+        return total
 
     def _multiplied(self, left: Linear | None, right: Linear | None) -> Linear | None:
         if left is None or right is None:
+            return None
+        if max(map(len, left), default=0) + max(map(len, right), default=0) > MOST_FACTORS:
             return None
         products: list[Linear | None] = [
             {
@@ -110,6 +116,10 @@ class LinearForms:
             for b in right
         ]
         return self._sum(products)
+
+
+def _is_far(factors: tuple[int, ...]) -> bool:
+    return max(factors) >= LARGEST or min(factors) <= -LARGEST
 
 
 def _may_not_wrap(value: Instr) -> bool:

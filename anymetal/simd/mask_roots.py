@@ -12,30 +12,31 @@ class MaskRoots:
 
     def __init__(self, tree: RegionTree, plans: dict[Region, RegionPlan]) -> None:
         self.tree = tree
-        self.plans = plans
         self.roots: dict[Node, Node | Region] = {}
+        for region in tree.regions:  # outer ones first
+            self._find(region, plans[region])
 
     def of(self, node: Node) -> Node | Region:
-        if node not in self.roots:
-            self.roots[node] = self._find(node)
         return self.roots[node]
 
     def always_full(self, block: Block) -> bool:
         """Whether no lane but one that the whole gang lacks is ever inactive in this block."""
         return self.of(self.tree.node_of[block]) is self.tree.root
 
-    def _find(self, node: Node) -> Node | Region:
-        while True:
-            region = node.region
-            plan = self.plans[region]
-            if node in plan.alias:
-                node = plan.alias[node]
-            elif node in plan.collect:
-                return node
-            elif node is region.entry:
-                if plan.divergent or region.node is None:
-                    return region
-                node = region.node
-            else:
-                roots = {self.of(s) for s in region.nodes if node in s.successors}
-                return roots.pop() if len(roots) == 1 else node
+    def _find(self, region: Region, plan: RegionPlan) -> None:
+        """The roots of a region's nodes, of which each comes behind those that lead to it."""
+        sources: dict[Node, set[Node | Region]] = {node: set() for node in region.nodes}
+        for node in region.nodes:
+            self.roots[node] = self._root(node, plan, sources[node])
+            for successor in node.successors:
+                sources[successor].add(self.roots[node])
+
+    def _root(self, node: Node, plan: RegionPlan, sources: set[Node | Region]) -> Node | Region:
+        region = node.region
+        if node in plan.alias:
+            return self.roots[plan.alias[node]]
+        if node in plan.collect:
+            return node
+        if node is region.entry:
+            return region if plan.divergent or region.node is None else self.roots[region.node]
+        return next(iter(sources)) if len(sources) == 1 else node

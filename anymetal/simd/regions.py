@@ -8,6 +8,8 @@ a time. Edges that leave a loop region are terminal: "back" to its header or "ex
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
 
 from anymetal.ir.cfg import Loop, find_loops, postorder
 from anymetal.ir.model import Block, predecessors
@@ -39,7 +41,7 @@ class Node:
     def name(self) -> str:
         return self.block.name.strip("%").replace('"', "") + (".loop" if self.inner else "")
 
-    @property
+    @cached_property
     def successors(self) -> list[Node]:
         return list(dict.fromkeys(e.node for e in self.edges if e.node is not None))
 
@@ -61,6 +63,19 @@ class Region:
     def entry(self) -> Node:
         return self.nodes[0]
 
+    @cached_property
+    def graph(self) -> list[tuple[list[int], bool, bool]]:
+        """Of each node, in numbers: where it leads in the region, whether it ends an iteration or
+        leaves the loop, and whether it leaves it."""
+        return [
+            (
+                [successor.index for successor in node.successors],
+                any(e.node is None for e in node.edges),
+                any(e.node is None and not e.is_back for e in node.edges),
+            )
+            for node in self.nodes
+        ]
+
     def key(self, edge: Edge) -> tuple[Region, Block, Block]:
         """An edge that leaves a loop is one Edge object per region; this names it in all."""
         return self, edge.source, edge.target
@@ -75,6 +90,15 @@ class Region:
         return result
 
 
+class _Plan(NamedTuple):
+    """What a region is built of."""
+
+    region: Region
+    entry: Block
+    blocks: set[Block]
+    children: list[Loop]
+
+
 class RegionTree:
     """All regions of a program, and where each block is."""
 
@@ -86,25 +110,24 @@ class RegionTree:
         loops = find_loops(blocks)
         top = [loop for loop in loops if loop.parent is None]
         reachable = set(postorder(blocks[0], lambda b: b.successors))
-        self.root = self._build(None, None, blocks[0], reachable, top)
+        self.root = Region(None, None)
+        waiting = [_Plan(self.root, blocks[0], reachable, top)]
+        while waiting:
+            waiting += reversed(self._build(*waiting.pop()))
 
     def _build(
-        self,
-        loop: Loop | None,
-        parent: Region | None,
-        entry: Block,
-        blocks: set[Block],
-        children: list[Loop],
-    ) -> Region:
-        region = Region(loop, parent)
+        self, region: Region, entry: Block, blocks: set[Block], children: list[Loop]
+    ) -> list[_Plan]:
+        """Fills in a region; returns what is to be built of its inner loops."""
         self.regions.append(region)
         owner: dict[Block, Node] = {}
         for child in children:
-            node = Node(region, child.header)
+            node = Node(region, child.header, Region(child, region))
             owner.update(dict.fromkeys(child.blocks, node))
-            node.inner = self._build(child, region, child.header, child.blocks, child.children)
+            assert node.inner is not None
             node.inner.node = node
             self.loop_region[child] = node.inner
+        inner = [node.inner for node in dict.fromkeys(owner.values()) if node.inner]
         for block in blocks:
             if block not in owner:
                 owner[block] = self.node_of[block] = Node(region, block)
@@ -115,13 +138,14 @@ class RegionTree:
                 else [(node.block, s) for s in node.block.successors]
             )
             for source, target in dict.fromkeys(sources):
-                is_back = loop is not None and target is loop.header
+                is_back = region.loop is not None and target is region.loop.header
                 inside = target in blocks and not is_back
                 node.edges.append(Edge(source, target, owner[target] if inside else None, is_back))
         region.nodes = postorder(owner[entry], self._late_first)[::-1]
         for index, node in enumerate(region.nodes):
             node.index = index
-        return region
+        loops = [(each, each.loop) for each in inner if each.loop]
+        return [_Plan(each, loop.header, loop.blocks, loop.children) for each, loop in loops]
 
     def _late_first(self, node: Node) -> list[Node]:
         """Successors in the order of a depth-first visit: the last one visited runs first.

@@ -13,11 +13,13 @@ valid), and everything else uses the exact vector.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from typing import NamedTuple
 
 from anymetal.ir.calls import SCALES
 from anymetal.ir.cfg import Loop, reverse_postorder
 from anymetal.ir.model import Argument, Block, Const, Global, Instr, Program, Value
+from anymetal.ir.walk import from_below
 from anymetal.simd.regions import Node, RegionTree
 
 
@@ -63,6 +65,9 @@ class Launch:
     whole: bool = False  #: no threadgroup is smaller than the dispatched size
 
 
+_FACTORS = ("and", "mul", "shl")
+_LARGEST = 1 << 64  #: power of two that is told from larger ones
+
 UNIFORM_CALLS = frozenset(
     f"__am_{what}_{axis}" for what in ("group", "size", "full_size", "grid") for axis in "xyz"
 ) | {"__am_gang", "__am_ballot", "__am_all", SCALES}
@@ -88,6 +93,9 @@ class Shapes:
         self.divergent: set[Block] = set()
         self.divergent_loops: set[Loop] = set()
         self.joins: set[Block] = set()
+        self.new_joins: list[Block] = []  #: of which nobody has drawn conclusions
+        self.waiting: list[Node] = []  #: divergent ones whose joins are still to be found
+        self.multiples: dict[Value, int] = {}  #: of uniform values
         self.run()
 
     def __getitem__(self, value: Value) -> Shape:
@@ -112,86 +120,122 @@ class Shapes:
     def force(
         self, *, loop: Loop | None = None, block: Block | None = None, join: Block | None = None
     ) -> None:
-        """Declare something divergent (the linearizer could not keep it uniform) and redo."""
+        """Declare something divergent (the linearizer could not keep it uniform) and go on."""
         if loop is not None:
-            self.divergent_loops.add(loop)
-            self.joins.update(target for _, target in loop.exits)
+            self._diverge_loop(loop)
         if block is not None:
             self.divergent.add(block)
+            self.waiting.append(self.tree.node_of[block])
         if join is not None:
-            self.joins.add(join)
-        self.run()
+            self._join(join)
+        self._settle(self._spread())
 
     # -- fixed point ----------------------------------------------------------------------
 
     def run(self) -> None:
+        """Finds the shapes; again, if there are new instructions."""
         if self.width == 1:
             return  # one lane: everything is uniform
-        changed = True
-        while changed:
-            changed = self._values()
-            changed |= self._control()
+        self.instrs = [i for block in self.order for i in block.instrs]
+        self.place = {instr: place for place, instr in enumerate(self.instrs)}
+        self.users: dict[Value, list[int]] = {}
+        for place, instr in enumerate(self.instrs):
+            for operand in instr.operands:
+                self.users.setdefault(operand, []).append(place)
+        self._settle(set(range(len(self.instrs))))
 
-    def _values(self) -> bool:
-        changed = False
-        for block in self.order:
-            for instr in block.instrs:
-                if instr.has_result:
-                    old = self.shapes.get(instr)
-                    new = self._transfer(instr)
-                    if new is not None and old is not None:
-                        new = _join(old, new)
-                    if new is not None and new != old:
-                        self.shapes[instr] = new
-                        changed = True
-        return changed
+    def _settle(self, work: set[int]) -> None:
+        """To a fixed point; `work` is the instructions for which something may have changed."""
+        while work:
+            work = self._values(work)
+            work |= self._spread()
 
-    def _control(self) -> bool:
-        before = len(self.divergent), len(self.divergent_loops), len(self.joins)
-        for block in self.order:
-            end = block.terminator
-            if end.op == "br" and len(end.arg) == 2 and end.arg[0] is not end.arg[1]:
-                if self._known(end.operands[0]) not in (None, UNIFORM):
-                    self.divergent.add(block)
-        for region in reversed(self.tree.regions):  # inner loops first
-            for node in region.nodes:
-                if self.diverges(node):
-                    self._propagate(node)
-        return before != (len(self.divergent), len(self.divergent_loops), len(self.joins))
+    def _values(self, work: set[int]) -> set[int]:
+        """Once through the program, for these instructions and those that follow from them; gives
+        those in front of what they follow from, in loops."""
+        again: set[int] = set()
+        queue = sorted(work)  # a heap
+        while queue:
+            place = heappop(queue)
+            while queue and queue[0] == place:
+                heappop(queue)
+            instr = self.instrs[place]
+            if not instr.has_result:
+                self._branch(instr)
+            elif self._changes(instr):
+                for user in self.users.get(instr, []):
+                    if user > place:
+                        heappush(queue, user)
+                    else:
+                        again.add(user)
+        return again
+
+    def _changes(self, instr: Instr) -> bool:
+        """Finds the shape of an instruction anew; whether it is another one."""
+        old, new = self.shapes.get(instr), self._transfer(instr)
+        if new is not None and old is not None:
+            new = _join(old, new)
+        if new is None or new == old:
+            return False
+        self.shapes[instr] = new
+        return True
+
+    def _branch(self, end: Instr) -> None:
+        """Whether lanes go different ways here."""
+        if end.op != "br" or len(end.arg) != 2 or end.arg[0] is end.arg[1]:
+            return
+        assert end.block is not None
+        if self._known(end.operands[0]) not in (None, UNIFORM) and end.block not in self.divergent:
+            self.divergent.add(end.block)
+            self.waiting.append(self.tree.node_of[end.block])
+
+    def _spread(self) -> set[int]:
+        """What follows from branches that are new among the divergent ones: the phis that are."""
+        while self.waiting:
+            self._propagate(self.waiting.pop())
+        phis = {self.place[phi] for block in self.new_joins for phi in block.phis}
+        self.new_joins.clear()
+        return phis
+
+    def _join(self, block: Block) -> None:
+        if block not in self.joins:
+            self.joins.add(block)
+            self.new_joins.append(block)
+
+    def _diverge_loop(self, loop: Loop) -> None:
+        if loop not in self.divergent_loops:
+            self.divergent_loops.add(loop)
+            node = self.tree.loop_region[loop].node
+            assert node is not None
+            self.waiting.append(node)
+            for _, target in loop.exits:
+                self._join(target)
 
     def _propagate(self, source: Node) -> None:
         """Find where lanes that left `source` by different edges meet again.
 
         Each first block carries a label; a node reached by two labels is a divergent join. If lanes
-        reach an exit of the loop before they have met, the loop itself is divergent.
+        reach an exit of the loop before they have met, the loop itself is divergent. All of this
+        follows from the region alone, so it is done once for each node.
         """
         region = source.region
-        labels: dict[Node, Node] = {}
-        exits = self._terminal(source)
-        for node in source.successors:
-            labels[node] = node
-        pending = set(labels)
-        for node in region.nodes[source.index + 1 :]:
-            if node not in pending:
-                continue
-            if len(pending) == 1 and not exits:
-                return
-            pending.remove(node)
-            exits |= self._terminal(node)
-            for successor in node.successors:
-                if labels.setdefault(successor, labels[node]) is not labels[node]:
+        graph = region.graph
+        following, ends, leaves = graph[source.index]
+        labels = {number: number for number in following}
+        pending = sorted(following)  # a heap: nodes have their turn in the region's order
+        while pending and (len(pending) > 1 or ends):
+            number = heappop(pending)
+            following, end, leave = graph[number]
+            ends, leaves, label = ends or end, leaves or leave, labels[number]
+            for successor in following:
+                if successor not in labels:
+                    labels[successor] = label
+                    heappush(pending, successor)
+                elif labels[successor] != label:
                     labels[successor] = successor
-                    self.joins.add(successor.block)
-                pending.add(successor)
-        loop = region.loop
-        if loop is not None and any(not is_back for is_back in exits):
-            if loop not in self.divergent_loops:
-                self.divergent_loops.add(loop)
-                self.joins.update(target for _, target in loop.exits)
-
-    @staticmethod
-    def _terminal(node: Node) -> set[bool]:
-        return {e.is_back for e in node.edges if e.node is None}
+                    self._join(region.nodes[successor].block)
+        if region.loop is not None and leaves:
+            self._diverge_loop(region.loop)
 
     # -- transfer functions ---------------------------------------------------------------
 
@@ -280,22 +324,28 @@ class Shapes:
 
     def _multiple(self, value: Value, shape: Shape) -> int:
         """A power of two that divides the uniform value, or the base of the strided one."""
+        if not shape.is_uniform:
+            return shape.multiple
+        return from_below(value, self.multiples, _factors, self._divisor)
+
+    def _divisor(self, value: Value) -> int:
+        """The same of a uniform value, whose factors are known."""
         if isinstance(value, Const):
             number = value.int_value
             return 1 if number is None else 1 << 30 if number == 0 else number & -number
-        if isinstance(value, Instr) and value.op == "and" and shape.is_uniform:
-            return max(self._multiple(v, UNIFORM) for v in value.operands)
-        if isinstance(value, Instr) and value.op in ("mul", "shl") and shape.is_uniform:
-            left, right = (self._multiple(v, UNIFORM) for v in value.operands)
-            if value.op == "mul":
-                return max(left, right)
-            return left << (_number(value.operands[1]) or 0)
-        if isinstance(value, Instr) and value.op == "call" and self.launch.aligned:
+        if not isinstance(value, Instr):
+            return 1
+        if value.op in ("and", "mul"):
+            return max(self.multiples[v] for v in value.operands)
+        if value.op == "shl":
+            shifted = self.multiples[value.operands[0]] << (_number(value.operands[1]) or 0)
+            return min(shifted, _LARGEST)
+        if value.op == "call" and self.launch.aligned:
             known = value.arg == "__am_full_size_x"
             known |= value.arg == "__am_size_x" and self.launch.whole
             if known:
                 return self.width
-        return shape.multiple
+        return 1
 
     def _op_icmp(self, instr: Instr, shapes: list[Shape]) -> Shape:
         """Lanes that count on from a multiple of the width lie on one side of such a multiple."""
@@ -387,6 +437,11 @@ class Shapes:
 
     def _op_select(self, instr: Instr, shapes: list[Shape]) -> Shape:
         return _join(shapes[1], shapes[2]) if shapes[0].is_uniform else VARYING
+
+
+def _factors(value: Value) -> list[Value]:
+    """The operands of which one is a factor of the value, if they are uniform."""
+    return value.operands if isinstance(value, Instr) and value.op in _FACTORS else []
 
 
 def _number(value: Value) -> int | None:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from anymetal.ir import types as t
 from anymetal.ir.model import Argument, Instr, Program, Value
-from anymetal.simd.bounds import bound
+from anymetal.simd.bounds import Bounds
 from anymetal.simd.origins import Origin
 
 MOST_BYTES = 1 << 20
@@ -38,13 +38,14 @@ def own_sums(
     if program.shared_buffers:
         return {}
     bins: dict[Argument, int] = {}
+    bound = Bounds()
     for instr in program.instructions():
         places = [instr.operands[0]] if _adds(instr, used) else []
         for value in instr.operands:
             for origin in origins.get(value, frozenset()):
                 if not isinstance(origin, Argument) or instr.op == "gep":
                     continue
-                count = _bins(value, origin) if value in places else 0
+                count = _bins(value, origin, bound) if value in places else 0
                 known = bins.get(origin, count)
                 bins[origin] = max(known, count) if known and count else 0
     result: dict[Argument, Sums] = {}
@@ -67,7 +68,7 @@ def _adds(instr: Instr, used: set[Value]) -> bool:
     )
 
 
-def _bins(pointer: Value, argument: Argument) -> int:
+def _bins(pointer: Value, argument: Argument, bound: Bounds) -> int:
     """The elements in front of which an address lies for certain; 0 if that is unknown."""
     if pointer is argument:
         return 1

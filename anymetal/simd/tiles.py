@@ -21,6 +21,7 @@ from dataclasses import dataclass
 
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr, Program, Value
+from anymetal.ir.walk import from_below
 from anymetal.simd.accesses import Accesses
 from anymetal.simd.ahead import ask_for_runs
 from anymetal.simd.groups import Origins, accessed, pointer_of, runs
@@ -75,6 +76,7 @@ class TileFinder:
         self.linear = LinearForms(shapes, numbers)
         self.tiles: dict[Instr, Tile] = {}
         self.leaves: set[Value] = set()
+        self.kept: set[Value] = set()
         for block in program.blocks:
             for op in ("load", "store"):
                 for run in runs(block, op, self._key, origins):
@@ -155,13 +157,16 @@ class TileFinder:
 
     def _keep(self, value: Value) -> None:
         """Note the uniform values that `scalar_at` will ask for."""
-        if self.numbers(value) is not None:
-            return
-        if self.shapes[value].is_uniform:
-            self.leaves |= {value, self.counters.get(value, value)}
-        elif isinstance(value, Instr):
-            for operand in value.operands:
-                self._keep(operand)
+        work = [value]
+        while work:
+            one = work.pop()
+            if one in self.kept or self.numbers(one) is not None:
+                continue
+            self.kept.add(one)
+            if self.shapes[one].is_uniform:
+                self.leaves |= {one, self.counters.get(one, one)}
+            elif isinstance(one, Instr):
+                work += one.operands
 
 
 def _side_by_side(
@@ -297,45 +302,71 @@ class TileAccess:
         return self.w.value(f"getelementptr i8, ptr {anchor}, i64 {distance}")
 
     def scalar_at(self, value: Value, lane: int) -> str:
-        """A value in one lane."""
+        """A value in one lane; what it is made of is there for others of this block."""
+        forms = {f"in lane {lane}": False, f"in lane {lane}, 64 bits": True}
+        narrow, wide = forms
+
+        def parts(one: tuple[object, str]) -> list[tuple[object, str]]:
+            made_of = self._made_of(*_value_of(one, forms))
+            return [(v, wide if is_wide else narrow) for v, is_wide in made_of]
+
+        def at_lane(one: tuple[object, str]) -> str:
+            operands = [self.v.local[part] for part in parts(one)]
+            return self._at(*_value_of(one, forms), lane, operands)
+
+        return from_below((value, narrow), self.v.local, parts, at_lane)
+
+    def _made_of(self, value: Value, wide: bool) -> list[tuple[Value, bool]]:
+        """What a value in one lane is computed from, and whether that is `wide`: an index of 32
+        bits, computed in 64. If it wraps in 32, it addresses nothing valid (linear.py); and LLVM
+        need not extend it anew in each iteration of a loop."""
+        if self.numbers(value) is not None or (wide and value in self.counters):
+            return []
+        uniform = self.v.shape(value).is_uniform
+        if wide and not (isinstance(value, Instr) and _is_sum(value) and not uniform):
+            return [(value, False)]
+        if uniform:
+            return []
+        assert isinstance(value, Instr)
+        extends = not wide and value.op == "sext" and value.type == t.I64
+        return [(v, wide or extends) for v in value.operands]
+
+    def _at(self, value: Value, wide: bool, lane: int, operands: list[str]) -> str:
+        """A value in one lane, made of these."""
         numbers = self.numbers(value)
         if numbers is not None:
             return str(signed(numbers[lane], value.type))
-        if self.v.shape(value).is_uniform:
-            return self.v.scalar(value)
-        assert isinstance(value, Instr)
-        if value.op == "sext" and value.type == t.I64:
-            return self._wide_at(value.operands[0], lane)
-        operands = [self.scalar_at(v, lane) for v in value.operands]
+        if not operands:
+            return self.v.scalar(self.counters[value] if wide else value)
+        assert isinstance(value, Instr) or wide
+        if not isinstance(value, Instr) or (wide and len(operands) == 1):
+            return self.w.value(f"sext {value.type} {operands[0]} to i64")
         if value.op == "gep":
-            result = operands[0]
-            for index, source, scale in zip(
-                operands[1:], value.operands[1:], value.arg[:-1], strict=True
-            ):
-                result = self.w.value(
-                    f"getelementptr [{scale} x i8], ptr {result}, {source.type} {index}"
-                )
-            return self.w.value(f"getelementptr i8, ptr {result}, i64 {value.arg[-1]}")
+            return self._moved(value, operands)
+        if value.op == "sext" and value.type == t.I64:
+            return operands[0]  # which is wide
         if len(operands) == 1:
             return self.w.value(
                 f"{value.op} {value.operands[0].type} {operands[0]} to {value.type}"
             )
         op = "add" if value.op == "or" else value.op
-        return self.w.value(f"{op} {value.type} {operands[0]}, {operands[1]}")
+        return self.w.value(f"{op} {t.I64 if wide else value.type} {operands[0]}, {operands[1]}")
 
-    def _wide_at(self, value: Value, lane: int) -> str:
-        """An index of 32 bits in one lane, computed in 64. If it wraps in 32, it addresses nothing
-        valid (linear.py); and LLVM need not extend it anew in each iteration of a loop."""
-        numbers = self.numbers(value)
-        if numbers is not None:
-            return str(signed(numbers[lane], value.type))
-        if value in self.counters:
-            return self.v.scalar(self.counters[value])
-        if isinstance(value, Instr) and _is_sum(value) and not self.v.shape(value).is_uniform:
-            first, second = (self._wide_at(v, lane) for v in value.operands)
-            op = "add" if value.op == "or" else value.op
-            return self.w.value(f"{op} i64 {first}, {second}")
-        return self.w.value(f"sext {value.type} {self.scalar_at(value, lane)} to i64")
+    def _moved(self, pointer: Instr, operands: list[str]) -> str:
+        result = operands[0]
+        for index, source, scale in zip(
+            operands[1:], pointer.operands[1:], pointer.arg[:-1], strict=True
+        ):
+            result = self.w.value(
+                f"getelementptr [{scale} x i8], ptr {result}, {source.type} {index}"
+            )
+        return self.w.value(f"getelementptr i8, ptr {result}, i64 {pointer.arg[-1]}")
+
+
+def _value_of(one: tuple[object, str], forms: dict[str, bool]) -> tuple[Value, bool]:
+    value, form = one
+    assert isinstance(value, Value)
+    return value, forms[form]
 
 
 def _is_sum(value: Instr) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from anymetal.ir import types as t
 from anymetal.ir.model import Argument, Block, Const, Global, Instr, Program, Value
+from anymetal.simd.bounds import Bounds
 from anymetal.simd.shape import Shape, Shapes
 from anymetal.simd.writer import Writer
 
@@ -46,6 +47,7 @@ class Values:
         self.local: dict[tuple[object, str], str] = {}
         self.derived: dict[Value, Callable[[Value], str]] = {}  #: makes vectors out of other forms
         self.block = self.entry
+        self.bound = Bounds()
 
     def enter(self, block: Block) -> None:
         """Start emitting a block: nothing that another block has computed is at hand."""

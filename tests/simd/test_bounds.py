@@ -6,7 +6,7 @@ import pytest
 
 from anymetal.ir import types as t
 from anymetal.ir.model import Const, Instr, Value
-from anymetal.simd.bounds import bound
+from anymetal.simd.bounds import Bounds
 
 
 def _call(name: str) -> Instr:
@@ -36,11 +36,11 @@ _LANE, _THREAD = _call("__am_lane"), _call("__am_thread_x")
     ],
 )
 def test_bounds(op: str, operands: list[Value], below: int) -> None:
-    assert bound(Instr(t.I32, op, operands)) == below
+    assert Bounds()(Instr(t.I32, op, operands)) == below
 
 
 def test_extensions() -> None:
     byte = Instr(t.I8, "load", [])
-    assert bound(Instr(t.I32, "zext", [byte])) == 256
-    assert bound(Instr(t.I32, "sext", [byte])) == 0
-    assert bound(Instr(t.I64, "sext", [_THREAD])) == 1024
+    assert Bounds()(Instr(t.I32, "zext", [byte])) == 256
+    assert Bounds()(Instr(t.I32, "sext", [byte])) == 0
+    assert Bounds()(Instr(t.I64, "sext", [_THREAD])) == 1024

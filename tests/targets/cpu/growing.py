@@ -1,0 +1,176 @@
+"""Shapes of programs that can be made as long as one likes: bodies of kernels, by their number of
+steps.
+
+The inputs are `a` (floats), `b` (ints) and `n` (an int), the outputs `out` (floats) and `to` (ints).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+_TOP = """
+    uint i = thread_position_in_grid.x;
+    uint lane = thread_index_in_simdgroup;
+    float x = a[i], y = a[i + 1];
+    uint h = uint(b[i]);
+    int at = b[i + 1];
+"""
+_END = """
+    out[i] = x + y;
+    to[i] = int(h) + at;
+"""
+
+Body = Callable[[int], str]
+SHAPES: dict[str, Body] = {}
+
+
+def _shape(build: Callable[[int], str | Iterable[str]]) -> Body:
+    def body(steps: int) -> str:
+        lines = build(steps)
+        text = lines if isinstance(lines, str) else "\n".join(lines)
+        return f"{_TOP}{text}{_END}"
+
+    SHAPES[build.__name__] = body
+    return body
+
+
+def _repeated(name: str, step: str, before: str = "", after: str = "") -> None:
+    """A shape that is one step after the other; `@` is the number of the step."""
+
+    def build(steps: int) -> Iterable[str]:
+        yield before
+        for number in range(steps):
+            yield step.replace("@", str(number))
+        yield after
+
+    build.__name__ = name
+    _shape(build)
+
+
+def _nested(name: str, head: str, inside: str) -> None:
+    """A shape of blocks in blocks."""
+
+    def build(steps: int) -> Iterable[str]:
+        for number in range(steps):
+            yield head.replace("@", str(number)) + " { x += y;"
+        yield inside + "}" * steps
+
+    build.__name__ = name
+    _shape(build)
+
+
+# ------------------------------------------------------------------------- values used twice
+
+_repeated("xorshift", "h ^= h << 13; h ^= h >> 17; h ^= h << 5;")
+_repeated(
+    "xorshift_of_position", "h ^= h << 13; h ^= h >> 17; h ^= h << 5;", "h = i * 2654435761u;"
+)
+_repeated(
+    "xorshift_to_index", "h ^= h << 13; h ^= h >> 17; h ^= h << 5;", "h = i;", "x += a[h & 1023];"
+)
+_repeated("hash", "h = (h ^ (h >> 16)) * 0x85ebca6bu + @u;")
+_repeated("squares", "h = h * h + @u;")
+_repeated("float_squares", "x = x * x + 0.5f;")
+_repeated("uniform_squares", "u = u * u + @u;", "uint u = uint(n) ;", "h += u;")
+_repeated("masked", "u = (u & (u << 1)) + @u;", "uint u = uint(n);", "to[u + i] = 1;")
+_repeated("sines", "x = sin(x) + x;")
+
+# ------------------------------------------------------------------------------ straight code
+
+_repeated("sum", "x += y * @.0f;")
+_repeated("sum_of_position", "at += int(i) * b[@];")
+
+
+@_shape
+def tree(steps: int) -> str:
+    """A wide expression, balanced."""
+    terms = [f"x * {k}.25f" for k in range(steps)]
+    while len(terms) > 1:
+        terms = [f"({' + '.join(terms[k : k + 2])})" for k in range(0, len(terms), 2)]
+    return f"y = {terms[0]};"
+
+
+_repeated("conversions", "h = uint(int(float(h) * 0.5f)) + uint(ushort(h)); x += half(x);")
+_repeated(
+    "mixed_types", "{ long w = long(h) * at; short s = short(w); h += uint(s); x += float(w); }"
+)
+_repeated("selects", "x = x > y ? x - @.0f : y; y = h > @u ? x : y; h += uint(x < y);")
+_repeated(
+    "min_max", "x = min(x, y + @.0f); y = max(y, x); h = min(h, uint(at)) + clamp(h, 1u, 99u);"
+)
+_repeated(
+    "float4s", "v = v * w + v.yzwx; w.xy = v.zw;", "float4 v = x, w = y;", "x += v.x + w.y + w.z;"
+)
+_repeated("divisions", "h = (h + @u) / (h % 7u + 1u) + h % 5u;")
+
+# ------------------------------------------------------------------------------------- memory
+
+_repeated("loads_and_stores", "out[i + @ * 64] = a[i + @ * 64] * x;")
+_repeated("loads_of_rows", "x += a[i * 4 + @];")
+_repeated("stores_of_rows", "out[i * 8 + @] = x * @.0f;")
+_repeated("gathers", "x += a[b[i + @ * 32] & 1023];")
+_repeated("adds_to_index", "h = h + (i ^ @u);", "", "x += a[h & 0xffff];")
+_repeated("index_of_position", "h += lane * @u;", "h = i;", "x += a[h];")
+_repeated("divided_index", "x += a[(i / @1u) % 64 + (i % @3u)];")
+_repeated("pointers", "p += b[@]; x += *p; p = h > @u ? p : p + 1;", "const device float* p = a;")
+_repeated(
+    "private_elements",
+    "w[(h + @u) & 15] = x; x += w[@ & 15] + y;",
+    "float w[16]; for (int k = 0; k < 16; k++) w[k] = y;",
+)
+_repeated("private_array", "w[@] = x + @.0f; x += w[h % @1];", "float w[@@]; w[h & 7] = 1;")
+_repeated(
+    "atomics",
+    "atomic_fetch_add_explicit((device atomic_int*)to + (h & 31), @, memory_order_relaxed); h += 3;",
+)
+_repeated(
+    "threadgroup_memory",
+    "s[lane] = x; threadgroup_barrier(mem_flags::mem_threadgroup); x += s[31 - lane] + s[@ & 31]; threadgroup_barrier(mem_flags::mem_threadgroup);",
+    "threadgroup float s[32];",
+)
+_repeated("shuffles", "x += simd_shuffle(x, ushort(@ & 31)); y = simd_shuffle_xor(x + y, 1);")
+_repeated("reductions", "x += simd_sum(x * @.0f); y = simd_max(y) + x;")
+
+
+@_shape
+def factorisation(steps: int) -> Iterable[str]:
+    """Columns that are subtracted from all behind them: about steps² / 2 instructions."""
+    size = max(2, int((steps * 2) ** 0.5))
+    yield "".join(f"float c{k} = a[i + {1024 * k}];" for k in range(size))
+    for k in range(size):
+        yield "".join(f"c{j} -= c{k} * simd_shuffle(c{k}, {j % 32});" for j in range(k + 1, size))
+    yield "".join(f"out[i + {1024 * k}] = c{k};" for k in range(size))
+
+
+# ------------------------------------------------------------------------------- control flow
+
+_repeated("loops", "for (int k = 0; k < n + @; k++) x += a[k * 32 + lane] * y;")
+_repeated("divergent_loops", "while (int(h) > at) { h -= @u; x *= y; }")
+_repeated("ifs", "if (h > @u) x += a[h + @]; else y += x;")
+_repeated("checks", "if (int(h) + @ < n) x += a[int(h) + @];")
+_repeated("checks_of_place", "if (int(i) + @ < n) x += a[int(i) + @];")
+_repeated("ways_out", "if (x > @.0f) { out[i + @] = y; return; } x += a[i + @];")
+_nested("nested_ifs", "x = x * y; if (x > @.0f + y)", "out[i + 1] = x;")
+_nested("nested_loops", "for (int k@ = 0; k@ < n; k@++)", "x += a[i];")
+_nested("nested_divergent_loops", "for (int k@ = 0; k@ < at; k@++)", "x += a[i];")
+
+
+@_shape
+def ladder(steps: int) -> str:
+    return "else ".join(f"if (h < {k * 7}u) x = a[i + {k}] * y;\n" for k in range(steps))
+
+
+@_shape
+def switch(steps: int) -> str:
+    cases = "".join(f"case {k}: x = y * {k}.0f + a[{k * 3}]; break;\n" for k in range(steps))
+    return f"switch (h) {{ {cases} default: x = 1; }}"
+
+
+@_shape
+def phis(steps: int) -> str:
+    """Many values that one branch changes."""
+    size = max(2, int(steps**0.5))
+    text = "".join(f"float v{k} = a[i + {k}];" for k in range(size))
+    for turn in range(size):
+        text += f"if (h > {turn}u) {{ {''.join(f'v{k} = v{k} * y + {turn}.0f;' for k in range(size))} out[{turn}] = x; }}\n"
+    return text + "".join(f"x += v{k};" for k in range(size))
