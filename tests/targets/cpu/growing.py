@@ -1,7 +1,8 @@
 """Shapes of programs that can be made as long as one likes: bodies of kernels, by their number of
 steps.
 
-The inputs are `a` (floats), `b` (ints) and `n` (an int), the outputs `out` (floats) and `to` (ints).
+The inputs are `a` (floats), `b` (ints) and `n` (an int), the outputs `out` (floats) and `to`
+(ints).
 """
 
 from __future__ import annotations
@@ -61,18 +62,23 @@ def _nested(name: str, head: str, inside: str) -> None:
 
 # ------------------------------------------------------------------------- values used twice
 
-_repeated("xorshift", "h ^= h << 13; h ^= h >> 17; h ^= h << 5;")
-_repeated(
-    "xorshift_of_position", "h ^= h << 13; h ^= h >> 17; h ^= h << 5;", "h = i * 2654435761u;"
-)
-_repeated(
-    "xorshift_to_index", "h ^= h << 13; h ^= h >> 17; h ^= h << 5;", "h = i;", "x += a[h & 1023];"
-)
+_XORSHIFT = "h ^= h << 13; h ^= h >> 17; h ^= h << 5;"
+_repeated("xorshift", _XORSHIFT)
+_repeated("xorshift_of_position", _XORSHIFT, "h = i * 2654435761u;")
+_repeated("xorshift_to_index", _XORSHIFT, "h = i;", "x += a[h & 1023];")
+_repeated("xorshift_in_bounds", _XORSHIFT, "h = i;", "if (h < uint(n)) x += a[h] * y;")
 _repeated("hash", "h = (h ^ (h >> 16)) * 0x85ebca6bu + @u;")
 _repeated("squares", "h = h * h + @u;")
 _repeated("float_squares", "x = x * x + 0.5f;")
-_repeated("uniform_squares", "u = u * u + @u;", "uint u = uint(n) ;", "h += u;")
-_repeated("masked", "u = (u & (u << 1)) + @u;", "uint u = uint(n);", "to[u + i] = 1;")
+_repeated("uniform_squares", "u = u * u + uint(b[@]);", "uint u = uint(n);", "x += a[u + i];")
+_repeated("uniform_masks", "u = u & (u * 5u);", "uint u = uint(n);", "x += a[u + i];")
+_repeated("squares_of_place", "h = h * h + lane;", "h = i;", "out[h] = y;")
+_repeated(
+    "xorshift_of_rows",
+    _XORSHIFT,
+    "h = simdgroup_index_in_threadgroup;",
+    "for (int k = 0; k < n; k++) x += a[h + k * 32 + lane] * a[h + n + k * 32 + lane];",
+)
 _repeated("sines", "x = sin(x) + x;")
 
 # ------------------------------------------------------------------------------ straight code
@@ -92,7 +98,8 @@ def tree(steps: int) -> str:
 
 _repeated("conversions", "h = uint(int(float(h) * 0.5f)) + uint(ushort(h)); x += half(x);")
 _repeated(
-    "mixed_types", "{ long w = long(h) * at; short s = short(w); h += uint(s); x += float(w); }"
+    "mixed_types",
+    "{ long w = long(h) * at; short s = short(w); h += uint(s); x += float(w); }",
 )
 _repeated("selects", "x = x > y ? x - @.0f : y; y = h > @u ? x : y; h += uint(x < y);")
 _repeated(
@@ -102,34 +109,49 @@ _repeated(
     "float4s", "v = v * w + v.yzwx; w.xy = v.zw;", "float4 v = x, w = y;", "x += v.x + w.y + w.z;"
 )
 _repeated("divisions", "h = (h + @u) / (h % 7u + 1u) + h % 5u;")
+_repeated("flags", "int f@ = f == @ ? f + 1 : f; f = f@; x += f;", "int f = lane > 7 ? at : 0;")
 
 # ------------------------------------------------------------------------------------- memory
 
 _repeated("loads_and_stores", "out[i + @ * 64] = a[i + @ * 64] * x;")
 _repeated("loads_of_rows", "x += a[i * 4 + @];")
 _repeated("stores_of_rows", "out[i * 8 + @] = x * @.0f;")
+_repeated("loads_far_apart", "x += a[i * 20000 + @] * y;")
 _repeated("gathers", "x += a[b[i + @ * 32] & 1023];")
 _repeated("adds_to_index", "h = h + (i ^ @u);", "", "x += a[h & 0xffff];")
-_repeated("index_of_position", "h += lane * @u;", "h = i;", "x += a[h];")
 _repeated("divided_index", "x += a[(i / @1u) % 64 + (i % @3u)];")
 _repeated("pointers", "p += b[@]; x += *p; p = h > @u ? p : p + 1;", "const device float* p = a;")
+_repeated(
+    "tiles_on_the_way", "p += (lane / 8) * n + lane % 8; x += *p;", "const device float* p = a;"
+)
 _repeated(
     "private_elements",
     "w[(h + @u) & 15] = x; x += w[@ & 15] + y;",
     "float w[16]; for (int k = 0; k < 16; k++) w[k] = y;",
 )
-_repeated("private_array", "w[@] = x + @.0f; x += w[h % @1];", "float w[@@]; w[h & 7] = 1;")
 _repeated(
     "atomics",
-    "atomic_fetch_add_explicit((device atomic_int*)to + (h & 31), @, memory_order_relaxed); h += 3;",
+    "atomic_fetch_add_explicit((device atomic_int*)to + (h & 31), @, memory_order_relaxed);h += 3;",
 )
 _repeated(
     "threadgroup_memory",
-    "s[lane] = x; threadgroup_barrier(mem_flags::mem_threadgroup); x += s[31 - lane] + s[@ & 31]; threadgroup_barrier(mem_flags::mem_threadgroup);",
+    "s[lane] = x; threadgroup_barrier(mem_flags::mem_threadgroup);"
+    "x += s[31 - lane] + s[@ & 31]; threadgroup_barrier(mem_flags::mem_threadgroup);",
+    "threadgroup float s[32];",
+)
+_repeated(
+    "loads_beside_threadgroup_memory",
+    "s[h & 31] = x; x += a[i + b[@]] + s[@ & 31];",
     "threadgroup float s[32];",
 )
 _repeated("shuffles", "x += simd_shuffle(x, ushort(@ & 31)); y = simd_shuffle_xor(x + y, 1);")
 _repeated("reductions", "x += simd_sum(x * @.0f); y = simd_max(y) + x;")
+_repeated(
+    "components",
+    "{ float4 v = ((const device float4*)a)[i + @ * 32]; t += v.x + v.y + v.z + v.w; }",
+    "float t = 0;",
+    "x = simd_sum(t);",
+)
 
 
 @_shape
@@ -142,10 +164,18 @@ def factorisation(steps: int) -> Iterable[str]:
     yield "".join(f"out[i + {1024 * k}] = c{k};" for k in range(size))
 
 
+@_shape
+def private_array(steps: int) -> Iterable[str]:
+    """An array whose elements are named, and are not."""
+    yield f"float w[{steps}]; w[h & 1] = 1;"
+    for k in range(steps):
+        yield f"w[{k}] = x + {k}.0f; x += w[h % {k + 1}u];"
+
+
 # ------------------------------------------------------------------------------- control flow
 
 _repeated("loops", "for (int k = 0; k < n + @; k++) x += a[k * 32 + lane] * y;")
-_repeated("divergent_loops", "while (int(h) > at) { h -= @u; x *= y; }")
+_repeated("divergent_loops", "while (x > @.0f) { x -= y; y *= 2.0f; }")
 _repeated("ifs", "if (h > @u) x += a[h + @]; else y += x;")
 _repeated("checks", "if (int(h) + @ < n) x += a[int(h) + @];")
 _repeated("checks_of_place", "if (int(i) + @ < n) x += a[int(i) + @];")
@@ -167,10 +197,21 @@ def switch(steps: int) -> str:
 
 
 @_shape
-def phis(steps: int) -> str:
+def phis(steps: int) -> Iterable[str]:
     """Many values that one branch changes."""
     size = max(2, int(steps**0.5))
-    text = "".join(f"float v{k} = a[i + {k}];" for k in range(size))
+    yield "".join(f"float v{k} = a[i + {k}];" for k in range(size))
     for turn in range(size):
-        text += f"if (h > {turn}u) {{ {''.join(f'v{k} = v{k} * y + {turn}.0f;' for k in range(size))} out[{turn}] = x; }}\n"
-    return text + "".join(f"x += v{k};" for k in range(size))
+        changed = "".join(f"v{k} = v{k} * y + {turn}.0f;" for k in range(size))
+        yield f"if (h > {turn}u) {{ {changed} out[{turn}] = x; }}"
+    yield "".join(f"x += v{k};" for k in range(size))
+
+
+@_shape
+def delays(steps: int) -> Iterable[str]:
+    """What one iteration loads, each of the next ones sees in another variable."""
+    yield "".join(f"float v{k} = 0;" for k in range(steps))
+    yield "for (int k = 0; k < n; k++) {"
+    yield "".join(f"v{k} = v{k + 1};" for k in range(steps - 1))
+    yield f"v{steps - 1} = a[i + k]; out[k] = v0; }}"
+    yield "".join(f"x += v{k};" for k in range(steps))
