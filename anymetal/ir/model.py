@@ -171,6 +171,16 @@ class Program:
         return any(i.op == "call" and i.arg in names for i in self.instructions())
 
     @property
+    def private_arrays(self) -> list[Instr]:
+        """The memory that a thread has for itself."""
+        return [i for i in self.instructions() if i.op == "alloca"]
+
+    @property
+    def private_bytes(self) -> int:
+        """Bytes of it."""
+        return sum(i.arg[0].size for i in self.private_arrays)
+
+    @property
     def threadgroup_bytes(self) -> int:
         """Bytes of threadgroup memory, laid out in the order of declaration."""
         return threadgroup_layout(self)[1]

@@ -7,6 +7,9 @@
 
 constexpr uint64_t SCRATCH_BYTES = 32 * 1024 + 64;
 constexpr uint32_t MAX_GANGS = 1024;  // a threadgroup has at most so many threads
+// Behind the frames of gangs: sums that a kernel keeps for the thread, and large private arrays.
+constexpr uint32_t SUMS_FRAME = MAX_GANGS, PRIVATE_FRAME = MAX_GANGS + 1, FRAMES = MAX_GANGS + 2;
+constexpr uint64_t KEPT_BYTES = 64 << 20;  // of private arrays, from one launch to the next
 constexpr uint64_t SIGNAL_STACK_BYTES = 64 * 1024;
 
 struct Frame {
@@ -16,27 +19,35 @@ struct Frame {
 
 struct Context : am_worker {
   volatile bool in_kernel;  // the fault handler may abandon what this thread does
-  volatile int signal;      // why it was abandoned; 0 = out of memory
+  volatile Status why;      // it was abandoned
+  volatile int signal;      // FAULT: which
   void* volatile address;
   bool main_thread;
   uint8_t* signal_stack;  // null if the thread came with one of its own
   alignas(16) uint64_t resume[80];  // a jmp_buf: glibc has 200 bytes on x86-64, 312 on AArch64
-  Frame frames[MAX_GANGS + 1];  // the last one is for sums: see forget_sums
+  Frame frames[FRAMES];
   alignas(64) uint8_t scratch[SCRATCH_BYTES];
 };
 
 static uint32_t context_key;
 
-[[noreturn]] static void abandon_kernel(Context* self, int signal, void* address) {
+[[noreturn]] static void abandon_kernel(Context* self, Status why, int signal = 0,
+                                        void* address = nullptr) {
   self->in_kernel = false;
+  self->why = why;
   self->signal = signal;
   self->address = address;
   longjmp(self->resume, 1);
 }
 
+static void drop_frame(Frame& frame) {
+  if (frame.memory) munmap(frame.memory, frame.bytes);
+  frame = {};
+}
+
 static void* frame(am_worker* worker, uint32_t gang, uint64_t bytes) {
   Context* self = static_cast<Context*>(worker);
-  if (gang > MAX_GANGS) abandon_kernel(self, 0, nullptr);
+  if (gang >= FRAMES) abandon_kernel(self, NO_MEMORY);
   Frame& frame = self->frames[gang];
   if (frame.bytes < bytes) {
     // Pages, not malloc: a fault in here must not leave a lock of the heap taken.
@@ -45,21 +56,22 @@ static void* frame(am_worker* worker, uint32_t gang, uint64_t bytes) {
     frame.memory = map_pages(frame.bytes);
     if (!frame.memory) {
       frame.bytes = 0;
-      abandon_kernel(self, 0, nullptr);
+      abandon_kernel(self, NO_MEMORY);
     }
   }
   return frame.memory;
 }
 
-// The last frame has sums that a kernel keeps for this thread; between launches they are zero, which
-// a kernel that was abandoned did not see to.
-static void forget_sums(Context* self) {
-  Frame& sums = self->frames[MAX_GANGS];
-  if (sums.memory) munmap(sums.memory, sums.bytes);
-  sums = {};
+// Between launches the sums are zero, which a kernel that was abandoned did not see to.
+static void forget_sums(Context* self) { drop_frame(self->frames[SUMS_FRAME]); }
+
+// A threadgroup of 1024 threads with a megabyte each is no reason to keep a gigabyte.
+static void forget_private_arrays(Context* self) {
+  Frame& arrays = self->frames[PRIVATE_FRAME];
+  if (arrays.bytes > KEPT_BYTES) drop_frame(arrays);
 }
 
-// A kernel whose private arrays overflow the stack leaves no room to handle the fault there.
+// A kernel that overflows the stack leaves no room to handle the fault there.
 static void provide_signal_stack(Context* self) {
   SignalStack current{};
   sigaltstack(nullptr, &current);
@@ -94,8 +106,6 @@ static void drop_context(void* context) {
     if (current.base == self->signal_stack) sigaltstack(&off, nullptr);
     munmap(self->signal_stack, SIGNAL_STACK_BYTES);
   }
-  for (Frame& frame : self->frames) {
-    if (frame.memory) munmap(frame.memory, frame.bytes);
-  }
+  for (Frame& frame : self->frames) drop_frame(frame);
   munmap(self, sizeof(Context));
 }

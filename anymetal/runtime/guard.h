@@ -42,11 +42,31 @@ static void pass_on(const SignalAction& previous, int signal, SignalInfo* info, 
 constexpr int FAULTS[] = {SEGMENT, BUS, ARITHMETIC, ILLEGAL, TRAP};
 static SignalAction before_fault[16];
 
+// The stack pointer at the instruction that faulted, out of Linux's `ucontext_t`.
+static uint64_t stack_pointer(void* machine) {
+#if defined(__x86_64__)
+  constexpr uint64_t at = 160;
+#else
+  constexpr uint64_t at = 432;
+#endif
+  return *reinterpret_cast<uint64_t*>(static_cast<uint8_t*>(machine) + at);
+}
+
+// A function touches each page of its frame as it takes it, so it faults near its stack pointer, and
+// the only memory there that faults is the stack's end.
+constexpr uint64_t NEAR_STACK = 16 * 1024;
+
+static bool overflows_stack(const SignalInfo* info, void* machine) {
+  uint64_t lowest = stack_pointer(machine) - NEAR_STACK;
+  return reinterpret_cast<uint64_t>(info->address) - lowest < 2 * NEAR_STACK;
+}
+
 static void on_fault(int signal, SignalInfo* info, void* machine) {
   Context* self = static_cast<Context*>(pthread_getspecific(context_key));
   if (!self || !self->in_kernel) return pass_on(before_fault[signal], signal, info, machine);
   bool has_address = (signal == SEGMENT || signal == BUS) && info->code > 0 && info->code < 0x80;
-  abandon_kernel(self, signal, has_address ? info->address : nullptr);
+  if (has_address && overflows_stack(info, machine)) abandon_kernel(self, NO_STACK);
+  abandon_kernel(self, FAULT, signal, has_address ? info->address : nullptr);
 }
 
 static void catch_faults() {

@@ -12,8 +12,8 @@ struct am_launch {
 
 struct am_worker {
   uint8_t* threadgroup;  // 32 KiB + 64 bytes, 64-byte aligned, contents arbitrary
-  // Coroutine frame, 64-byte aligned, one for each gang of this worker; kept and reused. Valid
-  // until frame() is called again for that gang.
+  // Memory, 64-byte aligned, kept and reused: a coroutine frame for each gang of this worker, sums,
+  // large private arrays (context.h). Valid until frame() is called again for the same.
   void* (*frame)(am_worker*, uint32_t gang, uint64_t bytes);
   // Locks of the launch, AM_LOCKS of them, each in a line of 64 bytes of its own (0 is free); null
   // while no other thread takes part. Does not change while the entry runs.
@@ -49,7 +49,7 @@ using Entry = void(void* const* buffers, const am_launch*, uint64_t first, uint6
                    am_worker*);
 
 // How a launch ended. The cancel flag holds the same values.
-enum Status : int32_t { OK, INTERRUPTED, TIMED_OUT, FAULT, NO_MEMORY };
+enum Status : int32_t { OK, INTERRUPTED, TIMED_OUT, FAULT, NO_MEMORY, NO_STACK };
 
 // One launch as Python describes it (the ctypes structure `Call` of pool.py).
 struct Call {

@@ -9,8 +9,8 @@
 #include "interrupts.h"
 
 constexpr uint32_t MAX_WORKERS = 1023;
-// As on the main thread, so that private arrays find the same room whoever runs the kernel. The
-// guard is wide because a function with a large frame may step over a narrow one.
+// As on the main thread, so that a kernel finds the same room whoever runs it. The guard is wide
+// because a function with a large frame may step over a narrow one.
 constexpr uint64_t STACK_BYTES = 8 << 20, STACK_GUARD_BYTES = 1 << 20;
 
 // Work (in nanoseconds) that is worth sharing with threads that are awake. Waking one that sleeps
@@ -121,12 +121,13 @@ static Effort take_part(Job* job, Context* self, bool may_share) {
     self->in_kernel = false;
   } else {  // the kernel was abandoned
     int32_t none = OK;
-    if (replace(&job->cancel, none, int32_t{self->signal ? FAULT : NO_MEMORY})) {
+    if (replace(&job->cancel, none, int32_t{self->why})) {
       job->fault_signal = self->signal;
       job->fault_address = self->address;
     }
     forget_sums(self);
   }
+  forget_private_arrays(self);
   set_float_mode(outside);
   return {done, now() - start};
 }

@@ -18,7 +18,13 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from anymetal.errors import CompilerError, KernelMemoryError, KernelTimeoutError, ToolchainError
+from anymetal.errors import (
+    CompilerError,
+    KernelLoadError,
+    KernelMemoryError,
+    KernelTimeoutError,
+    ToolchainError,
+)
 from anymetal.runtime import cache, processors, turns, zig
 from anymetal.runtime.limits import seconds_in
 from anymetal.runtime.loading import load
@@ -31,7 +37,8 @@ _NO_CODE = (
     "If no file system here lets code be executed, set ANYMETAL_CACHE_DIR to a directory on one "
     "that does."
 )
-_INTERRUPTED, _TIMED_OUT, _FAULT = 1, 2, 3  # Status in launch.h; the last one is out of memory
+#: Status in launch.h; what is left is out of memory.
+_INTERRUPTED, _TIMED_OUT, _FAULT, _NO_STACK = 1, 2, 3, 5
 
 _SIGNALS = {
     4: "an illegal instruction (SIGILL)",
@@ -126,6 +133,13 @@ class Pool:
                 f"kernel `{kernel}` was stopped by {what}{where}: most often it reads or writes "
                 "outside its buffers, threadgroup arrays or private arrays. Compare its indices "
                 "with the sizes; its outputs are incomplete, and other arrays may be damaged."
+            )
+        if status == _NO_STACK:
+            return KernelLoadError(
+                kernel,
+                "It needs more stack than the thread that ran it has: for values that find no "
+                "register, and for private arrays up to 64 KiB for all of a SIMD-group. Call it "
+                "from a thread with a larger one (threading.stack_size, ulimit -s).",
             )
         return MemoryError(f"no memory for the threads of kernel `{kernel}`")
 

@@ -25,7 +25,7 @@ from anymetal.simd.matrix_places import Columns, MatrixPlaces
 from anymetal.simd.next_step import next_steps
 from anymetal.simd.order import in_memory_order
 from anymetal.simd.origins import Origin, pointer_origins, read_only, unlocked
-from anymetal.simd.private import interleaved_pointers
+from anymetal.simd.private import Far, far_arrays, interleaved_pointers
 from anymetal.simd.products import Product, carried, find_products, row_phis
 from anymetal.simd.regions import BARRIER, Region, RegionTree
 from anymetal.simd.shape import Launch, Shapes
@@ -49,6 +49,7 @@ class Analysis:
     team: int = 1  #: SIMD-groups that run as one (passes/jam.py)
     tree: RegionTree = field(init=False)
     private: dict[Value, Instr] = field(init=False)
+    far: Far = field(init=False)
     shapes: Shapes = field(init=False)
     counters: dict[Value, Instr] = field(default_factory=dict)  #: of 32 bits, with those of 64
     plans: dict[Region, RegionPlan] = field(init=False)
@@ -81,6 +82,7 @@ class Analysis:
         unlocked(self.program, self.origins)
         wide = self.width > 1
         self.private = interleaved_pointers(self.program) if wide else {}
+        self.far = far_arrays(self.program, self.width)
         self.shapes = self._shapes()
         if wide and split_lanes(self.program, self.shapes):
             self.shapes = self._shapes()

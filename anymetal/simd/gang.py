@@ -31,7 +31,7 @@ from anymetal.simd.matrix import Matrices, MatrixRegisters
 from anymetal.simd.memory import Memory
 from anymetal.simd.order import TO_LANES, TO_MEMORY
 from anymetal.simd.positions import CONTEXT, Positions
-from anymetal.simd.private import allocate
+from anymetal.simd.private import allocate, interleaved_arrays
 from anymetal.simd.regions import BARRIER, Edge, Node, Region
 from anymetal.simd.rendezvous import Rendezvous
 from anymetal.simd.row_forms import RowForms
@@ -80,7 +80,9 @@ class GangFunction:
             self.w, self.v, self.masks, accesses, contiguity, analysis.origins, analysis.used,
             analysis.sums, analysis.only_added, target,
         )  # fmt: skip
-        arrays = allocate(self.w, self.program, analysis.private)
+        team = 1 if masked else analysis.team
+        self.arrays = allocate(self.w, self.program, analysis.far, team if suspends else 0)
+        arrays = interleaved_arrays(self.arrays, self.program, analysis.private)
         self.memory = Memory(
             self.w, self.v, self.masks, analysis.private, arrays, accesses,
             contiguity, self.atomics, analysis.streams, {} if masked else analysis.few,
@@ -406,12 +408,7 @@ class GangFunction:
             self.w.forget_loads()
 
     def _alloca(self, instr: Instr) -> None:
-        type_, align = instr.arg
-        if instr in self.a.private:
-            self.v.define(instr, "0")
-            return
-        stride = -(-type_.size // align) * align
-        self.v.define(instr, self.w.alloca(f"[{stride * self.w.width} x i8]", "private", align))
+        self.v.define(instr, "0" if instr in self.a.private else self.arrays[instr])
 
     def _mark_as(self, instr: Instr, role: Role = "") -> None:
         """What is written from here on belongs to this instruction."""

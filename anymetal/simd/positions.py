@@ -18,6 +18,7 @@ CONTEXT = [
     "i1 %streaming",  #: whether results are to go past the caches
     "ptr %sums",  #: a worker's own arrays (see sums.py), or null
     "ptr %locks",  #: of the launch (see exclusive.py), or null while a thread is alone in it
+    "ptr noalias %private",  #: memory for large private arrays (see private.py), or null
     "ptr %threadgroup",
     "ptr %cancel",
 ]

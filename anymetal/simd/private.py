@@ -1,17 +1,53 @@
-"""Private arrays that can be stored lane-interleaved.
+"""Private arrays: how they are stored, and where.
 
-Element i of lane l then lies at (i * width + l) elements: an access with a uniform index is one
-vector load or store. That needs all accesses to have one element size and no pointer to escape;
-any other private array keeps one ordinary copy per lane.
+Those that can be are stored lane-interleaved. Element i of lane l then lies at (i * width + l)
+elements: an access with a uniform index is one vector load or store. That needs all accesses to
+have one element size and no pointer to escape; any other private array keeps one ordinary copy per
+lane.
+
+Small arrays lie on the stack. Those of all lanes, and of a team's SIMD-groups, together may take
+megabytes, but whoever calls a kernel may have a stack of a few hundred kilobytes. So large ones lie
+in memory of the worker (`am_worker.frame` in runtime/launch.h). A larger stack for launches would
+do as well, but debuggers, profilers and fault handlers know only the one that a thread came with.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr, Program, Value
 from anymetal.simd.writer import Writer
 
 LOADS = ("load", "guarded_load")
+#: Bytes of private arrays, of all lanes together, that lie on the stack.
+ON_STACK = 64 << 10
+_LINE = 64
+
+
+class Far(NamedTuple):
+    """Private arrays that are not on the stack."""
+
+    offsets: dict[Instr, int]
+    bytes: int  #: of all of them, for one call of a gang function
+
+
+def far_arrays(program: Program, width: int) -> Far:
+    """Those for which the stack has no room: it is given to small ones first."""
+    arrays = [i for i in program.instructions() if i.op == "alloca"]
+    near, offsets, end = 0, {}, 0
+    for array in sorted(arrays, key=lambda i: i.arg[0].size):
+        size = -(-_bytes_of_lane(array) * width // _LINE) * _LINE
+        near += size
+        if near > ON_STACK:
+            offsets[array] = end
+            end += size
+    return Far(offsets, end)
+
+
+def _bytes_of_lane(alloca: Instr) -> int:
+    type_, align = alloca.arg
+    return int(-(-type_.size // align) * align)
 
 
 def interleaved_pointers(program: Program) -> dict[Value, Instr]:
@@ -61,17 +97,45 @@ def _derived(alloca: Instr, users: dict[Value, list[Instr]]) -> list[Value] | No
     return pointers
 
 
-def allocate(
-    writer: Writer, program: Program, private: dict[Value, Instr]
+def interleaved_arrays(
+    addresses: dict[Instr, str], program: Program, private: dict[Value, Instr]
 ) -> dict[Instr, tuple[str, int]]:
-    """Memory for the interleaved arrays: the address of each, and the bytes of an element."""
-    arrays = {}
-    for instr in program.instructions():
-        if instr.op == "alloca" and instr in private:
-            type_ = f"[{instr.arg[0].size * writer.width} x i8]"
-            address = writer.alloca(type_, "private", 64)
-            arrays[instr] = address, _element_size(instr, private, program)
-    return arrays
+    """Of the interleaved arrays the address of each, and the bytes of an element."""
+    return {
+        alloca: (address, _element_size(alloca, private, program))
+        for alloca, address in addresses.items()
+        if alloca in private
+    }
+
+
+def allocate(writer: Writer, program: Program, far: Far, gangs_at_once: int) -> dict[Instr, str]:
+    """The addresses of all private arrays.
+
+    `gangs_at_once`: 0 if gangs run one after the other; else they share the memory of the worker,
+    and a call of the function runs so many of them.
+    """
+    if far.offsets:
+        base = "%private"
+        if gangs_at_once:
+            writer.entry_lines += [
+                f"  %private.number = udiv i32 %gang, {gangs_at_once}",
+                "  %private.wide = zext i32 %private.number to i64",
+                f"  %private.offset = mul i64 %private.wide, {far.bytes}",
+                "  %private.own = getelementptr i8, ptr %private, i64 %private.offset",
+            ]
+            base = "%private.own"
+    addresses = {}
+    for instr in (i for i in program.instructions() if i.op == "alloca"):
+        if instr in far.offsets:
+            address = f"%{writer.fresh('far')}"
+            writer.entry_lines.append(
+                f"  {address} = getelementptr i8, ptr {base}, i64 {far.offsets[instr]}"
+            )
+        else:
+            type_ = f"[{_bytes_of_lane(instr) * writer.width} x i8]"
+            address = writer.alloca(type_, "private", max(instr.arg[1], _LINE))
+        addresses[instr] = address
+    return addresses
 
 
 def _element_size(alloca: Instr, private: dict[Value, Instr], program: Program) -> int:

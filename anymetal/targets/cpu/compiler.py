@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -11,7 +12,8 @@ import llvmlite.binding as llvm
 from anymetal.errors import CompilerError, KernelLoadError
 from anymetal.frontend.clang import compile_to_ir
 from anymetal.frontend.optimise import optimise
-from anymetal.ir.model import Program
+from anymetal.ir.calls import plain_name
+from anymetal.ir.model import Program, Value
 from anymetal.ir.printer import print_program
 from anymetal.ir.problem import Problem
 from anymetal.ir.reader import read_program
@@ -53,6 +55,8 @@ from anymetal.targets.cpu.vecmath import VectorLibrary
 
 #: Metal's limit; the text of the error is Metal's own.
 THREADGROUP_LIMIT = 32768
+#: Bytes of a thread's arrays: 1 GiB for each processor, if 1024 threads meet at barriers.
+PRIVATE_LIMIT = 1 << 20
 #: Vectors that LLVM moves to the stack lie in whole cache lines only if it is told to align it.
 #: LLVM's estimate of 1 / sqrt(x) is NaN at 0 and infinity, which no math mode of Metal's has.
 _ATTRIBUTES = """\
@@ -145,6 +149,8 @@ def thread_program(
             run(program)
             if check:
                 check(program, stage)
+    if program.private_bytes > PRIVATE_LIMIT:
+        raise KernelLoadError(source.entry, _too_much_private_memory(program))
     if program.threadgroup_bytes > THREADGROUP_LIMIT:
         raise KernelLoadError(
             source.entry,
@@ -152,6 +158,23 @@ def thread_program(
             f"threadgroup memory allowed ({THREADGROUP_LIMIT})",
         )
     return program
+
+
+def _too_much_private_memory(program: Program) -> str:
+    largest = max(program.private_arrays, key=lambda i: i.arg[0].size)
+    parts: set[Value] = {largest}
+    places = []
+    for instr in program.instructions():
+        if not parts.isdisjoint(instr.operands):
+            places += [instr.loc] if instr.loc else []
+            parts |= {instr} if instr.op == "gep" else set()
+    first = min(places, key=lambda at: (at.line, at.column), default="no line of yours")
+    name = plain_name(re.sub(r"(\.\w+)*$", "", largest.name.strip('%"')))
+    return (
+        f"Private memory size ({program.private_bytes} bytes a thread) exceeds the maximum private "
+        f"memory allowed ({PRIVATE_LIMIT}). The largest array is `{name}` "
+        f"({largest.arg[0].size} bytes, first used at {first})."
+    )
 
 
 def vector_ir(
@@ -225,6 +248,7 @@ def _vector_ir(program: Program, variant: Variant, machine: Machine, stages: Sta
         fence=_FENCES.get(machine.triple.split("-")[0], ""),
         ahead=asked,
         sole=alone and not suspends and not variant.partial,
+        private=analysis.far.bytes,
     )
     text = "\n".join(
         [

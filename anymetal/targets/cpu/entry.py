@@ -25,7 +25,7 @@ AHEAD_BYTES = 4 << 20
 AHEAD_GANGS = 8  #: as soon as it takes memory to answer
 #: Workers have own sums if a launch has at least so many threads for each.
 THREADS_PER_BIN = 4
-SUMS_FRAME = 1024  #: behind the frames of gangs
+SUMS_FRAME, PRIVATE_FRAME = 1024, 1025  #: behind the frames of gangs
 _PART = 1024  #: sums that are handed over at a time
 #: Adds what is not zero to the array, a part at a time, to which no other worker adds meanwhile. A
 #: launch that is stopped may go on without the lock: nobody looks at its results.
@@ -90,7 +90,7 @@ done:
 def entry_function(
     buffers: list[str], width: int, team: int, *, full: bool, partial: bool, suspends: bool,
     meets: bool, streamed: int, fence: str, sums: list[tuple[str, Sums]], ahead: int = 0,
-    sole: bool = False,
+    sole: bool = False, private: int = 0,
 ) -> str:  # fmt: skip
     """LLVM IR of am_entry. `buffers` are the parameter names of the gang functions, in order;
     `team`: how many gangs one call runs (more than one only where there are no partial ones);
@@ -98,7 +98,8 @@ def entry_function(
     may go past the caches, and `fence` what has to follow on such stores; `sums`: the worker's own
     arrays, each with the buffer that it stands for; `ahead`: bytes that a call of `gang.ahead` asks
     for, where there is such a function and there are no partial gangs (see passes/ahead.py);
-    `sole`: one call of `gang.full` runs all of a threadgroup, so its first gang is number 0."""
+    `sole`: one call of `gang.full` runs all of a threadgroup, so its first gang is number 0;
+    `private`: bytes of large private arrays of a call (see simd/private.py)."""
     lines = [
         "define void @am_entry(ptr %buffers, ptr %launch, i64 %first, i64 %last, ptr %worker) #0 {",
         "start:",
@@ -108,6 +109,7 @@ def entry_function(
         lines.append(f"  {name} = load ptr, ptr %slot.{i}, !invariant.load !0")
     lines += _launch_fields()
     lines += _streaming(streamed)
+    lines += _private_memory(private, width * team if suspends else 0)
     lines += _own_sums(sums)
     if suspends:
         lines.append("  %ring = alloca [1024 x ptr], align 16")
@@ -160,6 +162,29 @@ def _streaming(bytes_per_thread: int) -> list[str]:
     return [
         *threads,
         f"  %streaming = icmp uge i64 %grid.threads, {CACHE // bytes_per_thread}",
+    ]
+
+
+def _private_memory(bytes_per_call: int, threads: int) -> list[str]:
+    """Memory of the worker for large private arrays: for one call of a gang function, or, where
+    all gangs of a threadgroup are under way at once, for each `threads` of them."""
+    if not bytes_per_call:
+        return ["  %private = getelementptr i8, ptr null, i64 0"]
+    lines = [f"  %private.bytes = add i64 {bytes_per_call}, 0"]
+    if threads:
+        lines = [
+            "  %private.plane = mul i64 %full_size.x.wide, %full_size.y.wide",
+            "  %private.threads = mul i64 %private.plane, %full_size.z.wide",
+            f"  %private.more = add i64 %private.threads, {threads - 1}",
+            f"  %private.calls = udiv i64 %private.more, {threads}",
+            f"  %private.bytes = mul i64 %private.calls, {bytes_per_call}",
+        ]
+    return [
+        *lines,
+        "  %private.where = getelementptr i8, ptr %worker, i64 8",
+        "  %private.frame = load ptr, ptr %private.where",
+        "  %private = call ptr %private.frame(ptr %worker, "
+        f"i32 {PRIVATE_FRAME}, i64 %private.bytes)",
     ]
 
 
@@ -314,7 +339,8 @@ class _Calls:
         values = {name: f"%{name}" for name in CONTEXT_NAMES} | {"gang": gang, "active": active}
         values |= {f"group_{axis}": f"%{walk}group_{axis}" for axis in _AXES}
         context = [f"i32 {values[name]}" for name in CONTEXT_NAMES]
-        rest = ["i1 %streaming", "ptr %sums", "ptr %locks", "ptr %threadgroup", "ptr %cancel"]
+        rest = ["i1 %streaming", "ptr %sums", "ptr %locks"]
+        rest += ["ptr %private", "ptr %threadgroup", "ptr %cancel"]
         args = [*self.buffers, *context, *rest]
         if self.suspends:
             return f"call ptr @{function}({', '.join([*args, 'ptr %worker'])})"

@@ -24,6 +24,8 @@ from anymetal.simd.shape import UNIFORM, VARYING, Launch, Shape, Shapes, strided
 SIMD_GROUP = 32
 #: Instructions of a team, before they become SIMD: more take long to compile and fill the caches.
 MOST_INSTRUCTIONS = 4096
+#: Bytes of private arrays of a team: more would not stay in the second-level cache.
+MOST_PRIVATE = 512 << 10
 #: SIMD-groups without loops or barriers: more share little more.
 MOST_STRAIGHT = 4
 #: Registers that a loop may ask for, in those that there are: some of its values come from memory.
@@ -153,7 +155,10 @@ class _Choice:
         behind = live_behind(program)
         needs = [self._needs(block, behind[block]) for block in blocks]
         total = sum(len(b.instrs) for b in program.blocks)
+        arrays = SIMD_GROUP * program.private_bytes
         for size in (s for s in (8, 7, 6, 5, 4, 3, 2) if most % s == 0):
+            if arrays * size > MOST_PRIVATE:
+                continue
             crowd = max((need.most(size) for need in needs), default=0)
             if crowd <= CROWDED * self.registers and total * size <= MOST_INSTRUCTIONS:
                 return size
