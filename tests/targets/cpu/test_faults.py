@@ -8,6 +8,7 @@ away (`FAR` bytes), where nothing is mapped, so that the build without bounds ch
 from __future__ import annotations
 
 import itertools
+import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +21,7 @@ from anymetal.errors import KernelMemoryError, StrayAccessWarning
 from anymetal.runtime.bridge import loader
 from anymetal.targets.cpu import faults
 from anymetal.targets.cpu.variant import gang_width
+from tests.graph.kernels import run
 
 FAR = "(1l << 43)"  #: elements
 _numbers = itertools.count()
@@ -265,3 +267,135 @@ def test_the_scalar_build_agrees(name, monkeypatch):
         found = case.run(next(_numbers))
     assert case.told in str(told[0].message)
     np.testing.assert_array_equal(found, case.expected)
+
+
+# ------------------------------------------------------------------------------- what is told
+
+
+def warned(case: Case, number: int) -> list[str]:
+    """The warnings of a launch that comes out right."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        np.testing.assert_array_equal(case.run(number), case.expected)
+    return [str(one.message) for one in told if one.category is StrayAccessWarning]
+
+
+def test_each_line_is_told_once(way):
+    number = next(_numbers)
+    assert len(warned(READS["above"], number)) == 1
+    assert warned(READS["above"], number) == warned(READS["above"], number) == []
+    # The same kernel, with a stray access on another line.
+    other = Case("above", f"long k = i == 18 ? i + {FAR} : i;\nout[i] = x[k];", [X],
+                 np.where(I == 18, 0, X), "")  # fmt: skip
+    assert len(warned(other, number)) == 1
+
+
+def test_a_warning_that_is_an_error_is_one_each_time(way):
+    number = next(_numbers)
+    for _ in range(3):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", StrayAccessWarning)
+            with pytest.raises(StrayAccessWarning, match="read element"):
+                READS["above"].run(number)
+    assert len(warned(READS["above"], number)) == 1
+
+
+def test_reads_raise_if_that_is_asked_for(way, monkeypatch):
+    number = next(_numbers)
+    monkeypatch.setenv("ANYMETAL_FAULTS", "raise")
+    for _ in range(3):
+        with pytest.raises(KernelMemoryError, match="`x` has 64 elements; thread"):
+            READS["above"].run(number)
+    monkeypatch.delenv("ANYMETAL_FAULTS")
+    assert len(warned(READS["above"], number)) == 1
+
+
+def test_a_mode_that_does_not_exist(way, monkeypatch):
+    monkeypatch.setenv("ANYMETAL_FAULTS", "ignore")
+    with pytest.raises(ValueError, match="must be recover or raise, not 'ignore'"):
+        READS["above"].run(next(_numbers))
+
+
+def test_a_write_is_told_before_reads(way):
+    case = Case("both", f"out[i == 40 ? i + {FAR} : i] = x[i + {FAR}];", [X], X, "")
+    with pytest.raises(
+        KernelMemoryError, match=r"`out` .* thread \(40, 0, 0\) .* 64 reads and 1 w"
+    ):
+        case.run(next(_numbers))
+
+
+def test_the_thread_with_the_lowest_number_is_told(way):
+    """In three dimensions, of many threadgroups on several processors."""
+    kernel = anymetal.metal_kernel(
+        "many", ["x"], ["out"],
+        f"uint3 p = thread_position_in_grid; uint i = (p.z * 30 + p.y) * 50 + p.x; "
+        f"out[i] = x[p.y >= 7 && p.x > 3 && p.z > 0 ? i + {FAR} : i]; // {next(_numbers)}",
+    )  # fmt: skip
+    with pytest.warns(StrayAccessWarning) as told:
+        (out,) = kernel(
+            inputs=[mx.ones((20, 30, 50))],
+            output_shapes=[(20, 30, 50)],
+            output_dtypes=[mx.float32],
+            grid=(50, 30, 20),
+            threadgroup=(8, 4, 2),
+        )
+        mx.eval(out)
+    assert "thread (4, 7, 1) of threadgroup (0, 1, 0)" in str(told[0].message)
+    assert "(shape (20, 30, 50))" in str(told[0].message)
+    assert f"In all, {19 * 23 * 46} reads" in str(told[0].message)
+    assert int((np.array(out) == 0).sum()) == 19 * 23 * 46
+
+
+def test_a_kernel_that_has_faulted_begins_with_bounds_checks(way, monkeypatch):
+    """They find near misses, which would not fault."""
+    case = Case("near", "out[i] = x[i + long(y[0])] + 1;", [X, np.full(8, 2.0**43, np.float32)],
+                np.ones(64, np.float32), "")  # fmt: skip
+    number = next(_numbers)
+    assert len(warned(case, number)) == 1
+    monkeypatch.setenv("ANYMETAL_FAULTS", "raise")
+    case.inputs[1] = np.full(8, 64, np.float32)
+    with pytest.raises(KernelMemoryError, match="read element 64 at"):
+        case.run(number)
+    case.inputs[1] = np.full(8, -1, np.float32)
+    with pytest.raises(
+        KernelMemoryError, match=r"thread \(0, 0, 0\).* read element -1 at .* 1 read "
+    ):
+        case.run(number)
+
+
+def test_a_fault_of_one_launch_leaves_others_alone(way):
+    """Inputs decide; good launches stay right, before and behind a bad one."""
+    kernel = anymetal.metal_kernel(
+        "by_input", ["x", "at"], ["out"],
+        f"uint i = thread_position_in_grid.x; out[i] = x[i + at[0]]; // {next(_numbers)}",
+    )  # fmt: skip
+
+    def launch(at: int) -> mx.array:
+        return kernel(
+            inputs=[mx.array(X), mx.array([at] * 8, mx.int64)],
+            output_shapes=[(64,)],
+            output_dtypes=[mx.float32],
+            grid=(64, 1, 1),
+            threadgroup=(64, 1, 1),
+        )[0]
+
+    with pytest.warns(StrayAccessWarning):
+        outputs = [launch(at) for at in (0, 1 << 43, 0, -(1 << 43), 0)]
+        mx.eval(outputs)
+    for number, out in enumerate(outputs):
+        np.testing.assert_array_equal(np.array(out), X if number % 2 == 0 else 0 * X)
+
+
+def test_whoever_waits_for_a_fault_and_keeps_python_to_himself(built_bridge, tmp_path):
+    """mx.save keeps the GIL as it evaluates: a fault is an error then, nobody waits for ever."""
+    kernel = anymetal.metal_kernel(
+        "saved", ["x"], ["out"],
+        f"uint i = thread_position_in_grid.x; out[i] = x[i + {FAR}] + 1; // {next(_numbers)}",
+    )  # fmt: skip
+    with pytest.raises(KernelMemoryError, match="`saved` was stopped by a segmentation fault"):
+        mx.save(str(tmp_path / "lost.npy"), run(kernel, mx.ones(8))[0])
+    with pytest.warns(StrayAccessWarning, match="8 reads"):
+        assert run(kernel, mx.ones(8))[0].tolist() == [1] * 8
+    # From now on nothing is left to be told, and nobody asks Python.
+    mx.save(str(tmp_path / "kept.npy"), run(kernel, mx.ones(8))[0])
+    assert np.load(tmp_path / "kept.npy").tolist() == [1] * 8
