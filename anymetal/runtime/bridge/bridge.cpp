@@ -6,4 +6,5 @@
 #include "kernel.cpp"
 #include "module.cpp"
 #include "recent.cpp"
+#include "recovery.cpp"
 #include "task.cpp"

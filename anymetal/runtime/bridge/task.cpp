@@ -57,13 +57,6 @@ am_extent extent_of(const mx::array& array) {
   return {before * array.itemsize(), (before + behind + 1) * array.itemsize()};
 }
 
-// Whether what strayed is an error: what `Report` in targets/cpu/faults.py goes by, too.
-bool refused(const am_strays& strays) {
-  const char* const mode = std::getenv("ANYMETAL_FAULTS");
-  if (mode == nullptr || *mode == 0) return strays.writes.count != 0;
-  return std::strcmp(mode, "raise") == 0;
-}
-
 int64_t* put_packed_strides(int64_t* at, const mx::Shape& shape) {
   int64_t step = 1;
   for (size_t axis = shape.size(); axis-- > 0; step *= shape[axis]) at[axis] = step;
@@ -97,34 +90,20 @@ Fill Task::fill_of(size_t output, uint8_t* memory, uint64_t bytes) const {
 
 void Task::bind(const std::vector<mx::array>& inputs, const std::vector<mx::array>& outputs,
                 mx::cpu::CommandEncoder& encoder) {
-  buffers_.resize(program_->buffers + 2);
-  extents_.resize(program_->buffers);
-  buffers_[program_->buffers] = extents_.data();
-  buffers_[program_->buffers + 1] = &strays_;
-  size_t words = 0;
-  for (const mx::array& input : inputs) words += 2 + input.ndim();
-  inputs_.reserve(words);
+  bound_.emplace(program_->buffers, inputs, &strays_);
   auto slot = program_->slots.begin();
   for (const mx::array& input : inputs) {
-    inputs_.push_back(static_cast<int64_t>(input.itemsize()));
-    inputs_.push_back(static_cast<int64_t>(input.ndim()));
-    inputs_.insert(inputs_.end(), input.shape().begin(), input.shape().end());
     if (input.flags().row_contiguous || !outline_->contiguous) {
-      put(*slot++, const_cast<uint8_t*>(input.data<uint8_t>()), extent_of(input));
+      bound_->put(*slot++, const_cast<uint8_t*>(input.data<uint8_t>()), extent_of(input));
     } else {
-      put(*slot++, straightened(input, encoder), {0, input.nbytes()});
+      bound_->put(*slot++, straightened(input, encoder), {0, input.nbytes()});
     }
   }
   for (const mx::array& output : outputs) {
-    put(*slot++, const_cast<uint8_t*>(output.data<uint8_t>()), {0, output.nbytes()});
+    bound_->put(*slot++, const_cast<uint8_t*>(output.data<uint8_t>()), {0, output.nbytes()});
   }
   if (!program_->infos.empty()) describe(inputs);
   if (interruptible_ && worth_watching()) program_->watch();
-}
-
-void Task::put(size_t slot, void* address, am_extent extent) {
-  buffers_[slot] = address;
-  extents_[slot] = extent;
 }
 
 // Whether anybody could press Ctrl-C while the launch runs, as far as earlier ones tell. To look
@@ -154,7 +133,7 @@ void Task::describe(const std::vector<mx::array>& inputs) {
   int64_t* at = numbers_.data();
   for (const Info& info : program_->infos) {
     const mx::array& input = inputs[info.input];
-    put(info.slot, at, {0, info.bytes(input.ndim())});
+    bound_->put(info.slot, at, {0, info.bytes(input.ndim())});
     switch (info.kind) {
       case Info::shape: at = put_words(at, input.shape()); break;
       case Info::ndim: *at++ = static_cast<int64_t>(input.ndim()); break;
@@ -184,74 +163,12 @@ void Task::operator()() {
 
 int32_t Task::launch(const Program& program, Call& call) {
   call = program.call;
-  call.buffers = buffers_.data();
+  call.buffers = bound_->addresses();
   call.group_time = outline_->plan->group_time.load(std::memory_order_relaxed);
   call.patience = patience_;
   call.interruptible = interruptible_;
   if (program.checked()) strays_ = {};
   return program.run(&call);
-}
-
-// The kernel has faulted. Its inputs are as they were, so it can run again, with bounds checks.
-void Task::run_checked(const Call& fault) {
-  Plan& plan = *outline_->plan;
-  const Failure failure{plan.kernel, FAULT, fault.signal, fault.address, {}};
-  const Program* checked;
-  try {
-    checked = plan.checked();
-  } catch (const PythonIsBusy&) {
-    fail(failure);
-  } catch (...) {
-    fail({plan.kernel, FAULT, 0, 0,
-          [error = std::current_exception()] { std::rethrow_exception(error); }});
-  }
-  if (outline_->init_value) {
-    for (size_t i = 0; i < outline_->dtypes.size(); ++i) {
-      const size_t slot = program_->slots[program_->slots.size() - outline_->dtypes.size() + i];
-      const Fill fill = fill_of(i, static_cast<uint8_t*>(buffers_[slot]), extents_[slot].bytes);
-      if (fill.bytes) expect_ok(fill(program_->run));
-    }
-  }
-  Call call;
-  const int32_t status = launch(*checked, call);
-  expect_ok(status, call.signal, call.address);
-  if (!noted().any()) fail(failure);  // it was no access of the kernel's own
-  plan.has_strayed();
-  tell(*checked);
-}
-
-// Warns of what strayed in a launch of the checked build, or fails.
-void Task::tell(const Program& checked) {
-  const Noted all = noted();
-  if (!all.any()) return;
-  Plan& plan = *outline_->plan;
-  if (refused(all.strays)) {
-    fail({plan.kernel, FAULT, 0, 0,
-          [all, &checked, whose = outline_->plan] { checked.refuse(all); }});
-  }
-  const uint32_t site = all.strays.writes.count ? all.strays.writes.site : all.strays.reads.site;
-  if (plan.told(site)) return;
-  try {
-    checked.warn(all);
-  } catch (...) {
-    fail({plan.kernel, FAULT, 0, 0,
-          [error = std::current_exception()] { std::rethrow_exception(error); }});
-  }
-  plan.tell_no_more(site);
-}
-
-Noted Task::noted() const {
-  Noted all{strays_, extents_, {}};
-  for (auto at = inputs_.begin(); at != inputs_.end();) {
-    const auto itemsize = static_cast<size_t>(*at++), axes = static_cast<size_t>(*at++);
-    all.arrays.push_back({{at, at + axes}, itemsize});
-    at += axes;
-  }
-  for (size_t i = 0; i < outline_->shapes.size(); ++i) {
-    const mx::Shape& shape = outline_->shapes[i];
-    all.arrays.push_back({{shape.begin(), shape.end()}, mx::size_of(outline_->dtypes[i])});
-  }
-  return all;
 }
 
 void Task::expect_ok(int32_t status, int32_t signal, uint64_t address) const {

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "bound.h"
 #include "chores.h"
 #include "failure.h"
 #include "kernel.h"
@@ -31,13 +33,12 @@ class Task {
  private:
   Fill fill_of(size_t output, uint8_t* memory, uint64_t bytes) const;
   bool worth_watching() const;
-  void put(size_t slot, void* address, am_extent extent);
   void* straightened(const mlx::core::array& input, mlx::core::cpu::CommandEncoder& encoder);
   void describe(const std::vector<mlx::core::array>& inputs);
   int32_t launch(const Program& program, Call& call);
   void run_checked(const Call& fault);
   void tell(const Program& checked);
-  Noted noted() const;
+  Noted noted();
   void expect_ok(int32_t status, int32_t signal = 0, uint64_t address = 0) const;
   [[noreturn]] void fail(Failure failure) const;
 
@@ -47,11 +48,9 @@ class Task {
   const bool interruptible_;
   std::vector<Fill> fills_;
   std::vector<Copy> copies_;
-  std::vector<void*> buffers_;  // and behind them what they need (launch.h)
-  std::vector<am_extent> extents_;
-  std::vector<int64_t> inputs_;  // of each: bytes of an element, number of axes, shape
-  am_strays strays_;             // what a checked build has noted
+  std::optional<Bound> bound_;    // none if there are no threads
   std::vector<int64_t> numbers_;  // what shape, strides, ndim and size point to
+  am_strays strays_;              // what a checked build has noted
 };
 
 }  // namespace anymetal
