@@ -35,6 +35,7 @@ class Input:
     name: str
     element: str
     data: Data
+    checked: bool = False  #: the oracle reads 0 outside of it; AnyMetal must not look there
 
 
 @dataclass(frozen=True)

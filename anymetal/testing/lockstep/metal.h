@@ -239,6 +239,22 @@ inline float trunc(float x) { return __builtin_truncf(x); }
 inline bool isnan(float x) { return x != x; }
 inline bool isinf(float x) { return __builtin_isinf(x); }
 
+// ---------------------------------------------------------------------------------- arrays
+
+namespace am {
+
+// An array at which a kernel may look where there is nothing, and then not use what it finds.
+template <class T> struct Checked {
+  const T* first;
+  long size;
+  template <class I> T operator[](I index) const {
+    long i = (long)index;
+    return i >= 0 && i < size ? first[i] : T(0);
+  }
+};
+
+}  // namespace am
+
 // ---------------------------------------------------------------------------------- atomics
 
 // Threads run one at a time, so these are plain operations.

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from anymetal.testing.lockstep.arrays import Arrays
-from anymetal.testing.lockstep.case import Case
+from anymetal.testing.lockstep.case import Case, Input
 
 _HEADERS = Path(__file__).parent
 _FLAGS = (
@@ -84,13 +84,19 @@ class Oracle:
 def _function(case: Case, number: int) -> str:
     """One kernel in a namespace of its own."""
     lines = []
-    arrays = [(a.name, "const ", a.element) for a in case.inputs]
-    arrays += [(a.name, "", a.element) for a in case.outputs]
-    for slot, (name, const, element) in enumerate(arrays):
-        type_ = _WORDS.get(element, element)
-        if not const and case.atomic:
+    for slot, array in enumerate((*case.inputs, *case.outputs)):
+        type_ = _WORDS.get(array.element, array.element)
+        if isinstance(array, Input):
+            type_ = f"const {type_}"
+        elif case.atomic:
             type_ = f"::atomic<{type_}>"
-        lines.append(f"{const}{type_}* const {name} = ({const}{type_}*)am_buffers[{slot}];")
+        value = f"({type_}*)am_buffers[{slot}]"
+        if isinstance(array, Input) and array.checked:
+            lines.append(
+                f"const am::Checked<{type_}> {array.name} = {{{value}, {array.data.size}}};"
+            )
+        else:
+            lines.append(f"{type_}* const {array.name} = {value};")
     for name in sorted(set(_ATTRIBUTE.findall(case.body))):
         lines.append(f"const auto {name} = am_attributes.{name};")
     head = ", ".join(_parameter(name, value) for name, value in case.template)

@@ -7,15 +7,43 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from anymetal.testing.lockstep.case import Case
-from anymetal.testing.lockstep.generators import arithmetic, constants, hashes
+from anymetal.testing.lockstep.generators import (
+    arithmetic,
+    atomics,
+    barriers,
+    constants,
+    flow,
+    floats,
+    frames,
+    hashes,
+    lanes,
+    launches,
+    shapes,
+    stray,
+    vectors,
+    views,
+    widths,
+)
 
 Generator = Callable[[random.Random], Case]
 
 #: Classes by name, each with how often it is drawn.
 CLASSES: dict[str, tuple[int, Generator]] = {
-    "arithmetic": (3, arithmetic.generate),
-    "constants": (3, constants.generate),
-    "hashes": (3, hashes.generate),
+    "arithmetic": (2, arithmetic.generate),
+    "atomics": (3, atomics.generate),
+    "barriers": (3, barriers.generate),
+    "constants": (2, constants.generate),
+    "flow": (3, flow.generate),
+    "floats": (2, floats.generate),
+    "frames": (2, frames.generate),
+    "hashes": (2, hashes.generate),
+    "lanes": (3, lanes.generate),
+    "launches": (4, launches.generate),
+    "shapes": (4, shapes.generate),
+    "stray": (2, stray.generate),
+    "vectors": (3, vectors.generate),
+    "views": (2, views.generate),
+    "widths": (2, widths.generate),
 }
 
 
