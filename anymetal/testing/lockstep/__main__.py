@@ -60,23 +60,23 @@ def main(arguments: list[str] | None = None) -> int:
 def run(options: argparse.Namespace, builds: tuple[str, ...]) -> Results:
     """Checks the seeds in as many processes as wanted, until they or the time are used up."""
     results = Results()
-    end = time.monotonic() + options.seconds if options.seconds else None
+    end = time.monotonic() + (options.seconds or float("inf"))
     batches = _batches(options.seed, options.count)
     workers = [Worker(builds) for _ in range(options.jobs)]
     try:
         for worker in workers:
-            _hand_out(worker, batches, end, options.only)
-        while busy := [worker for worker in workers if worker.left]:
+            _hand_out(worker, batches, options.only)
+        while (busy := [worker for worker in workers if worker.left]) and time.monotonic() < end:
             wait([worker.pipe for worker in busy], timeout=1)
             for worker in busy:
                 for seed, kind, verdict in worker.news():
                     assert verdict is not None
                     results.add(seed, options.only, kind, verdict)
-                if worker.left and not worker.running:
-                    _go_on(worker, end)
-                if not worker.left:
-                    enough = len(results.failures) >= options.max_failures
-                    _hand_out(worker, iter(()) if enough else batches, end, options.only)
+                if worker.left and not worker.running:  # the rest of what it was asked
+                    worker.submit((worker.left, worker.only))
+                enough = len(results.failures) >= options.max_failures
+                if not (worker.left or enough):
+                    _hand_out(worker, batches, options.only)
             if options.progress:
                 failed = len(results.failures)
                 print(f"\r{results.kernels} kernels, {failed} failed", end="", file=sys.stderr)
@@ -86,17 +86,7 @@ def run(options: argparse.Namespace, builds: tuple[str, ...]) -> Results:
     return results
 
 
-def _go_on(worker: Worker, end: float | None) -> None:
-    """After the process was lost: the rest of its batch."""
-    left = [] if end and time.monotonic() > end else worker.left
-    worker.left = []
-    if left:
-        worker.submit((left, worker.only))
-
-
-def _hand_out(worker: Worker, batches: Iterator[list[int]], end: float | None, only: str) -> None:
-    if end and time.monotonic() > end:
-        return
+def _hand_out(worker: Worker, batches: Iterator[list[int]], only: str) -> None:
     if batch := next(batches, None):
         worker.submit((batch, only))
 
@@ -128,7 +118,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--class", dest="only", choices=list(CLASSES), default="")
     parser.add_argument("--build", action="append", help="a build; default: all but native")
-    parser.add_argument("--seconds", type=float, help="begin nothing new after so long")
+    parser.add_argument("--seconds", type=float, help="stop after so long")
     parser.add_argument("--max-failures", type=int, default=100, help="begin nothing new then")
     parser.add_argument("--shown", type=int, default=5, help="failures that are shown in full")
     parser.add_argument("--shrink", action="store_true", help="make those small")

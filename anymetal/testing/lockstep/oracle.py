@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from anymetal.testing.lockstep.arrays import Arrays
-from anymetal.testing.lockstep.case import Case, Input
+from anymetal.testing.lockstep.case import Case, Input, Output
 
 _HEADERS = Path(__file__).parent
 _FLAGS = (
@@ -84,7 +84,8 @@ class Oracle:
 def _function(case: Case, number: int) -> str:
     """One kernel in a namespace of its own."""
     lines = []
-    for slot, array in enumerate((*case.inputs, *case.outputs)):
+    arrays: list[Input | Output] = [*case.inputs, *case.outputs]
+    for slot, array in enumerate(arrays):
         type_ = _WORDS.get(array.element, array.element)
         if isinstance(array, Input):
             type_ = f"const {type_}"

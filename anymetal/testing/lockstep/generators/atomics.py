@@ -8,7 +8,7 @@ from math import prod
 
 from anymetal.testing.lockstep.case import Case, Input, Output
 from anymetal.testing.lockstep.generators.barriers import BARRIER, GROUPS
-from anymetal.testing.lockstep.generators.common import GID, element_leaf, input_of, launch
+from anymetal.testing.lockstep.generators.common import GID, THREADS, element_leaf, input_of, launch
 from anymetal.testing.lockstep.generators.floats import small
 from anymetal.testing.lockstep.text import Text
 
@@ -18,6 +18,10 @@ _OPERATIONS = ("add", "sub", "min", "max", "and", "or", "xor")
 def generate(rng: random.Random) -> Case:
     """A case."""
     return rng.choice((_device, _device, _floats, _threadgroup))(rng)
+
+
+def _update(operation: str, array: str, place: str, value: str) -> str:
+    return f"atomic_fetch_{operation}_explicit(&{array}[{place}], {value}, memory_order_relaxed);"
 
 
 def _place(text: Text, size: int) -> str:
@@ -45,19 +49,16 @@ def _device(rng: random.Random) -> Case:
     operation = rng.choice(_OPERATIONS)  # one for each array, so that the order is no matter
     for array, room, op in (("y", size, operation), ("c", 64, "add")):
         for _ in range(rng.randint(1, 2)):
-            add = (
-                f"atomic_fetch_{op}_explicit(&{array}[{_place(text, room)}], "
-                f"({element})({text.integer('uint', 1)}), memory_order_relaxed);"
-            )
+            value = f"({element})({text.integer('uint', 1)})"
+            add = _update(op, array, _place(text, room), value)
             roll = rng.random()
             if roll < 0.3:
                 with text.block(f"if ({text.condition()})"):
                     text.line(add)
             elif roll < 0.5:
                 counter = text.fresh("i")
-                with text.block(
-                    f"for (int {counter} = 0; {counter} < {text.choose('3', '(int)(gid & 3u)')}; {counter}++)"
-                ):
+                bound = text.choose("3", "(int)(gid & 3u)")
+                with text.block(f"for (int {counter} = 0; {counter} < {bound}; {counter}++)"):
                     text.line(add)
             else:
                 text.line(add)
@@ -91,13 +92,9 @@ def _floats(rng: random.Random) -> Case:
                 )
         elif shape == 1:
             with text.block(f"if ({text.condition()})"):
-                text.line(
-                    f"atomic_fetch_add_explicit(&y[{_place(text, size)}], {value}, memory_order_relaxed);"
-                )
+                text.line(_update("add", "y", _place(text, size), value))
         else:
-            text.line(
-                f"atomic_fetch_add_explicit(&y[{_place(text, size)}], {value}, memory_order_relaxed);"
-            )
+            text.line(_update("add", "y", _place(text, size), value))
     return Case("", "", 0, text.body, tuple(inputs), tuple(outputs), grid, threadgroup, atomic=True)
 
 
@@ -109,20 +106,15 @@ def _threadgroup(rng: random.Random) -> Case:
     text.line(f"threadgroup atomic_uint bins[{size}];")
     text.line(GID)
     text.line("uint t = thread_index_in_threadgroup;")
-    text.line(
-        "uint n = threads_per_threadgroup.x * threads_per_threadgroup.y * threads_per_threadgroup.z;"
-    )
+    text.line(THREADS)
     text.declare("uint", "gid", "a")
-    text.line(
-        f"for (uint i = t; i < {size}u; i += n) atomic_store_explicit(&bins[i], i, memory_order_relaxed);"
-    )
+    with text.block(f"for (uint i = t; i < {size}u; i += n)"):
+        text.line("atomic_store_explicit(&bins[i], i, memory_order_relaxed);")
     text.line(BARRIER)
     operation = rng.choice(_OPERATIONS)
     for _ in range(rng.randint(1, 2)):
-        line = (
-            f"atomic_fetch_{operation}_explicit(&bins[{_place(text, size)}], "
-            f"(uint)({text.integer('uint', 1)}), memory_order_relaxed);"
-        )
+        value = f"(uint)({text.integer('uint', 1)})"
+        line = _update(operation, "bins", _place(text, size), value)
         if text.chance(0.4):
             with text.block(f"if ({text.condition()})"):
                 text.line(line)

@@ -6,7 +6,13 @@ from __future__ import annotations
 import random
 
 from anymetal.testing.lockstep.case import Case, Extent
-from anymetal.testing.lockstep.generators.common import element_leaf, finish, input_of, starts
+from anymetal.testing.lockstep.generators.common import (
+    THREADS,
+    element_leaf,
+    finish,
+    input_of,
+    starts,
+)
 from anymetal.testing.lockstep.text import Text
 
 GROUPS: tuple[tuple[Extent, Extent], ...] = (
@@ -38,9 +44,7 @@ def generate(rng: random.Random) -> Case:
     inputs = [input_of(rng, "x", "uint", 512)]
     starts(text, inputs)
     text.line("uint t = thread_index_in_threadgroup;")
-    text.line(
-        "uint n = threads_per_threadgroup.x * threads_per_threadgroup.y * threads_per_threadgroup.z;"
-    )
+    text.line(THREADS)
     element_leaf(text, inputs)
     if rng.random() < 0.12:  # returned threads count as arrived; nobody reads their places
         with text.block("if (n > 8u)"):

@@ -38,6 +38,11 @@ GID = (
     "(thread_position_in_grid.y + threads_per_grid.y * thread_position_in_grid.z);"
 )
 
+#: The number of threads in the threadgroup, smaller at the edge of the grid.
+THREADS = (
+    "uint n = threads_per_threadgroup.x * threads_per_threadgroup.y * threads_per_threadgroup.z;"
+)
+
 
 def integers(rng: random.Random, element: str, size: int) -> Data:
     """Numbers of all magnitudes, and the extremes."""

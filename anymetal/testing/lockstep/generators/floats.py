@@ -75,9 +75,8 @@ def _step(text: Text, element: str) -> None:
         text.line(f"a = {text.choose('min', 'max')}(a, {text.choose('b', '3.0f', 'special')});")
         text.line("a = (a > 1000.0f || a < -1000.0f || isnan(a)) ? 2.0f : a;")
     elif roll == 4:
-        text.line(
-            f"if (special {text.choose('<', '>', '==', '<=')} {text.choose('a', '0.0f', '3e9f')}) b += 1.0f;"
-        )
+        other = text.choose("a", "0.0f", "3e9f")
+        text.line(f"if (special {text.choose('<', '>', '==', '<=')} {other}) b += 1.0f;")
     elif roll == 5:
         name, kind = (
             text.fresh("k"),

@@ -62,9 +62,8 @@ def _array(text: Text) -> None:
         index = _index(text, size)
         roll = rng.random()
         if roll < 0.4:
-            text.line(
-                f"{name}[{index}] {text.choose('=', '+=', '^=')} ({element})({text.integer('uint', 1)});"
-            )
+            value = f"({element})({text.integer('uint', 1)})"
+            text.line(f"{name}[{index}] {text.choose('=', '+=', '^=')} {value};")
         elif roll < 0.6 and size <= 128:
             other = text.fresh("i")
             with text.block(f"for (int {other} = 1; {other} < {size}; {other}++)"):

@@ -101,14 +101,16 @@ def _call(text: Text, shuffles: bool) -> None:
         name = rng.choice(_BY_NUMBER[:2] + _BY_NUMBER[4:] if group == "quad" else _BY_NUMBER)
         call = f"{group}_{name}({value}, {rng.randrange(most)}u)"
     elif roll < 0.88:
-        lane = rng.choice((str(rng.randrange(most)) + "u", f"(lane * {rng.randrange(1, 32)}u + 3u) & {most - 1}u",
-                           f"(uint)({text.integer('uint', 1)}) & {most - 1}u"))  # fmt: skip
+        far = f"lane * {rng.randrange(1, 32)}u + 3u"
+        number = rng.choice((f"{rng.randrange(most)}u", far, f"(uint)({text.integer('uint', 1)})"))
+        lane = f"({number}) & {most - 1}u"
         call = f"{group}_shuffle({value}, {lane})"
     elif roll < 0.94:
         call = f"{group}_broadcast({value}, {rng.randrange(most)}u)"
     else:
         way = rng.choice(("up", "down"))
-        call = f"simd_shuffle_and_fill_{way}({value}, ({type_})({text.integer(type_, 1)}), {rng.randrange(1, 32)}u)"
+        other = f"({type_})({text.integer(type_, 1)})"
+        call = f"simd_shuffle_and_fill_{way}({value}, {other}, {rng.randrange(1, 32)}u)"
     text.declare(type_, call, "s")
 
 

@@ -112,9 +112,8 @@ def _blocks(rng: random.Random) -> Case:
         f"tile[ty][tx] = (uint)x[(({rows}) * {wide}u + b * {side}u + tx) % {wide * side * 4}u];"
     )
     text.line("threadgroup_barrier(mem_flags::mem_threadgroup);")
-    text.line(
-        f"for (uint k = 0; k < {launch[1][1]}u; k++) s += tile[k][tx] * (tile[ty][k % {side}u] | 1u);"
-    )
+    with text.block(f"for (uint k = 0; k < {launch[1][1]}u; k++)"):
+        text.line(f"s += tile[k][tx] * (tile[ty][k % {side}u] | 1u);")
     text.line("threadgroup_barrier(mem_flags::mem_threadgroup);")
     text.line("}")
     text.line("y[gid] = s;")

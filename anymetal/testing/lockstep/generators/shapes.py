@@ -87,15 +87,15 @@ def _window(text: Text, kind: str, sums: list[str], size: int) -> None:
     radius = text.rng.choice((1, 2, 3))
     r, c = text.fresh("r"), text.fresh("c")
     default = text.choose("", "else")
-    with text.block(f"for (int dy = -{radius}; dy <= {radius}; dy++)"):
-        with text.block(f"for (int dx = -{radius}; dx <= {radius}; dx++)"):
-            text.line(f"int {r} = py + dy;")
-            text.line(f"int {c} = px + dx;")
-            with text.block(f"if ({r} >= 0 && {r} < rows && {c} >= 0 && {c} < columns)"):
-                _add(text, sums, f"({kind})x[{r} * columns + {c}] * ({kind})(dx + 2)")
-            if default:
-                with text.block("else"):
-                    _add(text, sums, "1")
+    vertical = text.block(f"for (int dy = -{radius}; dy <= {radius}; dy++)")
+    with vertical, text.block(f"for (int dx = -{radius}; dx <= {radius}; dx++)"):
+        text.line(f"int {r} = py + dy;")
+        text.line(f"int {c} = px + dx;")
+        with text.block(f"if ({r} >= 0 && {r} < rows && {c} >= 0 && {c} < columns)"):
+            _add(text, sums, f"({kind})x[{r} * columns + {c}] * ({kind})(dx + 2)")
+        if default:
+            with text.block("else"):
+                _add(text, sums, "1")
 
 
 def _strided(text: Text, kind: str, sums: list[str], size: int) -> None:

@@ -68,15 +68,16 @@ def _read(text: Text, array: str, room: int, header: str) -> None:
         count = room // (BITS[element] // 8 * width)
         name = text.fresh("q")
         text.line(
-            f"const device {packed}& {name} = ((const device {packed}*){array})[({step}) % {count}u];"
+            f"const device {packed}& {name} = "
+            f"((const device {packed}*){array})[({step}) % {count}u];"
         )
         text.declare(element, f"{name}[{rng.randrange(width)}]", "r")
         text.declare(element, f"{name}[{rng.randrange(width)}]", "r")
     elif header:
         name = text.fresh("q")
-        count = f"(uint)({room} / sizeof(Record))"
+        records = f"(uint)({room} / sizeof(Record))"
         text.line(
-            f"const device Record& {name} = ((const device Record*){array})[({step}) % {count}];"
+            f"const device Record& {name} = ((const device Record*){array})[({step}) % {records}];"
         )
         for field in range(header.count(";") - 1):
             if (
@@ -91,7 +92,8 @@ def _read(text: Text, array: str, room: int, header: str) -> None:
         count = (room - offset) // 4
         text.declare(
             "uint",
-            f"*(const device uint*)((const device uchar*){array} + {offset} + 4u * (({step}) % {count}u))",
+            f"*(const device uint*)((const device uchar*){array} + {offset} + "
+            f"4u * (({step}) % {count}u))",
             "r",
         )
 
