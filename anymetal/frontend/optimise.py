@@ -19,6 +19,7 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
+from anymetal.frontend import convergence
 from anymetal.frontend.defined import define_semantics
 from anymetal.ir.problem import Problem
 from anymetal.runtime import turns
@@ -40,10 +41,7 @@ _ATTRIBUTES = re.compile(r"^attributes #\d+ = .*$", re.M)
 #: `threadgroup float* p`, `threadgroup float* p[2]`: pointers to such memory, which are no such.
 _POINTERS = re.compile(r"(?:\[\d+ x )*ptr\]*")
 _LOOP_HINT = re.compile(r"^(!\d+ = distinct !\{!\d+)(.*)\}$", re.M)
-_CROSS_LANE = re.compile(
-    r"^(declare .*@__am_(?:shuffle|ballot|matrix_fma|reduce_\w+|scan_\w+|xscan_\w+)\(.*\)).*$",
-    re.M,
-)
+_CROSS_LANE = re.compile(rf"^(declare .*@{convergence.CROSS_LANE}\(.*\)).*$", re.M)
 #: Positions in a threadgroup, of at most 1024 threads.
 _POSITION = re.compile(r"^(declare .*)(i32 @__am_(lane|gang|thread_[xyz])\()", re.M)
 
@@ -54,14 +52,50 @@ def optimise(raw: str, large: bool = False) -> str:
     `large` says that arrays may have 2^31 elements or more (see defined.py). What cannot become
     one function, such as recursion, has been refused before (see restrictions.py).
     """
-    text = prepare(raw, large)
     with turns.llvm:
-        return _optimised(text)
+        text = _optimised(prepare(raw, large))
+        if not convergence.at_risk(raw, text):
+            return text
+        simplified = _simplified(prepare(raw, large))
+        held = convergence.doubtful(raw, simplified, text)
+        return convergence.settled(_converging(raw, large, held))
+
+
+def _converging(raw: str, large: bool, held: set[convergence.Escape]) -> str:
+    """The program with all cross-lane calls in the loops in whose text they stand."""
+    while True:
+        prepared = prepare(convergence.held(raw, held), large)
+        found = convergence.escapes(_simplified(prepared))
+        if found & held:
+            line = min(found & held).call.line
+            raise Problem(f"a cross-lane call in line {line} does not stay in its loop")
+        if not found:
+            text = _optimised(prepared)
+            # Those that are held may be in copies of the loop that are none any more.
+            found = convergence.escapes(text) - held
+            if not found:
+                return text
+        held |= found
 
 
 def _optimised(text: str) -> str:
     module = llvm.parse_assembly(text)
     _run_passes(module)
+    return str(module)
+
+
+def _simplified(text: str) -> str:
+    """As one function without needless branches, but with all loops of the text."""
+    module = llvm.parse_assembly(text)
+    builder = llvm.create_pass_builder(_machine(), llvm.create_pipeline_tuning_options())
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_always_inliner_pass()
+    passes.add_sroa_pass()
+    for _ in range(2):
+        passes.add_instruction_combine_pass()
+        passes.add_new_gvn_pass()
+        passes.add_simplify_cfg_pass()
+    passes.run(module, builder)
     return str(module)
 
 

@@ -1,0 +1,170 @@
+"""Cross-lane calls stay in the loops in whose text they stand.
+
+    for (uint k = 0; k < n; ++k) {
+      if (x[k] == lane) { total = simd_sum(1); break; }
+    }
+
+The sum is over the lanes that leave in one iteration. But for LLVM what runs on the way out is no
+part of the loop, and whoever has left a loop meets all others behind it. So the loops of the
+optimised program are compared with those of the text, whose beginnings and ends the line table
+knows. Where a call is no longer in its loop, an edge back into the loop, which nobody ever takes,
+goes behind the call, and the program is optimised again. Other programs are left as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from anymetal.frontend.loops import Function, Loop, Place, last_instruction
+
+CROSS_LANE = r"__am_(?:shuffle|ballot|matrix_fma|reduce_\w+|scan_\w+|xscan_\w+)"
+
+#: A condition that LLVM does not know; it is always true.
+_ALWAYS = "__am_always"
+_DECLARATION = f"declare i1 @{_ALWAYS}() nounwind willreturn memory(inaccessiblemem: readwrite)\n"
+_ASKED = re.compile(rf"(?:tail )?call i1 @{_ALWAYS}\(\)(?: #\d+)?")
+_DECLARED = re.compile(rf"^declare .*@{CROSS_LANE}\(", re.M)
+_CALL = re.compile(rf"\bcall [^@\n]*@{CROSS_LANE}\(.*?!dbg !(\d+)")
+_ANY_CALL = re.compile(r"\bcall [^\n]*!dbg !(\d+)")
+
+
+class Escape(NamedTuple):
+    """A call that has left its loop, which is named by the place where it begins."""
+
+    call: Place
+    loop: Place
+
+
+def at_risk(raw: str, optimised: str) -> bool:
+    """Whether calls may leave their loops: one stands in the text of a loop of Clang's output that
+    ends in other places than its condition.
+    """
+    if not _DECLARED.search(optimised) or "!llvm.loop" not in raw:
+        return False
+    called = _called(optimised)
+    return any(
+        loop.begin.place <= place <= loop.end.place
+        for function in Function.all(raw)
+        for loop in function.loops
+        if _has_ways_out(function, loop)
+        for place in called
+    )
+
+
+def _called(optimised: str) -> set[Place]:
+    """The places of all cross-lane calls, and of the calls that they came through."""
+    return {
+        level.place
+        for function in Function.all(optimised)
+        for call in _CALL.finditer(function.text)
+        for level in function.levels(call[1])
+    }
+
+
+def _has_ways_out(function: Function, loop: Loop) -> bool:
+    return any(function.leaves(loop, block) for block in loop.blocks - {loop.header})
+
+
+def escapes(optimised: str) -> set[Escape]:
+    """The calls in an optimised module that have left their loops."""
+    return {
+        Escape(level.place, loop.begin.place)
+        for function in Function.all(optimised)
+        for loop in function.loops
+        for block in function.behind(loop.header).difference(
+            *(copy.blocks for copy in function.loops if copy.begin == loop.begin)
+        )
+        for call in _CALL.finditer(function.blocks[block])
+        for level in function.levels(call[1])
+        if loop.surrounds(level)
+    }
+
+
+def doubtful(raw: str, simplified: str, optimised: str) -> set[Escape]:
+    """The calls of which nobody can see any more whether they have left their loop: the loop has
+    been unrolled or replaced, or comes out of a macro as a whole and so has one place for all.
+    """
+    left = {loop.begin.place for function in Function.all(optimised) for loop in function.loops}
+    called = _called(optimised)
+    in_macros = {
+        Escape(loop.begin.place, loop.begin.place)
+        for function in Function.all(raw)
+        for loop in function.loops
+        if loop.is_macro and loop.begin.place in called and _has_ways_out(function, loop)
+    }
+    return in_macros | {
+        Escape(level.place, loop.begin.place)
+        for function in Function.all(simplified)
+        for loop in function.loops
+        if loop.begin.place not in left
+        for block in loop.blocks
+        if _may_lead_out(function, loop, block)
+        for call in _CALL.finditer(function.blocks[block])
+        for level in function.levels(call[1])
+        if loop.surrounds(level)
+    }
+
+
+def _may_lead_out(function: Function, loop: Loop, block: str) -> bool:
+    """Whether not every iteration comes by here, and one that does may be the last."""
+    always = all(function.returns(latch, block) for latch in loop.latches)
+    behind = function.behind(block) & loop.blocks
+    return not always and any(function.leaves(loop, other) for other in behind)
+
+
+def held(raw: str, found: set[Escape]) -> str:
+    """Clang's output with a way back into the loop behind each of these calls."""
+    functions = Function.all(raw)
+    for function in functions:
+        if ways := sorted(_ways_back(function, found)):
+            raw = raw.replace(function.text, _with_ways_back(function, ways), 1)
+    return raw + _DECLARATION
+
+
+def settled(optimised: str) -> str:
+    """The optimised module, in which everybody knows that no way back is taken."""
+    return _ASKED.sub("icmp eq i32 0, 0", optimised)
+
+
+def _ways_back(function: Function, found: set[Escape]) -> Iterator[tuple[str, str]]:
+    """Blocks with a call that has left a loop, and where in the loop to go."""
+    places = {block: set(_places(function, text)) for block, text in function.blocks.items()}
+    for loop in function.loops:
+        # The blocks of Clang's output stand in the order of the text.
+        order = list(places)
+        last = max(order.index(latch) for latch in loop.latches)
+        for block in order[order.index(loop.header) : last + 1] if loop.is_macro else order:
+            if any(Escape(place, loop.begin.place) in found for place in places[block]):
+                yield block, _again(loop)
+
+
+def _places(function: Function, text: str) -> Iterator[Place]:
+    """Where the calls in a block stand."""
+    for call in _ANY_CALL.finditer(text):
+        for level in list(function.levels(call[1]))[:1]:
+            yield level.place
+
+
+def _again(loop: Loop) -> str:
+    """Where an iteration ends: what counts them is there, and their number stays known."""
+    ends = [name for name in loop.latches if name.startswith(("for.inc", "do.cond"))]
+    return ends[0] if ends else loop.header
+
+
+def _with_ways_back(function: Function, ways: list[tuple[str, str]]) -> str:
+    blocks = dict(function.blocks)
+    renamed = {}
+    for number, (block, target) in enumerate(ways):
+        at = last_instruction(blocks[block])
+        blocks[block] = (
+            f"{blocks[block][:at]}  %am.always.{number} = call i1 @{_ALWAYS}()\n"
+            f"  br i1 %am.always.{number}, label %am.rest.{number}, label %{target}\n\n"
+            f"am.rest.{number}:\n{blocks[block][at:]}"
+        )
+        renamed[block] = f"am.rest.{number}"
+    text = "".join(f"{name}:\n{body}" for name, body in blocks.items())
+    for block, name in renamed.items():
+        text = re.sub(rf"(\[ [^][]*, )%{re.escape(block)} \]", rf"\1%{name} ]", text)
+    return f"{function.head}\n{text}"
