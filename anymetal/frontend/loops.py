@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-from anymetal.ir.cfg import dominates, dominators, postorder
+from anymetal.ir.cfg import Dominators, dominates, dominators, postorder
 
 _FUNCTION = re.compile(r"^define .*?^}$", re.M | re.S)
 _NAME = r"[\w.$-]+|\"[^\"]+\""
@@ -121,7 +121,7 @@ class Function:
         }
 
     @cached_property
-    def _dominators(self) -> dict[str, str]:
+    def _dominators(self) -> Dominators[str]:
         return dominators(next(iter(self.blocks)), self.successors.__getitem__)
 
     def returns(self, source: str, target: str) -> bool:
@@ -148,8 +148,8 @@ class Function:
 
     def _between(self, header: str, latches: set[str]) -> set[str]:
         before: dict[str, list[str]] = {name: [] for name in self.blocks}
-        for name, targets in self.successors.items():
-            for target in targets:
+        for name in self._dominators:  # what can be reached
+            for target in self.successors[name]:
                 before[target].append(name)
         found, work = {header}, list(latches)
         while work:
