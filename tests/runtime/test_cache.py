@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-import socket
 import stat
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from anymetal.runtime import cache, files
+from tests.runtime import damage as damages
 from tests.runtime.native import ROOT
 
 
@@ -26,79 +26,6 @@ def directory(tmp_path, monkeypatch):
 
 
 KEY = cache.digest("a kernel")
-
-
-def zeroed(path: Path) -> None:
-    path.write_bytes(bytes(path.stat().st_size) if path.is_file() else b"")
-
-
-def emptied(path: Path) -> None:
-    path.write_bytes(b"")
-
-
-def cut_off(path: Path) -> None:
-    path.write_bytes(b"code")
-
-
-def extended(path: Path) -> None:
-    with open(path, "ab") as file:
-        file.write(b"more\n")
-
-
-def huge(path: Path) -> None:
-    path.touch()
-    os.truncate(path, 1 << 40)
-
-
-def folder(path: Path) -> None:
-    path.unlink(missing_ok=True)
-    (path / "with" / "content").mkdir(parents=True)
-
-
-def removed(path: Path) -> None:
-    shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-
-
-def link(path: Path) -> None:
-    removed(path)
-    victim = path.parents[2] / "victim"
-    path.symlink_to(victim)
-
-
-def link_to_folder(path: Path) -> None:
-    removed(path)
-    path.symlink_to(path.parents[2])
-
-
-def fifo(path: Path) -> None:
-    removed(path)
-    os.mkfifo(path)
-
-
-def listening(path: Path) -> None:
-    removed(path)
-    here = os.getcwd()
-    os.chdir(path.parent)  # names of sockets are short
-    with socket.socket(socket.AF_UNIX) as made:
-        made.bind(path.name)
-    os.chdir(here)
-
-
-def writable_by_all(path: Path) -> None:
-    path.touch()
-    path.chmod(0o666)
-
-
-def plain_file(path: Path) -> None:
-    removed(path)
-    path.write_text("junk")
-
-
-DAMAGES = [
-    *(zeroed, emptied, cut_off, extended, huge, folder),
-    *(link, link_to_folder, fifo, listening, writable_by_all),
-]
-REPLACED = [plain_file, link, fifo, listening, removed]
 
 
 @pytest.fixture(autouse=True)
@@ -151,7 +78,7 @@ def test_an_entry_of_another_kind_is_refused():
     assert cache.get(KEY, ".json") is None
 
 
-@pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
+@pytest.mark.parametrize("damage", damages.ALL, ids=lambda damage: damage.__name__)
 def test_a_damaged_entry_counts_as_none_and_is_made_again(directory, damage):
     path = cache.put(KEY, ".so", b"code" * 1000, "a kernel").path
     damage(path)
@@ -186,7 +113,7 @@ def test_every_flipped_bit_is_noticed():
 
 
 @pytest.mark.parametrize("folder", ["entries", "tmp"])
-@pytest.mark.parametrize("damage", REPLACED, ids=lambda damage: damage.__name__)
+@pytest.mark.parametrize("damage", damages.OF_FOLDERS, ids=lambda damage: damage.__name__)
 def test_a_folder_that_is_none_is_made_again(directory, folder, damage):
     cache.put(KEY, ".so", b"code")
     damage(directory / folder)
