@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from functools import cache as once
 from pathlib import Path
@@ -95,3 +96,19 @@ def output_of(script: str, timeout: float = 60, **environment: str) -> str:
     done = run_script(script, timeout, **environment)
     assert done.returncode == 0, f"status {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done.stdout.strip()
+
+
+def processes_of(folder: Path, patience: float = 30) -> list[str]:
+    """Commands of processes that use this cache; helpers may take a moment to end."""
+    mark, end = f"ANYMETAL_CACHE_DIR={folder}".encode(), time.monotonic() + patience
+    while True:
+        found = []
+        for process in Path("/proc").glob("[0-9]*"):
+            try:
+                if mark in (process / "environ").read_bytes() and int(process.name) != os.getpid():
+                    found.append((process / "cmdline").read_text().replace("\0", " "))
+            except OSError:
+                continue
+        if not found or time.monotonic() > end:
+            return found
+        time.sleep(0.05)

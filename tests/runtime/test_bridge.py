@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import math
+import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import time
@@ -18,10 +20,10 @@ import pytest
 
 import anymetal
 from anymetal.cli import doctor
-from anymetal.runtime import arrays
+from anymetal.runtime import arrays, places, scratch
 from anymetal.runtime.bridge import loader, native, recipe
 from anymetal.runtime.pool import pool
-from tests.runtime.native import ROOT
+from tests.runtime.native import ROOT, processes_of
 
 DTYPES = [
     mx.bool_, mx.int8, mx.int16, mx.int32, mx.int64, mx.uint8, mx.uint16, mx.uint32, mx.uint64,
@@ -387,6 +389,68 @@ def test_processes_that_come_together_build_once(built_bridge, compiler):
     ]
     assert [process.communicate(timeout=60)[0] for process in processes] == ["True\n"] * 2
     assert calls.read_text() == "called\n"
+
+
+SHORT = "from anymetal.runtime.bridge import loader; print(loader.native())"
+
+
+def test_short_programs_start_one_build_in_all(built_bridge, compiler, monkeypatch, tmp_path):
+    gate = tmp_path / "gate"
+    calls = compiler(f"while [ ! -e {gate} ]; do sleep 0.05; done\n{copying(built_bridge)}")
+    monkeypatch.setenv("ANYMETAL_BRIDGE", "1")
+    running = [
+        subprocess.Popen([sys.executable, "-c", SHORT], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
+    assert [program.communicate(timeout=60)[0] for program in running] == ["None\n"] * 4
+    builders = [command for command in processes_of(tmp_path, 0) if "bridge.build" in command]
+    assert len({command for command in builders if "--locked" in command}) == 1, builders
+    gate.touch()
+    assert processes_of(tmp_path) == []
+    assert loader.status().works and calls.read_text() == "called\n"
+
+
+def test_what_could_not_be_kept_is_built_only_for_who_needs_it(
+    built_bridge, compiler, monkeypatch, tmp_path, capfd
+):
+    calls = compiler(copying(built_bridge))
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(0o777)
+    monkeypatch.setenv("ANYMETAL_CACHE_DIR", str(tmp_path / "open" / "cache"))
+    monkeypatch.setenv("ANYMETAL_BRIDGE", "1")
+    monkeypatch.setattr(scratch, "_folders", {})
+    monkeypatch.setattr(places, "_told", [])
+    monkeypatch.setattr("tempfile.tempdir", None)
+    fresh = loader.Bridge()
+    for _ in range(3):
+        assert fresh.native() is None
+    assert "could not be kept" in loader.status().text
+    assert processes_of(tmp_path, 0) == [] and calls.read_text() == ""
+    assert fresh.require() is not None
+    assert calls.read_text() == "called\n" and fresh.native() is not None
+    assert capfd.readouterr().err.count("anymetal: what is compiled is not kept") == 1
+
+
+def test_a_killed_build_leaves_nothing(built_bridge, compiler, monkeypatch, tmp_path):
+    works = tmp_path / "works"
+    calls = compiler(f"[ -e {works} ] || {{ sleep 300 & wait; }}\n{copying(built_bridge)}")
+    monkeypatch.setenv("ANYMETAL_BRIDGE", "1")
+    fresh = loader.Bridge()
+    assert fresh.native() is None
+    deadline = time.monotonic() + 60
+    while not calls.read_text():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    assert len(processes_of(tmp_path, 0)) >= 3  # the builder, the compiler and what that started
+    os.kill(fresh._builder, signal.SIGKILL)
+    assert processes_of(tmp_path) == []
+    works.touch()
+    monkeypatch.setenv("ANYMETAL_BRIDGE", "wait")
+    assert loader.Bridge().native() is not None
+    assert calls.read_text() == "called\ncalled\n"
+    monkeypatch.setattr("tempfile.tempdir", None)
+    scratch.sweep()
+    assert not list(tmp_path.glob("anymetal-*"))
 
 
 def test_a_build_outlives_the_program_that_started_it(built_bridge, compiler, monkeypatch):

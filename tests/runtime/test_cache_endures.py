@@ -19,7 +19,7 @@ import pytest
 
 from anymetal.runtime import cache, files, scratch
 from tests.runtime import damage
-from tests.runtime.native import ROOT
+from tests.runtime.native import ROOT, processes_of
 
 #: Runs kernels, one of which includes MLX's headers; numbers come from the command line.
 KERNELS = """
@@ -97,22 +97,6 @@ def assert_right(process: subprocess.Popen[str]) -> None:
     """It found the right numbers, and had nothing to say."""
     said = process.communicate(timeout=300)
     assert (process.returncode, *said) == (0, "right\n", "")
-
-
-def processes_of(folder: Path, patience: float = 30) -> list[str]:
-    """Commands of processes that use this cache; helpers may take a moment to end."""
-    mark, end = f"ANYMETAL_CACHE_DIR={folder}".encode(), time.monotonic() + patience
-    while True:
-        found = []
-        for process in Path("/proc").glob("[0-9]*"):
-            try:
-                if mark in (process / "environ").read_bytes() and int(process.name) != os.getpid():
-                    found.append((process / "cmdline").read_text().replace("\0", " "))
-            except OSError:
-                continue
-        if not found or time.monotonic() > end:
-            return found
-        time.sleep(0.05)
 
 
 def assert_in_order(directory: Path, leftovers: bool) -> None:
