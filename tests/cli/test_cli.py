@@ -12,6 +12,7 @@ import pytest
 
 import anymetal
 from anymetal.cli import doctor
+from anymetal.runtime import cache, scratch
 
 
 def anymetal_command(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -160,6 +161,28 @@ def test_doctor_names_what_is_missing(monkeypatch):
     found = {finding.name: finding for finding in doctor.findings()}
     assert found["Clang"].state == "broken"
     assert "Reinstall" in found["Clang"].remedy
+
+
+def test_doctor_reports_the_state_of_the_cache(monkeypatch, tmp_path):
+    def found() -> dict[str, doctor.Finding]:
+        return {finding.name: finding for finding in doctor._cache()}
+
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))  # others may have left something
+    monkeypatch.setattr(scratch, "_IN_MEMORY", str(tmp_path))
+    monkeypatch.setenv("ANYMETAL_CACHE_DIR", str(tmp_path / "cache"))
+    path = cache.put(cache.digest("key"), ".so", b"code").path
+    assert found()["folder"].value == str(tmp_path / "cache")
+    assert found()["content"].value == "1 entries, 0.0 MB in all" and "files" not in found()
+    path.write_bytes(b"junk")
+    (tmp_path / "cache" / "tmp" / "left").touch()
+    assert found()["files"].value == "1 damaged, 1 left behind by killed processes"
+    assert path.exists()
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(0o777)
+    monkeypatch.setenv("ANYMETAL_CACHE_DIR", str(tmp_path / "open" / "cache"))
+    folder = found()["folder"]
+    assert folder.state == "absent" and folder.value.endswith("/open/cache, not used")
+    assert f"others may write to {tmp_path}/open (mode 777)" in folder.remedy
 
 
 def test_doctor_sees_tools_that_do_not_fit(monkeypatch):
