@@ -105,7 +105,7 @@ class Recorded(NamedTuple):
     infos: Sequence[tuple[bool, bool, bool]]  #: per input: takes its shape, strides, ndim
     math_mode: int
     precompiled: bool
-    large: bool  #: an array has 2³¹ elements or more
+    large: int  #: how many times 2³¹ bytes an array has
 
 
 class Kernels:

@@ -6,15 +6,14 @@ Clang itself computes, see constants.py):
 * shift counts use their low bits (`1u << 33` is 2);
 * floating point to integer saturates, NaN becomes 0 (vectors only: Clang does it for scalars);
 * an integer divided by zero gives some value instead of a trap (the divisor becomes 1);
-* a 32-bit unsigned index counts as signed, unless arrays may be that `large`. An index of 2^31 or
-  more is no element of a smaller array, but may well be a negative offset that wrapped: MLX's
-  documentation indexes arrays with negative strides by `uint loc = elem_to_loc(...)`. Signed
-  indices are also what gathers and address arithmetic on a run of lanes want.
+* a 32-bit unsigned index counts as signed, unless arrays may be that `large` (indices.py).
 """
 
 from __future__ import annotations
 
 import re
+
+from anymetal.frontend.indices import with_signed_indices
 
 _NAME = r"%[\w.$-]+|%\"[^\"]*\""
 _OPERAND = rf"{_NAME}|-?\d+|<[^<>]*>|splat \([^()]*\)|[a-z]+"
@@ -29,16 +28,14 @@ _CONVERT = re.compile(
     r"(?P<value>.+) to (?P<target>i\d+|<\d+ x i\d+>)(?P<rest>, !dbg.*)?$",
     re.M,
 )
-#: Clang's own names for the conversion of an array index and of a pointer offset.
-_INDEX = re.compile(r"^(  %(?:idxprom|idx\.ext)[\w.]* = )zext(?= i32 )", re.M)
 _SUFFIX = {"half": "f16", "bfloat": "bf16", "float": "f32", "double": "f64"}
 
 
-def define_semantics(text: str, large: bool) -> str:
-    """The module text with every such operation replaced."""
+def define_semantics(text: str, large: int) -> str:
+    """The module text with every such operation replaced. `large`: how many times 2^31 bytes the
+    largest array has."""
     declared: dict[str, str] = {}
-    if not large:
-        text = _INDEX.sub(r"\1sext", text)
+    text = with_signed_indices(text, large)
     text = _LINE.sub(_integer, text)
     text = _CONVERT.sub(lambda m: _saturate(m, declared), text)
     return text + "".join(f"{line}\n" for line in declared.values())

@@ -46,10 +46,10 @@ _CROSS_LANE = re.compile(rf"^(declare .*@{convergence.CROSS_LANE}\(.*\)).*$", re
 _POSITION = re.compile(r"^(declare .*)(i32 @__am_(lane|gang|thread_[xyz])\()", re.M)
 
 
-def optimise(raw: str, large: bool = False) -> str:
+def optimise(raw: str, large: int = 0) -> str:
     """Optimised LLVM IR text of `__am_kernel` out of Clang's raw output.
 
-    `large` says that arrays may have 2^31 elements or more (see defined.py). What cannot become
+    `large`: how many times 2^31 bytes the largest array has (see indices.py). What cannot become
     one function, such as recursion, has been refused before (see restrictions.py).
     """
     with turns.llvm:
@@ -61,7 +61,7 @@ def optimise(raw: str, large: bool = False) -> str:
         return convergence.settled(_converging(raw, large, held))
 
 
-def _converging(raw: str, large: bool, held: set[convergence.Escape]) -> str:
+def _converging(raw: str, large: int, held: set[convergence.Escape]) -> str:
     """The program with all cross-lane calls in the loops in whose text they stand."""
     while True:
         prepared = prepare(convergence.held(raw, held), large)
@@ -99,7 +99,7 @@ def _simplified(text: str) -> str:
     return str(module)
 
 
-def prepare(raw: str, large: bool) -> str:
+def prepare(raw: str, large: int) -> str:
     """The text edits of the module docstring."""
     annotations = set(_ANNOTATION_STRING.findall(raw))
     variables: list[str] = []

@@ -60,6 +60,10 @@ class Exporter(Protocol):
     def shape(self) -> tuple[int, ...]:
         """Elements along each axis."""
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+
     def __dlpack__(self) -> object:
         """A capsule with the address; the array stays as it is while the capsule lives."""
 

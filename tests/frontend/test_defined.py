@@ -71,7 +71,7 @@ _DBG = ", !dbg !7"
     ],
 )  # fmt: skip
 def test_lines(line: str, result: str) -> None:
-    text = define_semantics(f"  {line}\n", large=False)
+    text = define_semantics(f"  {line}\n", large=0)
     assert text.startswith(f"  {result}\n")
     declared = text.removeprefix(f"  {result}\n")
     assert declared.startswith("declare ") if "@llvm." in result else not declared
@@ -79,23 +79,8 @@ def test_lines(line: str, result: str) -> None:
 
 def test_an_intrinsic_is_declared_once() -> None:
     lines = "  %a = fptosi float %x to i32\n  %b = fptosi float %y to i32\n"
-    text = define_semantics(lines, large=False)
+    text = define_semantics(lines, large=0)
     assert text.count("declare i32 @llvm.fptosi.sat.i32.f32(float)") == 1
-
-
-@pytest.mark.parametrize(
-    ("line", "ordinary"),
-    [
-        ("%idxprom = zext i32 %i to i64", "%idxprom = sext i32 %i to i64"),
-        ("%idxprom.i5 = zext i32 %i to i64", "%idxprom.i5 = sext i32 %i to i64"),
-        ("%idx.ext12 = zext i32 %i to i64", "%idx.ext12 = sext i32 %i to i64"),
-        ("%idxprom = zext i16 %i to i64", "%idxprom = zext i16 %i to i64"),
-        ("%conv = zext i32 %i to i64", "%conv = zext i32 %i to i64"),
-    ],
-)
-def test_indices_are_signed_unless_arrays_are_large(line: str, ordinary: str) -> None:
-    assert define_semantics(f"  {line}\n", large=False) == f"  {ordinary}\n"
-    assert define_semantics(f"  {line}\n", large=True) == f"  {line}\n"
 
 
 # ------------------------------------------------------------------------------------ meaning
@@ -147,7 +132,7 @@ def test_integers(op: str, expected: Callable[[int, int], int]) -> None:
               ret void
             """
         ),
-        large=False,
+        large=0,
     )
     given, result = np.array(pairs, np.uint32), np.zeros(len(pairs), np.uint32)
     run_text(text, [given.view(np.uint8), result.view(np.uint8)])
@@ -182,7 +167,7 @@ def test_conversions(sign: str, bits: int, number: float, expected: int) -> None
             ret void
             """
         ),
-        large=False,
+        large=0,
     )
     given, result = np.array([number], np.float32), np.zeros(1, np.uint32)
     run_text(text, [given.view(np.uint8), result.view(np.uint8)])

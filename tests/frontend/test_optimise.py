@@ -16,7 +16,7 @@ from anymetal.ir.spec import Stage, check
 from tests.frontend.kernels import kernel_source
 
 
-def optimised(body: str, header: str = "", large: bool = False) -> str:
+def optimised(body: str, header: str = "", large: int = 0) -> str:
     return optimise(compile_to_ir(kernel_source(body, header)), large)
 
 
@@ -281,7 +281,7 @@ def test_constant_loops_are_unrolled() -> None:
 def test_an_index_may_be_negative_unless_arrays_are_large() -> None:
     body = _ID + "uint n = uint(a[i]); out[n] = 1;"
     assert "sext i32" in optimised(body) and "zext i32" not in optimised(body)
-    assert "zext i32" in optimised(body, large=True)
+    assert "zext i32" in optimised(body, large=4)
 
 
 def test_lines_of_the_user_stay_with_the_instructions() -> None:

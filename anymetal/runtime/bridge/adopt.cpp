@@ -20,9 +20,10 @@ void move(mx::Primitive& primitive, const mx::Stream& stream) {
   const_cast<mx::Stream&>(primitive.stream()) = stream;
 }
 
-bool is_large(const std::vector<mx::array>& arrays) {
-  return std::any_of(arrays.begin(), arrays.end(),
-                     [](const mx::array& array) { return array.size() >> 31 != 0; });
+uint64_t largest(const std::vector<mx::array>& arrays) {
+  uint64_t bytes = 0;
+  for (const mx::array& array : arrays) bytes = std::max<uint64_t>(bytes, array.nbytes());
+  return bytes;
 }
 
 void replace(const mx::array& node, const mx::Stream& stream, const PlanOf& plan_of) {
@@ -31,7 +32,7 @@ void replace(const mx::array& node, const mx::Stream& stream, const PlanOf& plan
   const bool contiguous = std::get<5>(state);
   const std::optional<float> init_value = std::get<6>(state);
   const std::vector<mx::array> outputs = node.outputs();
-  const bool large = is_large(node.inputs()) || is_large(outputs);
+  const uint64_t large = std::max(largest(node.inputs()), largest(outputs)) >> 31;
   Outline outline{plan_of(metal, large), {}, {}, contiguous, init_value, {}};
   for (const mx::array& output : outputs) {
     outline.shapes.push_back(output.shape());

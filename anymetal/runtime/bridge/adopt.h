@@ -12,9 +12,9 @@
 
 namespace anymetal {
 
-// `large`: one of its arrays has 2³¹ elements or more.
+// `large`: how many times 2³¹ bytes the largest of its arrays has.
 using PlanOf =
-    std::function<std::shared_ptr<Plan>(const mlx::core::fast::CustomKernel&, bool large)>;
+    std::function<std::shared_ptr<Plan>(const mlx::core::fast::CustomKernel&, uint64_t large)>;
 
 // Moves all that these outputs are computed by, up to the inputs, to the CPU's default stream, and
 // puts kernels that run there in the place of MLX's.

@@ -129,7 +129,7 @@ PlanHandle make_plan(const std::string& kernel, nb::callable compile, nb::object
 std::vector<mx::array> adopt_graph(std::vector<mx::array> outputs,
                                    const std::vector<mx::array>& inputs,
                                    const nb::callable& maker) {
-  adopt(outputs, inputs, [&](const mx::fast::CustomKernel& kernel, bool large) {
+  adopt(outputs, inputs, [&](const mx::fast::CustomKernel& kernel, uint64_t large) {
     const auto state = kernel.state();
     const nb::object made =
         maker(std::get<0>(state), std::get<1>(state), std::get<2>(state), std::get<3>(state),

@@ -118,15 +118,15 @@ PASSES: tuple[tuple[Callable[[Program], None], Stage], ...] = (
 
 def thread_program(
     source: KernelSource,
-    large: bool = False,
+    large: int = 0,
     check: Callable[[Program, Stage], None] | None = None,
     stages: Stages | None = None,
     raw: str | None = None,
 ) -> Program:
     """The optimised, scalar program of one thread.
 
-    `large`: arrays may have 2^31 elements; `check` sees the program after each pass (ir/spec.py);
-    `raw`: what Clang makes of the kernel, if it was asked before.
+    `large`: how many times 2^31 bytes an array may have; `check` sees the program after each pass
+    (ir/spec.py); `raw`: what Clang makes of the kernel, if it was asked before.
     """
     stages = stages or Stages()
     if raw is None:

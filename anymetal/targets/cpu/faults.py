@@ -80,7 +80,7 @@ class CheckedPlan(Plan):
     checked = True
 
     def __init__(
-        self, source: KernelSource, grid: Extent, threadgroup: Extent, width: int, large: bool
+        self, source: KernelSource, grid: Extent, threadgroup: Extent, width: int, large: int
     ) -> None:
         super().__init__(source, grid, threadgroup, width, large)
         x, y, z = map(min, threadgroup, grid)

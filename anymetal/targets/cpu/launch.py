@@ -27,13 +27,13 @@ from anymetal.targets.cpu.variant import gang_width_in_use
 if TYPE_CHECKING:
     from anymetal.runtime.bridge.native import Native, NativePlan, NativeRecentCalls
 
-#: Grid, threadgroup, gang width, arrays of 2³¹ elements.
-_Key = tuple[Extent, Extent, int, bool]
+#: Grid, threadgroup, gang width, how many times 2³¹ bytes an array has.
+_Key = tuple[Extent, Extent, int, int]
 _T = TypeVar("_T")
 
 _SOURCES = 4096
 _PLANS_PER_SOURCE = 256
-_LARGE = 2**31  #: elements; from here on 32-bit indices count as unsigned
+_LARGE = 2**31  #: bytes; from here on 32-bit indices may count as unsigned (frontend/defined.py)
 
 
 class CpuTarget:
@@ -78,15 +78,16 @@ class CpuTarget:
         return kept
 
     def _plan_of(self, native: Native, launch: Launch) -> NativePlan:
-        sizes = [array.size for array in launch.inputs]
-        sizes += map(prod, launch.output_shapes)
-        large = max(sizes) >= _LARGE
+        sizes = [array.nbytes for array in launch.inputs]
+        outputs = zip(launch.output_shapes, launch.output_dtypes, strict=True)
+        sizes += [prod(shape) * dtype.size for shape, dtype in outputs]
+        large = max(sizes) // _LARGE
         return self.plan(native, launch.source, launch.grid, launch.threadgroup, large)
 
     def plan(
-        self, native: Native, source: KernelSource, grid: Extent, threadgroup: Extent, large: bool
+        self, native: Native, source: KernelSource, grid: Extent, threadgroup: Extent, large: int
     ) -> NativePlan:
-        """The plan of nodes of the graph. `large`: an array has 2³¹ elements or more."""
+        """The plan of nodes of the graph. `large`: how many times 2³¹ bytes an array has."""
         plans, key = self._nodes.of(source), _key(grid, threadgroup, large)
         plan = plans.get(key)
         if plan is None:
@@ -102,7 +103,7 @@ class CpuTarget:
         outputs = _outputs(launch)
         if 0 in launch.grid or 0 in launch.threadgroup:
             return outputs
-        large = any(array.size >= _LARGE for array in (*launch.inputs, *outputs))
+        large = max(array.nbytes for array in (*launch.inputs, *outputs)) // _LARGE
         plan = self._plan(launch.source, launch.grid, launch.threadgroup, large)
         mx.eval(launch.inputs)
         try:
@@ -115,7 +116,7 @@ class CpuTarget:
         return outputs
 
     def _run_checked(
-        self, launch: Launch, outputs: list[mx.array], large: bool, fault: KernelMemoryError
+        self, launch: Launch, outputs: list[mx.array], large: int, fault: KernelMemoryError
     ) -> None:
         """Once more, with bounds checks. If an access strays, later launches begin with them."""
         from anymetal.targets.cpu.faults import CheckedPlan
@@ -137,10 +138,10 @@ class CpuTarget:
         """Run the kernel to its end on these arrays: all that it reads, then all that it writes."""
         if 0 in grid or 0 in threadgroup:
             return
-        large = any(prod(array.shape) >= _LARGE for array in arrays)
+        large = max((array.nbytes for array in arrays), default=0) // _LARGE
         self._plan(source, grid, threadgroup, large).run(list(arrays), True)
 
-    def _plan(self, source: KernelSource, grid: Extent, threadgroup: Extent, large: bool) -> Plan:
+    def _plan(self, source: KernelSource, grid: Extent, threadgroup: Extent, large: int) -> Plan:
         plans, key = self._plans.of(source), _key(grid, threadgroup, large)
         plan = plans.get(key)
         if plan is None:
@@ -154,7 +155,7 @@ def _outputs(launch: Launch) -> list[mx.array]:
     return [arrays.new_output(shape, dtype, launch.init_value) for shape, dtype in pairs]
 
 
-def _key(grid: Extent, threadgroup: Extent, large: bool) -> _Key:
+def _key(grid: Extent, threadgroup: Extent, large: int) -> _Key:
     return grid, threadgroup, gang_width_in_use(), large
 
 
@@ -185,7 +186,7 @@ def _keep(plans: dict[_Key, _T], key: _Key, plan: _T) -> None:
 
 
 def _recipe(
-    source: KernelSource, grid: Extent, threadgroup: Extent, width: int, large: bool
+    source: KernelSource, grid: Extent, threadgroup: Extent, width: int, large: int
 ) -> Recipe | None:
     """What the bridge launches; None for a launch without threads."""
     check_extents(source.name, grid, threadgroup)
@@ -195,7 +196,7 @@ def _recipe(
 
 
 def _checked_recipe(
-    source: KernelSource, grid: Extent, threadgroup: Extent, width: int, large: bool
+    source: KernelSource, grid: Extent, threadgroup: Extent, width: int, large: int
 ) -> Recipe:
     """The same for a kernel that has faulted."""
     from anymetal.targets.cpu.faults import CheckedPlan

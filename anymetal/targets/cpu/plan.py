@@ -29,7 +29,7 @@ class Plan:
     checked = False  #: whether no access leaves its array (faults.py)
 
     def __init__(
-        self, source: KernelSource, grid: Extent, threadgroup: Extent, width: int, large: bool
+        self, source: KernelSource, grid: Extent, threadgroup: Extent, width: int, large: int
     ) -> None:
         self._source = source
         self._grid = grid

@@ -30,7 +30,7 @@ class Variant:
     rows: int = 0  #: threads in x of every threadgroup, if a gang is whole such rows; else 0
     team: int = 1  #: neighbouring gangs of a threadgroup that might run as one (passes/jam.py)
     sole: bool = False  #: a team of so many is a whole threadgroup
-    large: bool = False  #: some array has 2^31 elements or more
+    large: int = 0  #: how many times 2^31 bytes the largest array has
     checked: bool = False  #: no access leaves its array (passes/checked.py)
     cpu: str = ""  #: LLVM's name of a CPU to compile for; empty means this machine
 
@@ -115,14 +115,14 @@ def variant_for(
     source: KernelSource,
     grid: Extent,
     group: Extent,
-    large: bool = False,
+    large: int = 0,
     width: int | None = None,
     checked: bool = False,
 ) -> Variant:
     """The class of a launch of `grid` threads in threadgroups of `group` (clamped to the grid).
 
-    `large`: an array has 2^31 elements or more. `width`: of gangs, unless it is that in use.
-    `checked`: no access shall leave its array.
+    `large`: how many times 2^31 bytes the largest array has. `width`: of gangs, unless it is that
+    in use. `checked`: no access shall leave its array.
     """
     width = _width if width is None else width
     whole = all(threads % size == 0 for threads, size in zip(grid, group, strict=True))
