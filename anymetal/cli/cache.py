@@ -18,6 +18,7 @@ _SPANS = (("d", 86400.0), ("h", 3600.0), ("min", 60.0), ("s", 1.0))
 @app.command("list")
 def list_() -> None:
     """Show what is in the cache, the last used first."""
+    _explain()
     console = Console(highlight=False)
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
     for title in ("size", "made", "used"):
@@ -45,6 +46,7 @@ def clear(
     ] = False,
 ) -> None:
     """Remove everything. Running programs keep what they have loaded."""
+    _explain()
     size = cache.size()
     cache.clear(measured)
     print(f"removed {_bytes(size - cache.size())} from {places.place().path}")
@@ -53,6 +55,7 @@ def clear(
 @app.command()
 def verify() -> None:
     """Read everything, and remove what is damaged or left behind; status 1 if something was."""
+    _explain()
     verdict = cache.verify()
     for what in verdict.broken:
         print(f"removed {what}")
@@ -61,6 +64,12 @@ def verify() -> None:
         f"{verdict.leftovers} were left over"
     )
     raise typer.Exit(int(bool(verdict.broken)))
+
+
+def _explain() -> None:
+    """Why the cache is not used, or only read."""
+    if reason := places.place().reason:
+        print(f"{reason} (see `anymetal doctor`)")
 
 
 def _bytes(count: float) -> str:

@@ -231,16 +231,20 @@ def _shrink(directory: Path, most: int) -> None:
 
 
 def _found(folder: str, name: str) -> Cached | None:
+    damage = None
     for directory in places.readable():
         path = directory / folder / name
         try:
             content, seal = files.read(path)
-        except files.Damaged:
+        except files.Damaged as problem:
             files.remove(path)
-            raise
+            damage = problem
         except OSError:
             continue
-        return Cached(path, content, seal.made, seal.name)
+        else:
+            return Cached(path, content, seal.made, seal.name)
+    if damage:
+        raise damage
     return None
 
 

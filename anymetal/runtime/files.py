@@ -142,6 +142,21 @@ def sweep(paths: Iterable[Path], keep: bool = False) -> int:
     return sum(_swept(path, keep) for path in paths)
 
 
+def lock_file(path: Path) -> int:
+    """A descriptor of a file that processes lock, made if need be, in the place of anything else.
+
+    Nobody removes such a file, or two could hold the lock.
+    """
+    flags = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        return os.open(path, flags, 0o600)
+    except OSError as error:
+        if error.errno not in _BAD:
+            raise
+        remove(path)
+        return os.open(path, flags, 0o600)
+
+
 def _swept(path: Path, keep: bool) -> bool:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)

@@ -66,11 +66,11 @@ def _steps(path: Path) -> Iterator[tuple[str, os.stat_result]]:
 def _open_to_others(status: os.stat_result) -> bool:
     if status.st_mode & stat.S_IWOTH:
         return True
-    return bool(status.st_mode & stat.S_IWGRP) and not _is_ours_alone(status.st_gid)
+    return bool(status.st_mode & stat.S_IWGRP) and not _is_ours_alone(status.st_gid, os.geteuid())
 
 
 @cache
-def _is_ours_alone(group: int) -> bool:
+def _is_ours_alone(group: int, user: int) -> bool:
     """Some systems give each user a group, and let it write by default; root's is no danger."""
     if group == 0:
         return True
@@ -78,10 +78,10 @@ def _is_ours_alone(group: int) -> bool:
     import pwd
 
     try:
-        user, found = pwd.getpwuid(os.geteuid()), grp.getgrgid(group)
+        ours, found = pwd.getpwuid(user), grp.getgrgid(group)
     except KeyError:
         return False
-    return group == user.pw_gid and found.gr_name == user.pw_name and not found.gr_mem
+    return group == ours.pw_gid and found.gr_name == ours.pw_name and not found.gr_mem
 
 
 def _trusted(user: int) -> bool:

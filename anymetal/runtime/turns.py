@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from anymetal.runtime import files
 from anymetal.runtime.cache import cache_directory, digest
 
 llvm = threading.RLock()
@@ -68,8 +69,7 @@ def _among_processes(key: str) -> Iterator[None]:
 def _lock_file(path: Path) -> int:
     """A descriptor of the file, which is never closed, or -1."""
     try:
-        flags = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
-        return os.open(path, flags, 0o600)
+        return files.lock_file(path)
     except OSError:
         return -1
 

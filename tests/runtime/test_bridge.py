@@ -369,6 +369,14 @@ def test_calls_do_not_wait_for_the_build(built_bridge, compiler, monkeypatch, tm
     assert calls.read_text() == "called\n"
 
 
+def test_something_in_the_place_of_the_lock(built_bridge, compiler, tmp_path):
+    calls = compiler(copying(built_bridge))
+    (tmp_path / "cache" / "bridge.lock" / "folder").mkdir(parents=True)
+    (tmp_path / "cache").chmod(0o700)
+    assert loader.Bridge().native() is not None
+    assert calls.read_text() == "called\n"
+
+
 def test_threads_that_come_together_start_one_build(built_bridge, compiler):
     calls = compiler(f"sleep 0.3\n{copying(built_bridge)}")
     fresh = loader.Bridge()

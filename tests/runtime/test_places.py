@@ -204,9 +204,11 @@ from anymetal.runtime import cache
 {LEAVE}
 found = cache.get(cache.digest("key"))
 assert found is not None and found.content == b"code", found
-assert not cache.verify().broken
-found = cache.put(cache.digest("new"), ".so", b"more")
-assert cache.get(cache.digest("new")) == found
+assert len(cache.verify().broken) == 1
+for name in ("new", "bad"):
+    assert cache.get(cache.digest(name)) is None
+    found = cache.put(cache.digest(name), ".so", b"more")
+    assert cache.get(cache.digest(name)) == found
 print(found.path)
 """
 
@@ -225,6 +227,7 @@ def shared() -> Path:
 def test_a_warm_cache_that_is_read_only(shared: Path) -> None:
     directory = shared / "cache"
     run(ANYMETAL_CACHE_DIR=str(directory))
+    (directory / "entries" / f"{cache.digest('bad')}.so").write_bytes(b"junk")
     for path in (directory, *directory.rglob("*")):
         path.chmod(0o555 if path.is_dir() else 0o444)
     before = sorted(directory.rglob("*"))

@@ -29,14 +29,14 @@ def test_ours_alone(path: Path) -> None:
 @pytest.mark.parametrize("level", range(3))
 @pytest.mark.parametrize("mode", [0o777, 0o757, 0o775])
 def test_others_may_write_anywhere_on_the_way(path, monkeypatch, level, mode) -> None:
-    monkeypatch.setattr(trust, "_is_ours_alone", lambda group: False)
+    monkeypatch.setattr(trust, "_is_ours_alone", lambda group, user: False)
     folder = [path, *path.parents][level]
     folder.chmod(mode)
     assert trust.doubt(path) == f"others may write to {folder} (mode {mode:o})"
 
 
 def test_a_group_of_our_own_may_write(path, monkeypatch) -> None:
-    monkeypatch.setattr(trust, "_is_ours_alone", lambda group: True)
+    monkeypatch.setattr(trust, "_is_ours_alone", lambda group, user: True)
     path.parent.chmod(0o775)
     assert trust.doubt(path) == ""
 

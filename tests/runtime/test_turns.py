@@ -18,6 +18,7 @@ from anymetal.runtime.pool import Loaded
 from anymetal.targets.cpu import library
 from anymetal.targets.cpu.variant import variant_for
 from tests.frontend.kernels import kernel_source
+from tests.runtime import damage as damages
 from tests.runtime.native import ROOT
 
 COMPILE = """
@@ -136,6 +137,15 @@ with turns.making("key"):
     finally:
         process.kill()
         process.communicate()
+
+
+@pytest.mark.parametrize("damage", [damages.folder, damages.link, damages.fifo, damages.listening])
+def test_something_in_the_place_of_the_lock(directory, damage) -> None:
+    directory.mkdir(mode=0o700)
+    damage(directory / "lock")
+    with turns.making("key"):
+        pass
+    assert not (directory.parent.parent / "victim").exists()
 
 
 def test_file_systems_without_locks(monkeypatch) -> None:

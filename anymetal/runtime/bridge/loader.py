@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from anymetal.errors import ToolchainError
-from anymetal.runtime import cache, places
+from anymetal.runtime import cache, files, places
 from anymetal.runtime.interpreter import interpreter, search_path
 
 if TYPE_CHECKING:  # what it takes to build and load costs milliseconds to import
@@ -224,8 +224,7 @@ def lock_file(wait: bool) -> int | None:
     None if another process has it, for long if we wait.
     """
     end = time.monotonic() + _PATIENCE
-    flags = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC
-    descriptor = os.open(cache.cache_directory() / "bridge.lock", flags, 0o600)
+    descriptor = files.lock_file(cache.cache_directory() / "bridge.lock")
     while _is_held(descriptor):
         if not wait or time.monotonic() > end:
             os.close(descriptor)
@@ -268,11 +267,11 @@ def _start_build(program: str, lock: int) -> int:
         "PYTHONSAFEPATH": "1",
         "ANYMETAL_CACHE_DIR": str(cache.cache_directory()),
     }
-    files: list[tuple[Any, ...]] = [(os.POSIX_SPAWN_DUP2, lock, 3)]
-    files += [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in range(3)]
+    actions: list[tuple[Any, ...]] = [(os.POSIX_SPAWN_DUP2, lock, 3)]
+    actions += [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in range(3)]
     command = [program, "-m", "anymetal.runtime.bridge.build", LOCKED]
     # A session of its own: Ctrl-C is for the program, not for the build.
-    return os.posix_spawn(program, command, environment, file_actions=files, setsid=True)
+    return os.posix_spawn(program, command, environment, file_actions=actions, setsid=True)
 
 
 def _tell(text: str) -> None:
