@@ -31,6 +31,7 @@ _LONGEST_MARK = 1024
 _LONGEST_NAME = 200  #: characters of what a file is said to be
 #: Seconds for which a file that cannot be locked counts as being written.
 _RECENT = 3600.0
+_ROOM = 32 << 20  #: a disk with less is as good as full
 _ATTEMPTS = 8  #: to place a file where others remove what they find
 
 #: What says that something bad is at a path, rather than that the system is short of something.
@@ -135,6 +136,15 @@ def names(path: Path) -> list[str]:
         return os.listdir(path)
     except OSError:
         return []
+
+
+def is_full(place: Path) -> bool:
+    """Whether there is hardly any room in this folder."""
+    try:
+        free = os.statvfs(place)
+    except OSError:
+        return True
+    return free.f_bavail * free.f_frsize < _ROOM
 
 
 def sweep(paths: Iterable[Path], keep: bool = False) -> int:

@@ -45,8 +45,9 @@ def directory() -> Path:
 
 
 def is_kept() -> bool:
-    """Whether later processes find what this one puts into the cache."""
-    return place().writable
+    """Whether later processes find what this one puts into the cache, as far as one can tell."""
+    found = place()
+    return found.writable and not _told and not files.is_full(found.path)
 
 
 def readable() -> list[Path]:

@@ -8,6 +8,7 @@ nobody holds a lock on. (systemd, too, leaves alone what is locked.)
 from __future__ import annotations
 
 import atexit
+import contextlib
 import fcntl
 import os
 from collections.abc import Iterator
@@ -17,12 +18,12 @@ from pathlib import Path
 from anymetal.errors import ToolchainError
 from anymetal.runtime import files
 
-#: A place with less than this is as good as full, if there is another.
-_ROOM = 32 << 20
 _IN_MEMORY = "/dev/shm"
 
 #: The folder of each user that this process has been, and the descriptor that holds its lock.
 _folders: dict[int, tuple[Path, int]] = {}
+#: The same for a child that is about to be forked.
+_heirs: dict[int, int] = {}
 
 
 def folder() -> Path:
@@ -70,7 +71,7 @@ def _made(user: int) -> tuple[Path, int]:
     from tempfile import mkdtemp
 
     problem: OSError | None = None
-    for parent in sorted(_parents(), key=_is_full):
+    for parent in sorted(_parents(), key=files.is_full):
         try:
             while True:
                 path = Path(mkdtemp(prefix=_prefix(user), dir=parent))
@@ -93,14 +94,6 @@ def _parents() -> list[Path]:
     return [Path(place) for place in dict.fromkeys((*usual, _IN_MEMORY))]
 
 
-def _is_full(place: Path) -> bool:
-    try:
-        free = os.statvfs(place)
-    except OSError:
-        return True
-    return free.f_bavail * free.f_frsize < _ROOM
-
-
 def _prefix(user: int) -> str:
     return f"anymetal-{user}-"
 
@@ -118,14 +111,25 @@ def _lock(path: Path) -> int:
     return descriptor
 
 
+def _before_fork() -> None:
+    """Takes the lock of the child, which could not do so before its parent ends."""
+    for user, (path, _) in list(_folders.items()):
+        with contextlib.suppress(OSError):
+            _heirs[user] = _lock(path)
+
+
+def _in_parent() -> None:
+    while _heirs:
+        os.close(_heirs.popitem()[1])
+
+
 def _in_child() -> None:
-    """The lock that a child inherits is its parent's; it takes one of its own."""
     for user, (path, descriptor) in list(_folders.items()):
-        try:
-            _folders[user] = path, _lock(path)
-        except OSError:
-            del _folders[user]
         os.close(descriptor)
+        if user in _heirs:
+            _folders[user] = path, _heirs.pop(user)
+        else:
+            del _folders[user]
 
 
 @atexit.register
@@ -138,4 +142,4 @@ def _at_exit() -> None:
         files.remove(path)
 
 
-os.register_at_fork(after_in_child=_in_child)
+os.register_at_fork(before=_before_fork, after_in_parent=_in_parent, after_in_child=_in_child)

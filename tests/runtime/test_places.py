@@ -173,6 +173,13 @@ def test_a_disk_that_fills_up(directory: Path, monkeypatch, capfd) -> None:
     monkeypatch.undo()
 
 
+def test_what_is_kept(directory: Path, monkeypatch) -> None:
+    monkeypatch.setattr(places, "_told", [])
+    assert places.is_kept()
+    monkeypatch.setattr(places, "_told", ["a disk was full before"])
+    assert not places.is_kept()
+
+
 @AS_ROOT
 def test_a_file_system_that_is_full(tmp_path: Path) -> None:
     mounted = tmp_path / "small"
@@ -183,7 +190,8 @@ def test_a_file_system_that_is_full(tmp_path: Path) -> None:
     try:
         (mounted / "filler").write_bytes(bytes(40_000))
         large = PROGRAM.replace('b"code"', "bytes(100_000)")
-        stored, message = run(large, ANYMETAL_CACHE_DIR=str(mounted / "cache"))
+        kept = "from anymetal.runtime import places\nassert not places.is_kept()\n"
+        stored, message = run(kept + large, ANYMETAL_CACHE_DIR=str(mounted / "cache"))
         reason = f"{mounted}/cache cannot be written: No space left on device"
         assert message == said(reason) and not stored.is_relative_to(mounted)
         assert list((mounted / "cache" / "tmp").iterdir()) == []
