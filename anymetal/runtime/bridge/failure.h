@@ -36,9 +36,10 @@ class Failures {
  public:
   // The error to throw on a stream's thread.
   std::runtime_error add(Failure failure) {
+    std::map<uint64_t, Failure>::node_type oldest;  // ends without the lock: it may hold Python's
     std::lock_guard lock(mutex_);
     const uint64_t number = next_++;
-    if (kept_.size() >= most) kept_.erase(kept_.begin());  // the oldest
+    if (kept_.size() >= most) oldest = kept_.extract(kept_.begin());
     std::string text = "kernel `" + failure.kernel + "` failed";
     text.append(mark).append(std::to_string(number)).append(")");
     kept_.emplace(number, std::move(failure));
