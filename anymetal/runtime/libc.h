@@ -133,6 +133,9 @@ bool spin(uint64_t nanoseconds, Done done) {
 // Atomics in the few orders used here.
 template <typename T> T load(const T* at) { return __atomic_load_n(at, __ATOMIC_ACQUIRE); }
 template <typename T> void store(T* at, T value) { __atomic_store_n(at, value, __ATOMIC_RELEASE); }
+template <typename T> T swap(T* at, T value) {
+  return __atomic_exchange_n(at, value, __ATOMIC_SEQ_CST);
+}
 template <typename T> T fetch_add(T* at, T value) {
   return __atomic_fetch_add(at, value, __ATOMIC_SEQ_CST);
 }

@@ -25,12 +25,16 @@ constexpr uint64_t SHORT_CHUNK = 20000, LONG_CHUNK = 80000;
 constexpr uint32_t OPEN = 1u << 31, OWNER_SLEEPS = 1u << 30, MEMBERS = OWNER_SLEEPS - 1;
 constexpr uint64_t EXPIRING = 1;
 
+// The naps of who keeps watch, and how many without anything to look at until it sleeps.
+constexpr uint64_t SHORTEST_NAP = 1000000, LONGEST_NAP = 10000000;
+constexpr uint32_t QUIET_GLANCES = 100;
+
 struct alignas(64) Job {
   uint32_t owned;
   uint32_t state;  // OPEN | OWNER_SLEEPS | number of workers taking part
   Call* call;
   uint32_t parties;   // threads among which to divide the groups
-  uint64_t deadline;  // 0 = none; EXPIRING while the timekeeper stops this job
+  uint64_t deadline;  // 0 = none; EXPIRING while the watch stops this job
   int fault_signal;
   void* fault_address;
   alignas(64) int32_t cancel;  // a line of its own: every loop of the kernel reads it
@@ -49,7 +53,9 @@ alignas(64) static uint32_t sleepers;
 static uint64_t wake_time = 2000;  // nanoseconds that futex_wake takes here
 
 static uint64_t time_limit;  // nanoseconds, 0 = none
-static uint32_t timekeeper;
+static uint32_t watch_started, watch_sleeps;
+
+static int32_t* cancel_of(uint32_t slot) { return &jobs[slot].cancel; }
 
 // ---- Taking part in a job
 
@@ -234,34 +240,54 @@ static void close(Job* job) {
   fetch_and(&job->state, ~OWNER_SLEEPS);
 }
 
-// ---- Time limit
+// ---- Keeping watch
 
-// Only with a limit: a thread that looks at all launches from time to time.
-static void* keep_time(void*) {
-  for (;;) {
-    uint64_t limit = load(&time_limit), period = limit / 16;
-    if (period < 1000000) period = 1000000;
-    if (period > 100000000) period = 100000000;
+// A thread that looks at all launches from time to time: it stops those whose time is up, and puts
+// our handler of Ctrl-C back in front. It sleeps once it has seen none for a while. Launches on the
+// main thread without a time limit need it not.
+
+// Whether there was anything to look at.
+static bool glance() {
+  bool busy = false, interruptible = false;
+  for (uint32_t i = 0, used = load(&jobs_used); i < used; ++i) {
+    interruptible |= load(&watched[i].state) != 0;
+    uint64_t deadline = load(&jobs[i].deadline);
+    busy |= deadline != 0;
+    if (deadline <= EXPIRING || now() < deadline) continue;
+    // A deadline is unique, so success means that it is still the same launch, and its owner
+    // waits for the flag to be set before the slot goes to another.
+    if (!replace(&jobs[i].deadline, deadline, EXPIRING)) continue;
+    stop(&jobs[i].cancel, TIMED_OUT);
+    store(&jobs[i].deadline, uint64_t{0});
+  }
+  if (interruptible) stand_in_front();
+  return busy || interruptible;
+}
+
+static void* keep_watch(void*) {
+  for (uint32_t quiet = 0;;) {
+    uint64_t limit = load(&time_limit), period = LONGEST_NAP;
+    if (limit && limit / 16 < period) period = limit / 16;
+    if (period < SHORTEST_NAP) period = SHORTEST_NAP;
     Time pause{0, static_cast<int64_t>(period)};
     nanosleep(&pause, nullptr);
-    for (uint32_t i = 0, used = load(&jobs_used); i < used; ++i) {
-      uint64_t deadline = load(&jobs[i].deadline);
-      if (deadline <= EXPIRING || now() < deadline) continue;
-      // A deadline is unique, so success means that it is still the same launch, and its owner
-      // waits for the flag to be set before the slot goes to another.
-      if (!replace(&jobs[i].deadline, deadline, EXPIRING)) continue;
-      stop(&jobs[i].cancel, TIMED_OUT);
-      store(&jobs[i].deadline, uint64_t{0});
-    }
+    quiet = glance() ? 0 : quiet + 1;
+    if (quiet < QUIET_GLANCES) continue;
+    // Whoever launches says so first and looks whether we sleep then; we do it the other way round.
+    swap(&watch_sleeps, 1u);
+    if (!glance()) futex_wait(&watch_sleeps, 1);
+    store(&watch_sleeps, 0u);
+    quiet = 0;
   }
 }
 
-static void set_deadline(Job* job) {
-  uint64_t limit = load(&time_limit);
-  if (!limit) return;
-  store(&job->deadline, now() + limit);
-  uint32_t no = 0;
-  if (!load(&timekeeper) && replace(&timekeeper, no, 1u)) start_thread(keep_time);
+static void call_the_watch() {
+  uint32_t yes = 1, no = 0;
+  if (!load(&watch_started)) {
+    if (replace(&watch_started, no, 1u)) start_thread(keep_watch);
+  } else if (load(&watch_sleeps) && replace(&watch_sleeps, yes, 0u)) {
+    futex_wake(&watch_sleeps, 1);
+  }
 }
 
 static void clear_deadline(Job* job) {
@@ -288,8 +314,9 @@ void am_limit(uint64_t nanoseconds) { store(&time_limit, nanoseconds); }
 // In the child of a fork: only the forking thread is left, and it is not in a launch.
 void am_forked() {
   for (Job& job : jobs) job.owned = job.state = 0, job.deadline = 0;
-  crew = workers = sleepers = timekeeper = 0;
-  for (Watched& one : watched) one.cancel = nullptr;
+  crew = workers = sleepers = watch_started = watch_sleeps = installing = 0;
+  for (Watched& one : watched) one.state = 0;
+  for (int32_t& thread : handling) thread = 0;
   if (void* context = pthread_getspecific(context_key)) {
     static_cast<Context*>(context)->main_thread = on_main_thread();
   }
@@ -312,13 +339,12 @@ int32_t am_run(Call* call) {
   store(&job->cancel, int32_t{OK});
   store(&job->next, uint64_t{0});
   call->launch.cancel = &job->cancel;
-  set_deadline(job);
-  bool in_front = self->main_thread && stand_in_front();
-  Watched& watch = watched[job - jobs];
-  if (self->main_thread || call->interruptible) {
-    watch.patience = call->patience;
-    store(&watch.cancel, &job->cancel);
-  }
+  uint64_t limit = load(&time_limit);
+  if (limit) swap(&job->deadline, now() + limit);
+  Watched* slot = &watched[job - jobs];
+  if (self->main_thread || call->interruptible) watch(slot, call->patience);
+  if (self->main_thread) stand_in_front();
+  if (call->interruptible || limit) call_the_watch();
 
   bool divisible = call->groups > 1 && wanted_workers > 0;
   bool small = call->group_time > 0 && call->group_time * call->groups < worth_sharing();
@@ -326,8 +352,7 @@ int32_t am_run(Call* call) {
   Effort effort = take_part(job, self, divisible && small);
   close(job);
 
-  store(&watch.cancel, static_cast<int32_t*>(nullptr));
-  if (in_front) step_back();
+  unwatch(slot);
   clear_deadline(job);
   int32_t status = load(&job->cancel);
   if (status != OK) {  // whoever was stopped may have had a lock

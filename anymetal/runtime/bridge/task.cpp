@@ -107,7 +107,8 @@ void Task::bind(const std::vector<mx::array>& inputs, const std::vector<mx::arra
 }
 
 // Whether anybody could press Ctrl-C while the launch runs, as far as earlier ones tell. To look
-// whether our handler still stands in front is a system call, which takes as long as a small kernel.
+// whether our handler still stands in front is a system call, which takes as long as a small kernel;
+// for those that prove long the pool looks after a while.
 bool Task::worth_watching() const {
   const double time = outline_->plan->group_time.load(std::memory_order_relaxed);
   return time == 0 || time * program_->call.groups > unnoticeable;
