@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from anymetal.frontend.dialect import as_written
 from anymetal.frontend.forbidden import reason_for
+from anymetal.frontend.shipped import FOLDER
 from anymetal.frontend.unit import part_name
 from anymetal.source import KernelSource
 
@@ -15,8 +16,8 @@ _MESSAGE = re.compile(
     r"(?:(?P<file>[^\n]+?):(?P<line>\d+):(?P<column>\d+): )?"
     r"(?P<kind>fatal error|error|warning|note): (?P<text>.*)"
 )
-#: The copy of MLX's headers that shipped.py makes.
-_SHIPPED = re.compile(r".*/headers/mlx-[0-9a-f]+/(?=mlx/)")
+#: In front of the path of one of MLX's headers.
+_SHIPPED = re.compile(rf"{FOLDER}/(?=mlx/)")
 _INCLUDED = re.compile(r"In file included from (?P<file>[^\n]+?):(?P<line>\d+)[:,]")
 _NOISE = re.compile(r"In file included from |\d+ (?:errors?|warnings?)\b.* generated\.")
 _METAL_TYPE = r"[\w ]*\b(?:u?(?:char|short|int|long)|half|bfloat|float|bool|u?int\d+_t)[234]?[ *&]*"

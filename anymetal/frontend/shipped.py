@@ -20,7 +20,7 @@ from anymetal.runtime import cache, turns, zig
 from anymetal.runtime.identity import MLX_HEADERS, included, package
 
 #: Where Clang believes them to be.
-_FOLDER = "/mlx-for-anymetal"
+FOLDER = "/mlx-for-anymetal"
 
 
 def include_flags(text: str, files: zig.Files) -> list[str]:
@@ -36,13 +36,13 @@ def include_flags(text: str, files: zig.Files) -> list[str]:
         "roots": [
             {
                 "type": "file",
-                "name": f"{_FOLDER}/{MLX_HEADERS}/{name}",
+                "name": f"{FOLDER}/{MLX_HEADERS}/{name}",
                 "external-contents": files.add(text.encode()),
             }
             for name, text in _readable_copy(original).items()
         ],
     }
-    return ["-ivfsoverlay", files.add(json.dumps(overlay).encode()), "-I", _FOLDER]
+    return ["-ivfsoverlay", files.add(json.dumps(overlay).encode()), "-I", FOLDER]
 
 
 def _original() -> Path | None:
