@@ -48,8 +48,12 @@ class Parameter:
     declaration: str  #: Metal text without the binding, e.g. "const device float* inp"
 
 
+class _Referable:
+    __slots__ = ("__weakref__",)
+
+
 @dataclass(frozen=True, slots=True)
-class KernelSource:
+class KernelSource(_Referable):
     """Everything that decides the machine code of one kernel, apart from the launch shape."""
 
     name: str  #: the user's name of the kernel

@@ -47,16 +47,14 @@ class Turn(NamedTuple):
 
 def _fastest(file: Path, turns: int) -> list[tuple[str, Turn]]:
     """Every variant that the case needs, and its fastest turn."""
-    from anymetal.targets.cpu.library import used_kernels
+    from anymetal.targets.cpu.library import follow
     from anymetal.testing.metal_case import parse, run
 
-    known = set(used_kernels())
+    kernels = follow()
     case = parse(file)
     run(case, case.dtypes[0])
     found = []
-    for source, variant in used_kernels():
-        if (source, variant) in known:
-            continue
+    for source, variant in kernels:
         made = [_turn(source, variant) for _ in range(turns)]
         found.append((variant.text, min(made, key=lambda turn: turn.seconds)))
     return found

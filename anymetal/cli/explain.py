@@ -6,7 +6,7 @@ import re
 import sys
 import textwrap
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from rich.console import Console
@@ -21,14 +21,14 @@ from anymetal.explain.kernels import Explanation, explain
 from anymetal.frontend.unit import part_name
 from anymetal.library import metal_library
 from anymetal.source import KernelSource, LibrarySource
-from anymetal.targets.cpu.library import used_kernels
+from anymetal.targets.cpu.library import follow
 from anymetal.targets.cpu.variant import Extent, Variant, variant_for
 
 _STYLES = {"low": "green", "open": "yellow", "high": "red"}
 _CONTEXT = 2  #: lines of a header around those of which something is known
 _LEAST_WIDTH = 60
 
-Kernels = list[tuple[KernelSource, Variant]]
+Kernels = Collection[tuple[KernelSource, Variant]]
 
 
 def explain_file(
@@ -37,9 +37,10 @@ def explain_file(
     """Explain the kernels of a Python program, a one-kernel case or a Metal file."""
     console = Console(highlight=False)
     status = 0
+    kernels: Kernels
     if path.suffix != ".metal":
+        kernels = follow()
         status = _run([*(["--pretend-gpu"] if pretend_gpu else []), str(path), *arguments])
-        kernels = used_kernels()
     elif _is_case(path):
         kernels = _of_case(path)
     else:
@@ -76,13 +77,13 @@ def _is_case(path: Path) -> bool:
 def _of_case(path: Path) -> Kernels:
     from anymetal.testing import metal_case
 
-    case = metal_case.parse(path)
+    case, kernels = metal_case.parse(path), follow()
     for dtype in case.dtypes:
         try:
             metal_case.run(case, dtype)
         except AssertionError as error:  # what it compiled can be explained all the same
             print(error, file=sys.stderr)
-    return used_kernels()
+    return kernels
 
 
 def _of_library(

@@ -8,6 +8,12 @@ from typing import TypeVar
 
 from anymetal.runtime.cache import Cached
 
+#: What to do where that fails.
+NO_CODE = (
+    "If no file system here lets code be executed, set ANYMETAL_CACHE_DIR to a directory on one "
+    "that does."
+)
+
 _T = TypeVar("_T")
 
 

@@ -12,14 +12,10 @@ from __future__ import annotations
 
 import _signal  # type: ignore[import-not-found]  # `signal.getsignal` takes 2 µs for the same
 import ctypes
-import functools
 import os
-import re
 from pathlib import Path
-from typing import NamedTuple
 
 from anymetal.errors import (
-    CompilerError,
     KernelLoadError,
     KernelMemoryError,
     KernelTimeoutError,
@@ -27,16 +23,12 @@ from anymetal.errors import (
 )
 from anymetal.runtime import cache, processors, turns, zig
 from anymetal.runtime.limits import seconds_in
-from anymetal.runtime.loading import load
+from anymetal.runtime.loading import NO_CODE, load
 
 _FOLDER = Path(__file__).parent
 _UNITS = ("pool.cpp", "arrays.cpp")
 _HEADERS = ("libc.h", "launch.h", "context.h", "guard.h", "interrupts.h")
 
-_NO_CODE = (
-    "If no file system here lets code be executed, set ANYMETAL_CACHE_DIR to a directory on one "
-    "that does."
-)
 #: Status in launch.h; what is left is out of memory.
 _INTERRUPTED, _TIMED_OUT, _FAULT, _NO_STACK = 1, 2, 3, 5
 
@@ -78,7 +70,7 @@ class Pool:
                 file, lambda path: (ctypes.CDLL(str(path)), ctypes.PyDLL(str(path)))
             )
         except OSError as error:
-            raise ToolchainError(f"cannot load the thread pool: {error}. {_NO_CODE}") from error
+            raise ToolchainError(f"cannot load the thread pool: {error}. {NO_CODE}") from error
         self.threads = _wanted_threads()
         #: Binds arrays (see arrays.cpp); needs the GIL.
         self.bind = with_gil.am_bind
@@ -167,42 +159,10 @@ def pool() -> Pool:
     return _pool
 
 
-class Loaded(NamedTuple):
-    """A kernel's library. The code stays loaded for good."""
-
-    entry: int  #: address of `am_entry`
-    notes: str  #: what the compiler tells about it
-
-
-def load_kernel(library: cache.Cached, kernel: str) -> Loaded:
-    """The library of a compiled kernel of this name."""
-    _load_vector_math()
-    try:
-        loaded = load(library, lambda path: ctypes.CDLL(str(path)))
-    except OSError as error:
-        if missing := re.search(r"undefined symbol: (\S+)", str(error)):
-            raise CompilerError(
-                kernel, f"its machine code calls {missing[1]!r}, which this system does not have"
-            ) from error
-        raise ToolchainError(f"cannot load a compiled kernel: {error}. {_NO_CODE}") from error
-    notes = ctypes.c_char_p.in_dll(loaded, "am_notes").value
-    return Loaded(_address(loaded.am_entry), notes.decode() if notes else "")
-
-
 def _address(function: object) -> int:
     address = ctypes.cast(function, ctypes.c_void_p).value  # type: ignore[arg-type]
     assert address is not None
     return address
-
-
-@functools.cache
-def _load_vector_math() -> None:
-    """Makes glibc's maths visible to kernels, which name no library of their own."""
-    for name in ("libm.so.6", "libmvec.so.1"):
-        try:
-            ctypes.CDLL(name, mode=ctypes.RTLD_GLOBAL)
-        except OSError:  # no libmvec on this machine: the compiler then calls none of it
-            continue
 
 
 def _library_file() -> cache.Cached:

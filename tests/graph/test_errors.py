@@ -261,7 +261,7 @@ def test_a_keyboard_interrupt_while_a_kernel_is_compiled(monkeypatch):
 
     y = run(kernel("interrupted", "out[i] = x[i] + 40;"), X)[0]
     with monkeypatch.context() as patch:
-        patch.setattr(plan, "entry_of", interrupted)
+        patch.setattr(plan, "code_of", interrupted)
         with pytest.raises(KeyboardInterrupt):
             mx.eval(y)
     assert y.tolist() == [41] * 8

@@ -73,14 +73,14 @@ def test_ctrl_c_while_a_kernel_is_compiled():
     """AnyMetal: Ctrl-C while mx.eval compiles a kernel interrupts it; the next one works."""
     text = (
         "from anymetal.targets.cpu import plan\n"
-        "entry_of = plan.entry_of\n"
-        "def slow_entry(*_):\n    waiting.reached = True\n    time.sleep(20)\n"
+        "code_of = plan.code_of\n"
+        "def slow_code(*_):\n    waiting.reached = True\n    time.sleep(20)\n"
         "class waiting: reached = False\n"
-        "plan.entry_of = slow_entry\n"
+        "plan.code_of = slow_code\n"
         "y = double(x)\n"
         + interrupted("mx.eval(y)", gates="waiting")
         + "print(y.tolist() == [2] * 8)\n"
-    ).replace(WORKS, f"plan.entry_of = entry_of\n{WORKS}")
+    ).replace(WORKS, f"plan.code_of = code_of\n{WORKS}")
     assert answer(text) == ["KeyboardInterrupt", "True", "True"]
 
 

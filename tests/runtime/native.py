@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from anymetal.runtime import cache, zig
-from anymetal.runtime.pool import Call, load_kernel, pool
+from anymetal.runtime.code import Code
+from anymetal.runtime.pool import Call, pool
 
 ROOT = Path(__file__).parents[2]
 RUNTIME = ROOT / "anymetal" / "runtime"
@@ -39,6 +40,9 @@ FOREVER = "while (!*launch->cancel) {}"
 COSTS = "for (uint64_t end = now() + static_cast<uint64_t*>(buffers[0])[group]; now() < end;) {}"
 
 
+_loaded: list[Code] = []
+
+
 def object_of(body: str, helpers: str = "") -> bytes:
     """An object file that exports `am_entry`, running `body` for each group, and `am_notes`, which
     says that nothing is known of what it stores."""
@@ -54,7 +58,8 @@ def entry_of(body: str, helpers: str = "") -> int:
     """Address of a loaded kernel."""
     library = zig.link_shared(object_of(body, helpers))
     found = cache.put(cache.digest("test", body, helpers), ".so", library)
-    return load_kernel(found, "test").entry
+    _loaded.append(Code(found, "test"))
+    return _loaded[-1].entry
 
 
 class Launcher:

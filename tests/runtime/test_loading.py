@@ -10,7 +10,7 @@ import pytest
 
 from anymetal.errors import CompilerError, ToolchainError
 from anymetal.runtime import cache, loading, zig
-from anymetal.runtime.pool import load_kernel
+from anymetal.runtime.code import Code
 from tests.runtime.native import object_of
 
 
@@ -59,7 +59,7 @@ def test_a_file_system_that_executes_nothing(tmp_path, monkeypatch):
 
 def test_what_is_no_library_or_lacks_something():
     with pytest.raises(ToolchainError, match="cannot load a compiled kernel"):
-        load_kernel(cache.put("junk", ".so", b"junk"), "junk")
+        Code(cache.put("junk", ".so", b"junk"), "junk")
     calls = object_of("gone();", 'extern "C" void gone();')
     with pytest.raises(CompilerError, match="'gone', which this system does not have"):
-        load_kernel(cache.put("calls", ".so", zig.link_shared(calls)), "calls")
+        Code(cache.put("calls", ".so", zig.link_shared(calls)), "calls")

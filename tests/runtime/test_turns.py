@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from anymetal.runtime import cache, turns, zig
-from anymetal.runtime.pool import Loaded
+from anymetal.runtime.code import Code
 from anymetal.targets.cpu import library
 from anymetal.targets.cpu.variant import variant_for
 from tests.frontend.kernels import kernel_source
@@ -27,7 +27,7 @@ from anymetal.targets.cpu import library
 from anymetal.targets.cpu.variant import variant_for
 from tests.frontend.kernels import kernel_source
 source = kernel_source("out[thread_position_in_grid.x] = 4711;", name="common")
-library.entry_of(source, variant_for(source, (64, 1, 1), (64, 1, 1)))
+library.code_of(source, variant_for(source, (64, 1, 1), (64, 1, 1)))
 """
 
 
@@ -38,10 +38,10 @@ def directory(tmp_path, monkeypatch) -> Path:
     return path
 
 
-def entry(number: int) -> int:
+def code(number: int) -> Code:
     """Of a kernel that is compiled, unless it was compiled before."""
     source = kernel_source(f"out[thread_position_in_grid.x] = {number};", name="turn")
-    return library.entry_of(source, variant_for(source, (64, 1, 1), (64, 1, 1)))
+    return library.code_of(source, variant_for(source, (64, 1, 1), (64, 1, 1)))
 
 
 def test_threads_make_a_thing_once() -> None:
@@ -80,8 +80,8 @@ def test_an_error_leaves_no_lock_behind() -> None:
 def test_a_kernel_is_compiled_once_by_threads(capfd, monkeypatch) -> None:
     monkeypatch.setenv("ANYMETAL_DEBUG", "1")
     with ThreadPoolExecutor(4) as threads:
-        entries = list(threads.map(entry, [time.time_ns() % 10**6] * 4))
-    assert len(set(entries)) == 1
+        codes = list(threads.map(code, [time.time_ns() % 10**6] * 4))
+    assert len({one.entry for one in codes}) == 1
     assert capfd.readouterr().err.count(": compiled in") == 1
 
 
@@ -100,15 +100,15 @@ def test_a_kernel_is_compiled_once_by_processes() -> None:
 
 
 def test_a_kernel_that_vanishes_before_it_is_loaded_is_loaded(monkeypatch) -> None:
-    load, seen = library.load_kernel, []
+    load, seen = library.Code, []
 
-    def cleared(found: cache.Cached, kernel: str) -> Loaded:
+    def cleared(found: cache.Cached, kernel: str) -> Code:
         cache.clear()
         seen.append(found.path)
         return load(found, kernel)
 
-    monkeypatch.setattr(library, "load_kernel", cleared)
-    assert entry(time.time_ns() % 10**6)
+    monkeypatch.setattr(library, "Code", cleared)
+    assert code(time.time_ns() % 10**6)
     assert len(seen) == 1 and not seen[0].exists()
 
 
@@ -174,12 +174,12 @@ def in_child(action) -> int:
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_child_that_is_forked_during_a_compilation_can_compile() -> None:
-    entry(0)
+    code(0)
     numbers, done = iter(range(1, 10**6)), threading.Event()
 
     def compile_many() -> None:
         while not done.is_set():
-            entry(next(numbers))
+            code(next(numbers))
 
     threads = [threading.Thread(target=compile_many) for _ in range(2)]
     for thread in threads:
@@ -187,7 +187,7 @@ def test_a_child_that_is_forked_during_a_compilation_can_compile() -> None:
     try:
         for i in range(4):
             time.sleep(0.03 * i)
-            assert in_child(lambda i=i: entry(-1 - i)) == 0
+            assert in_child(lambda i=i: code(-1 - i)) == 0
     finally:
         done.set()
         for thread in threads:

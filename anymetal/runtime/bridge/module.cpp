@@ -77,7 +77,9 @@ std::unique_ptr<const Program> program_of(const nb::object& given) {
   const auto number = [&](const char* name) { return nb::cast<uint64_t>(given.attr(name)); };
   program->run = reinterpret_cast<Run*>(number("run"));
   program->watch = reinterpret_cast<Watch*>(number("watch"));
-  program->call.entry = reinterpret_cast<Entry*>(number("entry"));
+  const nb::object code = given.attr("code");
+  program->code.open(nb::cast<std::string>(code.attr("path")));
+  program->call.entry = reinterpret_cast<Entry*>(nb::cast<uint64_t>(code.attr("entry")));
   copy_numbers(given.attr("grid"), program->call.launch.grid);
   copy_numbers(given.attr("group"), program->call.launch.group);
   copy_numbers(given.attr("groups"), program->call.launch.groups);
@@ -105,8 +107,8 @@ Plan::Compile compile_by(std::shared_ptr<nb::object> function) {
     const Holding gil;
     return outliving_python([&]() -> std::unique_ptr<const Program> {
       return raising([&]() -> std::unique_ptr<const Program> {
-        const nb::object given = (*function)();
-        return given.is_none() ? nullptr : program_of(given);
+        const auto given = shared((*function)());  // whose end may run code of Python
+        return given->is_none() ? nullptr : program_of(*given);
       });
     });
   };

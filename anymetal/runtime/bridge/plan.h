@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <dlfcn.h>
+
 #include <atomic>
 #include <cstdint>
 #include <exception>
@@ -10,6 +12,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,10 +51,29 @@ struct Noted {
 // Why nothing can be asked of Python for now.
 struct PythonIsBusy : std::exception {};
 
+// A library that Python has loaded: it stays until this lets it go, on any thread.
+class Library {
+ public:
+  Library() = default;
+  Library(const Library&) = delete;
+  ~Library() {
+    if (handle_) dlclose(handle_);
+  }
+
+  void open(const std::string& path) {
+    handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
+    if (!handle_) throw std::runtime_error(path + " is not loaded");
+  }
+
+ private:
+  void* handle_ = nullptr;
+};
+
 // A kernel for one grid and threadgroup, compiled. Immutable, shared by launches on all threads.
 struct Program {
   Run* run;                   // of the thread pool, as the next
   Watch* watch;
+  Library code;               // of the call's entry
   Call call;                  // without buffers
   size_t buffers;             // how many the kernel takes
   std::vector<size_t> slots;  // where each array goes: inputs, then outputs

@@ -31,7 +31,7 @@ _MOST_TOLD = 4096
 _DESCRIPTIONS = {"shape": 4, "strides": 8, "ndim": 4, "size": 4}  #: bytes of a number
 
 #: Places of which a warning has told: once is enough.
-_told: set[tuple[KernelSource, str]] = set()
+_told: set[tuple[int, str]] = set()  # by the hash of the kernel, which is not kept for this
 
 
 class _Kind(ctypes.Structure):
@@ -84,7 +84,7 @@ class CheckedPlan(Plan):
     ) -> None:
         super().__init__(source, grid, threadgroup, width, large)
         x, y, z = map(min, threadgroup, grid)
-        self._report = Report(source, self._notes, self._slots, (x, y, z))
+        self._report = Report(source, self._code.notes, self._slots, (x, y, z))
         self.strayed = False  #: in any launch so far
 
     def recipe(self) -> Recipe:
@@ -149,7 +149,7 @@ class Report:
     def _warn(self, strays: Strays, extents: Extents, bound: Sequence[Shaped]) -> None:
         """Once for each place; one that has become an error is told again."""
         where = self._sites[_first(strays).site].where
-        if (self._source, where) in _told:
+        if (hash(self._source), where) in _told:
             return
         if len(_told) >= _MOST_TOLD:
             _told.clear()
@@ -161,7 +161,7 @@ class Report:
             lineno=int(line[0]) if line else 0,
             module="anymetal",
         )
-        _told.add((self._source, where))
+        _told.add((hash(self._source), where))
 
     def _text(
         self,

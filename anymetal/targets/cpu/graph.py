@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import mlx.core as mx
 
+from anymetal.runtime.code import Code
 from anymetal.runtime.pool import patience
 from anymetal.targets.apple import recorded_for_export
 from anymetal.targets.base import Extent, Launch
@@ -24,7 +25,7 @@ class Recipe(NamedTuple):
 
     run: int  #: addresses of the pool's functions
     watch: int
-    entry: int  #: address of the machine code
+    code: Code  #: the bridge holds its library by itself
     grid: Extent
     group: Extent
     groups: list[int]

@@ -7,8 +7,10 @@ made when that is evaluated. Without, the plan runs at once.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from math import prod
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
+from weakref import ref
 
 import mlx.core as mx
 
@@ -91,10 +93,11 @@ class CpuTarget:
         plans, key = self._nodes.of(source), _key(grid, threadgroup, large)
         plan = plans.get(key)
         if plan is None:
+            twin = copy(source)  # what the plan holds must not be what it goes with
             plan = native.plan(
                 source.name,
-                lambda: _recipe(source, *key),
-                lambda: _checked_recipe(source, *key),
+                lambda: _recipe(twin, *key),
+                lambda: _checked_recipe(twin, *key),
             )
             _keep(plans, key, plan)
         return plan
@@ -123,7 +126,7 @@ class CpuTarget:
 
         source, grid, threadgroup = launch.source, launch.grid, launch.threadgroup
         key = _key(grid, threadgroup, large)
-        plan = CheckedPlan(source, *key)
+        plan = CheckedPlan(copy(source), *key)
         try:
             plan.run([*launch.inputs, *outputs], launch.ensure_row_contiguous)
         finally:
@@ -145,7 +148,7 @@ class CpuTarget:
         plans, key = self._plans.of(source), _key(grid, threadgroup, large)
         plan = plans.get(key)
         if plan is None:
-            plan = Plan(source, *key)
+            plan = Plan(copy(source), *key)
             _keep(plans, key, plan)
         return plan
 
@@ -160,22 +163,23 @@ def _key(grid: Extent, threadgroup: Extent, large: int) -> _Key:
 
 
 class _BySource(Generic[_T]):
-    """Plans by source, and of each source by launch.
+    """Plans by source, and of each source by launch; as long as the source is there.
 
     By the identity of the source: the front of the house makes one for equal calls, and comparing
     two takes longer than a launch.
     """
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[KernelSource, dict[_Key, _T]]] = {}
+        self._known: dict[int, tuple[ref[KernelSource], dict[_Key, _T]]] = {}
 
     def of(self, source: KernelSource) -> dict[_Key, _T]:
         """What is kept for a source."""
         known = self._known.get(id(source))
         if known is None:
-            if len(self._known) >= _SOURCES:
+            if len(self._known) >= _SOURCES:  # of calls that nobody evaluates: see `plan`
                 self._known.clear()
-            known = self._known[id(source)] = (source, {})
+            number, kept = id(source), self._known
+            known = kept[number] = (ref(source, lambda _: kept.pop(number, None)), {})
         return known[1]
 
 

@@ -1,60 +1,60 @@
-"""From a kernel to the address of its machine code: this process's memory, disk cache, compiler."""
+"""From a kernel to its machine code: this process's memory, disk cache, compiler."""
 
 from __future__ import annotations
+
+from collections.abc import Collection
+from weakref import WeakValueDictionary
 
 from anymetal import debug
 from anymetal.frontend import strict
 from anymetal.runtime import cache, identity, turns
-from anymetal.runtime.pool import load_kernel
+from anymetal.runtime.code import Code
 from anymetal.source import KernelSource
 from anymetal.targets.cpu.stages import DebugStages, Stages
 from anymetal.targets.cpu.variant import Variant
 
 _BUILD = "anymetal.targets.cpu.build:build"
 
-_entries: dict[tuple[KernelSource, Variant], int] = {}
-_notes: dict[int, str] = {}  #: by the address of the entry
+#: The code that somebody holds, by its key in the disk cache: plans of launches hold it, which last
+#: as long as the sources of kernels do. So nothing here may hold a source.
+_loaded: WeakValueDictionary[str, Code] = WeakValueDictionary()
+_followed: dict[tuple[KernelSource, Variant], None] | None = None
 
 
-def entry_of(source: KernelSource, variant: Variant) -> int:
-    """Address of `am_entry` for this kernel and class of launches. The code stays loaded."""
-    key = (source, variant)
-    entry = _entries.get(key)
-    if entry is None:
-        strict.check(source)
-    level = debug.level()
-    told = DebugStages(source, variant, level) if level else None
-    where = "from memory"
-    if entry is None:
-        where, entry = _load(source, variant, told or Stages())
-        _entries[key] = entry
-    if told:
-        told.found(where)
-    return entry
-
-
-def notes_of(entry: int) -> str:
-    """What the launch has to know of the kernel with this entry: what it is certain to store
-    (simd/certain.py), or, of a checked build, what it asks (passes/checked.py)."""
-    return _notes[entry]
-
-
-def used_kernels() -> list[tuple[KernelSource, Variant]]:
-    """What this process has asked for, in order."""
-    return list(_entries)
-
-
-def _load(source: KernelSource, variant: Variant, stages: Stages) -> tuple[str, int]:
-    """Where the machine code was found, and its address."""
-    stages.made("Metal", lambda: debug.metal_of(source))
+def code_of(source: KernelSource, variant: Variant) -> Code:
+    """The machine code of this kernel for this class of launches."""
     texts = repr(source)
     key = cache.digest(
         "kernel", identity.fingerprint(), texts, identity.included(texts), repr(variant)
     )
+    code = _loaded.get(key)
+    if code is None:
+        strict.check(source)
+    level = debug.level()
+    told = DebugStages(source, variant, level) if level else None
+    where = "from memory"
+    if code is None:
+        where, code = _load(source, variant, key, told or Stages())
+        code = _loaded.setdefault(key, code)
+    if _followed is not None:
+        _followed[source, variant] = None
+    if told:
+        told.found(where)
+    return code
+
+
+def follow() -> Collection[tuple[KernelSource, Variant]]:
+    """What this process asks for from now on, in order: grows while it does."""
+    global _followed
+    _followed = {}
+    return _followed.keys()
+
+
+def _load(source: KernelSource, variant: Variant, key: str, stages: Stages) -> tuple[str, Code]:
+    """Where the machine code was found, and that code."""
+    stages.made("Metal", lambda: debug.metal_of(source))
     where, library = _library_of(source, variant, key, stages)
-    loaded = load_kernel(library, source.name)
-    _notes[loaded.entry] = loaded.notes
-    return where, loaded.entry
+    return where, Code(library, source.name)
 
 
 def _library_of(

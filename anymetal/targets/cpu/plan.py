@@ -17,7 +17,7 @@ from anymetal.source import KernelSource, Parameter
 from anymetal.targets.base import Extent
 from anymetal.targets.cpu.covered import covered_bytes
 from anymetal.targets.cpu.graph import KINDS, Recipe
-from anymetal.targets.cpu.library import entry_of, notes_of
+from anymetal.targets.cpu.library import code_of
 from anymetal.targets.cpu.variant import fitting_group, variant_for
 
 _MOST_GROUPS = 2**63
@@ -44,15 +44,15 @@ class Plan:
                 "end. `grid` counts threads."
             )
         variant = variant_for(source, grid, self._group, large, width, self.checked)
-        self._entry = entry_of(source, variant)
-        self._notes = notes_of(self._entry)
+        #: Loaded as long as there is a plan, here or (see graph.py) in the bridge.
+        self._code = code_of(source, variant)
         self._pool: Pool = pool()
         parameters = list(enumerate(source.parameters))
         self._buffers = len(parameters)
         self._slots = [
             slot for kind in ("input", "output") for slot, p in parameters if p.kind == kind
         ]
-        covered = {} if self.checked else covered_bytes(self._notes, grid, self._group)
+        covered = {} if self.checked else covered_bytes(self._code.notes, grid, self._group)
         self._covered = [covered.get(slot, 0) for slot, p in parameters if p.kind == "output"]
         #: Parameters that describe an input, each with its position among the buffers.
         self._infos = [(slot, p) for slot, p in parameters if slot not in self._slots]
@@ -65,7 +65,7 @@ class Plan:
         return Recipe(
             run,
             watch,
-            self._entry,
+            self._code,
             self._grid,
             self._group,
             self._groups,
@@ -98,7 +98,7 @@ class Plan:
     def _describe(self) -> Description:
         arguments = Arguments(self._pool, self._buffers, self._slots)
         call = Call()
-        call.entry = self._entry
+        call.entry = self._code.entry
         call.buffers = ctypes.addressof(arguments.buffers)
         call.grid[:] = self._grid
         call.group[:] = self._group

@@ -19,7 +19,8 @@ from anymetal.frontend.clang import compile_to_ir
 from anymetal.frontend.optimise import optimise
 from anymetal.runtime import zig
 from anymetal.runtime.cache import Cached
-from anymetal.runtime.pool import Call, load_kernel, pool
+from anymetal.runtime.code import Code
+from anymetal.runtime.pool import Call, pool
 from anymetal.signature import KernelDefinition, SignatureGenerator
 from anymetal.source import KernelSource
 from anymetal.targets.cpu import compiler, entry
@@ -110,6 +111,7 @@ class Compiler:
         self.case = case
         self.source = source_of(case)
         self._folder = folder
+        self._loaded: list[Code] = []
         self._raw: str | None = None
         self._text: str | None = None
         self.seconds = (
@@ -126,7 +128,8 @@ class Compiler:
         path.write_bytes(library := zig.link_shared(code))
         self.seconds = max(self.seconds, _processor_seconds() - start)
         try:
-            return load_kernel(Cached(path, library, 0, ""), self.case.name).entry
+            self._loaded.append(Code(Cached(path, library, 0, ""), self.case.name))
+            return self._loaded[-1].entry
         finally:
             path.unlink()
 

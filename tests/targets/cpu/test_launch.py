@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import threading
 import timeit
+from weakref import WeakValueDictionary
 
 import mlx.core as mx
 import numpy as np
@@ -47,7 +48,7 @@ def compiled(monkeypatch, tmp_path):
         return zig.link_shared(object_of(source.body))
 
     monkeypatch.setattr(library, "shared_library", shared_library)
-    monkeypatch.setattr(library, "_entries", {})
+    monkeypatch.setattr(library, "_loaded", WeakValueDictionary())
     monkeypatch.setenv("ANYMETAL_CACHE_DIR", str(tmp_path / "cache"))
     return compiled
 
@@ -208,7 +209,7 @@ def test_another_process_needs_no_compiler(compiled):
     x = mx.arange(8.0)
     launch = make(DOUBLE, [x], [(8,)], [mx.float32], (8, 1, 1))
     CpuTarget().run(launch)
-    library._entries.clear()  # as good as another process
+    library._loaded.clear()  # as good as another process
     assert CpuTarget().run(launch)[0].tolist() == (2 * x).tolist()
     assert len(compiled) == 1
 
@@ -262,7 +263,7 @@ def test_a_damaged_library_is_compiled_again(compiled):
         content = entry.path.read_bytes()
         entry.path.unlink()  # what is loaded must not change under our feet
         entry.path.write_bytes(content[:-100])
-    library._entries.clear()
+    library._loaded.clear()
     assert CpuTarget().run(launch)[0][7].item() == 14
     assert len(compiled) == 2
 

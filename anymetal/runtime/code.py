@@ -1,0 +1,60 @@
+"""Machine code of one kernel: loaded for as long as somebody holds it.
+
+The system counts who has loaded a library, too. Whoever keeps an address without holding this
+object, as the bridge does (plan.h), opens the library once more by its path.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import re
+from _ctypes import dlclose, dlopen, dlsym  # CDLL never closes
+
+from anymetal.errors import CompilerError, ToolchainError
+from anymetal.runtime.cache import Cached
+from anymetal.runtime.loading import NO_CODE, load
+
+
+class Code:
+    """A compiled kernel. Its name is that of the user's kernel, for errors."""
+
+    def __init__(self, library: Cached, kernel: str) -> None:
+        _load_vector_math()
+        #: Of the file that is loaded, which need not be there any more.
+        self.path, self._handle = _opened(library, kernel)
+        #: Address of `am_entry`.
+        self.entry: int = dlsym(self._handle, "am_entry")
+        #: What a launch has to know of it: what it is certain to store (simd/certain.py), or, of a
+        #: checked build, what it asks (passes/checked.py).
+        self.notes = self._text("am_notes")
+
+    def _text(self, name: str) -> str:
+        pointer = ctypes.c_char_p.from_address(dlsym(self._handle, name))
+        return (pointer.value or b"").decode()
+
+    def __del__(self, close=dlclose) -> None:  # type: ignore[no-untyped-def]
+        if handle := self.__dict__.get("_handle"):
+            close(handle)
+
+
+def _opened(library: Cached, kernel: str) -> tuple[str, int]:
+    try:
+        return load(library, lambda path: (str(path), dlopen(str(path), os.RTLD_NOW)))
+    except OSError as error:
+        if missing := re.search(r"undefined symbol: (\S+)", str(error)):
+            raise CompilerError(
+                kernel, f"its machine code calls {missing[1]!r}, which this system does not have"
+            ) from error
+        raise ToolchainError(f"cannot load a compiled kernel: {error}. {NO_CODE}") from error
+
+
+@functools.cache
+def _load_vector_math() -> None:
+    """Makes glibc's maths visible to kernels, which name no library of their own."""
+    for name in ("libm.so.6", "libmvec.so.1"):
+        try:
+            ctypes.CDLL(name, mode=ctypes.RTLD_GLOBAL)
+        except OSError:  # no libmvec on this machine: the compiler then calls none of it
+            continue
