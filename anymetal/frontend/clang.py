@@ -33,6 +33,8 @@ _FLAGS = (
     # What C++ calls undefined and kernels do all the same: integer overflow, endless loops,
     # buffers read under another type, a function that ends without `return`.
     "-fwrapv -fno-finite-loops -relaxed-aliasing -fno-strict-return "
+    # Null is an address like any other where nothing is: who goes there must hear of it.
+    "-fno-delete-null-pointer-checks "
     # Numbers that are too large for the integer type that they become.
     "-fno-strict-float-cast-overflow "
     "-fno-threadsafe-statics "
@@ -42,8 +44,13 @@ _FLAGS = (
     "-ferror-limit 20 -ftemplate-backtrace-limit=0 -fno-diagnostics-fixit-info "
     # Of all warnings, those that are errors unless they are turned off, in Metal, too.
     "-Wno-everything -Werror=vla-extension -Werror=return-mismatch -Werror=c++11-narrowing "
-    "-Werror=address-of-temporary -Werror=invalid-token-paste"
+    "-Werror=address-of-temporary -Werror=invalid-token-paste -Wuninitialized"
 ).split() + constants.WARNINGS
+
+#: For texts that read variables which nobody has set. That may give any number, but LLVM would drop
+#: whatever depends on it, a whole kernel if need be.
+_SET_VARIABLES = "-ftrivial-auto-var-init=zero"
+_UNSET_VARIABLE = "[-Wuninitialized]"
 
 _SIGNATURE = '!{!"clang version '
 _HEADER_FLAGS = "-x c++-header -fno-pch-timestamp -fpch-instantiate-templates".split()
@@ -85,9 +92,9 @@ def preprocess(source: KernelSource, text: str) -> str:
     return output
 
 
-def _compiled(source: KernelSource) -> tuple[KernelSource, str]:
+def _compiled(source: KernelSource, *options: str) -> tuple[KernelSource, str]:
     """The kernel as Clang could compile it, and the IR of that."""
-    ir, error, messages = _output(source, translation_unit(source), "-emit-llvm")
+    ir, error, messages = _output(source, translation_unit(source), *options, "-emit-llvm")
     edited = constants.defined(source, messages, ir)
     if error and not edited:
         # These modules have tables that take time to load, and are needed for errors only.
@@ -96,14 +103,16 @@ def _compiled(source: KernelSource) -> tuple[KernelSource, str]:
 
         edited = without_redundant_overloads(source, messages) or repaired(source, messages)
     if edited:
-        return _compiled(edited)
+        return _compiled(edited, *options)
     if error:
         raise error
+    if _UNSET_VARIABLE in messages and not options:
+        return _compiled(source, _SET_VARIABLES)
     return source, ir
 
 
 def _output(
-    source: KernelSource, text: str, action: str
+    source: KernelSource, text: str, *action: str
 ) -> tuple[str, MetalCompileError | None, str]:
     """What Clang makes of a text, or the error in the user's part of it; and all that it says."""
     header = precompiled_header(source.math_mode)
@@ -111,7 +120,7 @@ def _output(
         arguments = [
             *flags(source.math_mode),
             *include_flags(text, files),
-            *("-include-pch", zig.path_of(header), action, "-o", "-", "-"),
+            *("-include-pch", zig.path_of(header), *action, "-o", "-", "-"),
         ]
         status, output, messages = _run(arguments, text, (header, *files.descriptors))
     if status == 0:

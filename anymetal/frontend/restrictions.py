@@ -29,6 +29,7 @@ _CALL = re.compile(
 _GLOBAL = re.compile(r"^@(?P<name>[\w.$]+) = (?!external)[\w ()]*\bglobal\b", re.M)
 _DELETE = re.compile(r"_Zd[la]")
 _ANNOTATION = "llvm.var.annotation"
+_TRAPS = frozenset({"llvm.trap", "llvm.debugtrap", "llvm.ubsantrap"})
 _OWN = ("__am_", "llvm.")
 
 
@@ -63,6 +64,8 @@ def check(source: KernelSource, ir: str) -> None:
                         "only be declared in a kernel function; declare it there and pass a "
                         "`threadgroup` pointer or reference",
                     )
+            elif call.callee in _TRAPS:
+                raise places.error(call.place, "a kernel cannot trap: Metal has no such function")
             elif call.place and call.callee not in functions and not is_known(call.callee):
                 raise places.error(call.place, _undefined(call.callee))
         if entries := constants.without_value(functions[name]):

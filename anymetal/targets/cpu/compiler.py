@@ -58,9 +58,11 @@ THREADGROUP_LIMIT = 32768
 #: Bytes of a thread's arrays: 1 GiB for each processor, if 1024 threads meet at barriers.
 PRIVATE_LIMIT = 1 << 20
 #: Vectors that LLVM moves to the stack lie in whole cache lines only if it is told to align it.
+#: LLVM leaves out accesses to null, unless it is an address like any other: there is nothing, and
+#: who goes there must hear of it.
 #: LLVM's estimate of 1 / sqrt(x) is NaN at 0 and infinity, which no math mode of Metal's has.
 _ATTRIBUTES = """\
-attributes #0 = { nounwind "stackrealign" "probe-stack"="inline-asm" \
+attributes #0 = { nounwind null_pointer_is_valid "stackrealign" "probe-stack"="inline-asm" \
 "min-legal-vector-width"="512" "prefer-vector-width"="512" \
 "reciprocal-estimates"="!sqrtf,!vec-sqrtf" }
 !0 = !{}
