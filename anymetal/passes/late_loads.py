@@ -103,12 +103,9 @@ class _Sinker:
         return target
 
     def _common(self, a: Block, b: Block) -> Block:
-        depth, idom = self.needs.depth, self.needs.idom
-        while a is not b:
-            if depth[a] > depth[b]:
-                a = idom[a]
-            else:
-                b = idom[b]
+        """The lowest block that dominates both: quick where `a` does, as it does at last."""
+        while not self.needs.dominates(a, b):
+            a = self.needs.idom[a]
         return a
 
     def _leaves(self, instr: Instr, block: Block) -> bool:
@@ -126,10 +123,9 @@ class _Sinker:
         return self.clear[key]
 
     def _between(self, source: Block, target: Block) -> set[Block]:
-        """Blocks on a way from `source` to `target`, without the two."""
-        reach = set(postorder(source, lambda b: [] if b is target else b.successors))
+        """Blocks on a way from `source` to `target`, which it dominates, without the two."""
         back = set(postorder(target, lambda b: [] if b is source else self.preds[b]))
-        return (reach & back) - {source, target}
+        return back - {source, target}
 
 
 class _Guards:

@@ -35,6 +35,7 @@ NEVER: Need = ()
 
 #: Beyond these a need becomes a weaker one.
 _MOST_TERMS, _MOST_LITERALS = 4, 6
+_MOST_TERMS_MEANWHILE = 16
 #: Branches around a use that are looked at.
 _MOST_BRANCHES = 8
 #: Instructions that may be copied to know a condition earlier.
@@ -61,10 +62,17 @@ def either(terms: Iterable[Term]) -> Need:
     result: list[Term] = []
     for term in terms:
         _add(result, term)
-    if len(result) <= _MOST_TERMS:
-        return tuple(result)
-    common = set(result[0]).intersection(*result[1:])
-    return (tuple(x for x in result[0] if x in common),)
+        if len(result) > _MOST_TERMS_MEANWHILE:
+            result = [_common(result)]
+        if result == [()]:
+            break
+    return tuple(result) if len(result) <= _MOST_TERMS else (_common(result),)
+
+
+def _common(terms: list[Term]) -> Term:
+    """What all of them say."""
+    common = set(terms[0]).intersection(*terms[1:])
+    return tuple(x for x in terms[0] if x in common)
 
 
 def _add(terms: list[Term], term: Term) -> None:
@@ -161,8 +169,12 @@ class Needs:
     def is_known_in(self, value: Instr, block: Block) -> bool:
         """Whether a value that could be computed in a block is computed there, or above."""
         assert value.block is not None
-        first, last = self.span[value.block]
-        return first <= self.span[block][1] <= last
+        return self.dominates(value.block, block)
+
+    def dominates(self, a: Block, b: Block) -> bool:
+        """Whether `a` dominates `b` (a block dominates itself)."""
+        first, last = self.span[a]
+        return first <= self.span[b][1] <= last
 
     def made_of(self, value: Instr, block: Block) -> list[Instr]:
         """What a value that could be computed in a block is made of that is known there."""
