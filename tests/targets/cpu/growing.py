@@ -113,6 +113,11 @@ _repeated("flags", "int f@ = f == @ ? f + 1 : f; f = f@; x += f;", "int f = lane
 
 # ------------------------------------------------------------------------------------- memory
 
+_repeated(
+    "stray_loads", "{ float v = a[at + @]; v = v * v + v; x += at + @ < n && at > @ ? v : 1; }"
+)
+_repeated("stray_value", "if (at == @) y += v; x = h > @u ? x - y : v;", "float v = a[at];")
+
 _repeated("loads_and_stores", "out[i + @ * 64] = a[i + @ * 64] * x;")
 _repeated("loads_of_rows", "x += a[i * 4 + @];")
 _repeated("stores_of_rows", "out[i * 8 + @] = x * @.0f;")
