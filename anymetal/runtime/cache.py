@@ -122,11 +122,6 @@ def remove(key: str, suffix: str = ".so") -> None:
         files.remove(directory / _ENTRIES / f"{key}{suffix}")
 
 
-def table(name: str) -> Path:
-    """Where a measured table of this name is kept."""
-    return cache_directory() / _TABLES / name
-
-
 def entries() -> list[Entry]:
     """All that `get` would find, with contents unread."""
     return _listed(_ENTRIES)

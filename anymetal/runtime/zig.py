@@ -5,7 +5,6 @@ Starting them costs tens of milliseconds, so nothing here runs when the cache ha
 
 from __future__ import annotations
 
-import fcntl
 import functools
 import importlib.util
 import os
@@ -88,6 +87,8 @@ class Files:
 
 def in_memory(content: bytes) -> int:
     """A descriptor of a file with this content, to be read from its beginning."""
+    import fcntl  # not needed by who finds all in the cache
+
     made = os.memfd_create("anymetal")
     # Never the number of a standard stream, of which some programs have closed theirs.
     descriptor: int = fcntl.fcntl(made, fcntl.F_DUPFD_CLOEXEC, 3)
