@@ -29,6 +29,8 @@ class Code:
         #: What a launch has to know of it: what it is certain to store (simd/certain.py), or, of a
         #: checked build, what it asks (passes/checked.py).
         self.notes = self._text("am_notes")
+        #: Whether its results may depend on the order of threadgroups (simd/ordered.py).
+        self.order_counts = bool(self._text("am_order"))
 
     def _text(self, name: str) -> str:
         pointer = ctypes.c_char_p.from_address(dlsym(self._handle, name))

@@ -62,6 +62,7 @@ struct Call {
   int32_t signal;         // out: what stopped a launch with status FAULT
   uint64_t address;       // out: where, for SIGSEGV and SIGBUS; 0 if the machine does not say
   int32_t interruptible;  // Ctrl-C stops it though it does not run on the main thread
+  int32_t ordered;        // one thread runs all groups, from the first to the last
 };
 
 // What the pool offers: `am_run` runs a launch to its end; `am_watch`, on the main thread, lets

@@ -346,7 +346,7 @@ int32_t am_run(Call* call) {
   if (self->main_thread) stand_in_front();
   if (call->interruptible || limit) call_the_watch();
 
-  bool divisible = call->groups > 1 && wanted_workers > 0;
+  bool divisible = call->groups > 1 && wanted_workers > 0 && !call->ordered;
   bool small = call->group_time > 0 && call->group_time * call->groups < worth_sharing();
   if (divisible && !small) share(job);
   Effort effort = take_part(job, self, divisible && small);

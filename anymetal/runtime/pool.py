@@ -5,6 +5,8 @@ wrong; this file describes launches to it and turns its answers into exceptions.
 
     ANYMETAL_NUM_THREADS   threads that run kernels, the calling one included (default: as many as
                            processors that this process may use)
+    ANYMETAL_DETERMINISTIC 1: kernels with atomic operations on device memory run on one thread, so
+                           that their results are the same each time (default: 0)
     ANYMETAL_TIME_LIMIT    seconds after which a launch is stopped (default: none)
 """
 
@@ -58,6 +60,7 @@ class Call(ctypes.Structure):
         ("signal", ctypes.c_int32),
         ("address", ctypes.c_uint64),
         ("interruptible", ctypes.c_int32),
+        ("ordered", ctypes.c_int32),
     ]
 
 
@@ -72,6 +75,7 @@ class Pool:
         except OSError as error:
             raise ToolchainError(f"cannot load the thread pool: {error}. {NO_CODE}") from error
         self.threads = _wanted_threads()
+        self.deterministic = _wants_determinism()
         #: Binds arrays (see arrays.cpp); needs the GIL.
         self.bind = with_gil.am_bind
         self.bind.restype = ctypes.c_int64
@@ -182,6 +186,13 @@ def _built() -> bytes:
         return bytes(helpers.do("anymetal.runtime.zig:native_library", _FOLDER, _UNITS))
     except helpers.Ended as end:
         raise ToolchainError(f"the thread pool cannot be built: {end}") from None
+
+
+def _wants_determinism() -> bool:
+    text = os.environ.get("ANYMETAL_DETERMINISTIC") or "0"
+    if text not in ("0", "1"):
+        raise ValueError(f"ANYMETAL_DETERMINISTIC must be 0 or 1, not {text!r}")
+    return text == "1"
 
 
 def _wanted_threads() -> int:

@@ -84,6 +84,7 @@ std::unique_ptr<const Program> program_of(const nb::object& given) {
   copy_numbers(given.attr("group"), program->call.launch.group);
   copy_numbers(given.attr("groups"), program->call.launch.groups);
   program->call.groups = number("total_groups");
+  program->call.ordered = nb::cast<bool>(given.attr("ordered"));
   program->buffers = number("buffers");
   program->slots = nb::cast<std::vector<size_t>>(given.attr("slots"));
   program->covered = nb::cast<std::vector<uint64_t>>(given.attr("covered"));

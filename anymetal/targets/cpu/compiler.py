@@ -43,6 +43,7 @@ from anymetal.simd.coroutine import DECLARATIONS
 from anymetal.simd.exclusive import locking
 from anymetal.simd.gang import GangFunction
 from anymetal.simd.log import LOG, kernel_name
+from anymetal.simd.ordered import depends_on_order
 from anymetal.simd.regions import BARRIER, RegionTree
 from anymetal.simd.shape import Launch, Shapes
 from anymetal.simd.values import buffer_name
@@ -88,8 +89,9 @@ def compile_kernel(
     source: KernelSource, variant: Variant, stages: Stages | None = None, raw: str | None = None
 ) -> bytes:
     """An object file that exports `am_entry`, and as `am_notes` what the launch has to know of it:
-    its certain stores (certain.py), or, of a checked build, what it asks (checked.py). `stages` is
-    told how things go. `raw` is what Clang makes of the kernel, if it was asked before.
+    its certain stores (certain.py), or, of a checked build, what it asks (checked.py); `am_order`
+    says whether the order of threadgroups counts (ordered.py). `stages` is told how things go.
+    `raw` is what Clang makes of the kernel, if it was asked before.
 
     Raises MetalCompileError for errors in the Metal text, KernelLoadError for too much threadgroup
     memory, UnsupportedFeatureError for what the CPU target lacks, CompilerError for our defects.
@@ -100,8 +102,10 @@ def compile_kernel(
             machine = machine_for(variant.cpu)
         program = thread_program(source, large=variant.large, stages=stages, raw=raw)
         stages.made("thread program", lambda: print_program(program))
+        order = _constant("am_order", "counts" if depends_on_order(program) else "")
         notes = checked.run(program) if variant.checked else certain_stores(program)
-        text = vector_ir(program, variant, machine, stages) + _constant("am_notes", notes)
+        text = vector_ir(program, variant, machine, stages)
+        text += _constant("am_notes", notes) + order
         return assemble(text, machine, stages)
     except Problem as problem:
         raise CompilerError(source.name, str(problem)) from problem

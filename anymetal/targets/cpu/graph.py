@@ -34,6 +34,7 @@ class Recipe(NamedTuple):
     slots: list[int]  #: position of each array among the buffers: inputs, then outputs
     infos: list[tuple[int, int, int]]  #: kind (`KINDS`), input, position among the buffers
     covered: list[int]  #: of each output, how many bytes are certain to be stored
+    ordered: bool  #: whether one thread must run all threadgroups in their order
     report: Callable[[int, int, list[tuple[tuple[int, ...], int]], bool], None] | None = None
     """Of a checked build: tells of accesses that strayed (faults.py)."""
 

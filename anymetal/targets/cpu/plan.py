@@ -47,6 +47,7 @@ class Plan:
         #: Loaded as long as there is a plan, here or (see graph.py) in the bridge.
         self._code = code_of(source, variant)
         self._pool: Pool = pool()
+        self._ordered = self._code.order_counts and self._pool.deterministic
         parameters = list(enumerate(source.parameters))
         self._buffers = len(parameters)
         self._slots = [
@@ -74,6 +75,7 @@ class Plan:
             self._slots,
             [(KINDS[p.kind], p.argument, slot) for slot, p in self._infos],
             self._covered,
+            self._ordered,
         )
 
     def run(self, bound: list[Exporter], contiguous: bool) -> None:
@@ -104,6 +106,7 @@ class Plan:
         call.group[:] = self._group
         call.groups[:] = self._groups
         call.total_groups = prod(self._groups)
+        call.ordered = self._ordered
         return Description(call, ctypes.addressof(call), arguments)
 
     def _numbers(
