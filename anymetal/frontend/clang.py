@@ -78,7 +78,7 @@ def compile_to_ir(source: KernelSource) -> str:
     source, ir = _compiled(constants.in_functions(source))
     toolchain.check_versions(_version_in(ir))
     restrictions.check(source, ir)
-    return ir
+    return restrictions.untangled(source, ir)
 
 
 def preprocess(source: KernelSource, text: str) -> str:

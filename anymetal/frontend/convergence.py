@@ -164,7 +164,7 @@ def _with_ways_back(function: Function, ways: list[tuple[str, str]]) -> str:
             f"am.rest.{number}:\n{blocks[block][at:]}"
         )
         renamed[block] = f"am.rest.{number}"
-    text = "".join(f"{name}:\n{body}" for name, body in blocks.items())
+    text = function.changed(blocks).text
     for block, name in renamed.items():
         text = re.sub(rf"(\[ [^][]*, )%{re.escape(block)} \]", rf"\1%{name} ]", text)
-    return f"{function.head}\n{text}"
+    return text

@@ -110,6 +110,11 @@ class Function:
         table = LineTable(text)
         return [Function(match[0], table) for match in _FUNCTION.finditer(text)]
 
+    def changed(self, blocks: dict[str, str]) -> Function:
+        """The function with other blocks."""
+        body = "".join(f"{name}:\n{text}" if name else text for name, text in blocks.items())
+        return Function(f"{self.head}\n{body}", self._table)
+
     def levels(self, entry: str) -> Iterator[Level]:
         return self._table.levels(entry)
 

@@ -16,6 +16,7 @@ from anymetal.errors import AnyMetalError, MetalCompileError, UnsupportedFeature
 from anymetal.frontend import constants
 from anymetal.frontend.forbidden import Finding, reason_for
 from anymetal.frontend.places import Places, parts
+from anymetal.frontend.reducible import Tangled, reducible
 from anymetal.frontend.tokens import Token, tokenize
 from anymetal.frontend.unit import KERNEL_SYMBOL
 from anymetal.ir.calls import is_known, plain_name
@@ -74,6 +75,21 @@ def check(source: KernelSource, ir: str) -> None:
                 "the value of a constant expression here is undefined: it divides by zero, shifts "
                 "by more bits than there are, or is too large for its type",
             )
+
+
+def untangled(source: KernelSource, ir: str) -> str:
+    """The raw IR without loops that are entered in several places.
+
+    Raises UnsupportedFeatureError for one that cannot be taken apart.
+    """
+    try:
+        return reducible(ir)
+    except Tangled as tangled:
+        place = Places(source, ir).name(f"!{tangled.place}")
+        raise UnsupportedFeatureError(
+            f"{place}a `switch` that jumps into this loop is not supported. Write the first "
+            "iteration in front of the loop."
+        ) from None
 
 
 def _follow(
