@@ -49,7 +49,7 @@ def _expected(size: int, threads: int, x: Array) -> Array:
     return total
 
 
-def _on_small_stack(work: Callable[[], None]) -> None:
+def _on_small_stack(work: Callable[[], None], size: int = _STACK) -> None:
     """Does it on a thread with little stack, which is the only one: one threadgroup at a time."""
     failed: list[BaseException] = []
 
@@ -59,7 +59,7 @@ def _on_small_stack(work: Callable[[], None]) -> None:
         except BaseException as error:
             failed.append(error)
 
-    before = threading.stack_size(_STACK)
+    before = threading.stack_size(size)
     try:
         thread = threading.Thread(target=run)
         thread.start()
@@ -142,3 +142,17 @@ def test_more_than_the_limit_is_an_error_that_names_the_array() -> None:
     assert "allowed (1048576)" in str(caught.value)
     assert "`own` (1048580 bytes, first used at k: source:4:" in str(caught.value)
     compiler.thread_program(_source(1 << 18, barrier=False))
+
+
+def test_a_thread_with_too_little_stack_is_told_so() -> None:
+    """What lies on the stack needs some: 60 KB of arrays, on a thread that has 64."""
+    x, out = np.zeros(32, np.float32), np.zeros(32, np.float32)
+    source = _source(480, barrier=False)
+
+    def launch() -> None:
+        CpuTarget().run_in_place(source, [x, out], (32, 1, 1), (32, 1, 1))
+
+    launch()  # which compiles
+    with pytest.raises(KernelLoadError, match="needs more stack than the thread that ran it has"):
+        _on_small_stack(launch, 64 << 10)
+    launch()
