@@ -13,7 +13,7 @@ from anymetal.targets.cpu import compiler
 from anymetal.testing.metal_case import MetalCase, parse, run
 
 _FOLDER = Path(__file__).parent / "kernels"
-_CASES = [parse(path) for path in sorted(_FOLDER.rglob("*.metal"))]
+CASES = [parse(path) for path in sorted(_FOLDER.rglob("*.metal"))]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -25,13 +25,15 @@ def checked() -> Iterator[None]:
         yield
 
 
+def case_name(case: MetalCase, dtype: str) -> str:
+    return "-".join(filter(None, (str(case.path.relative_to(_FOLDER)), dtype)))
+
+
 @pytest.mark.parametrize(
     ("case", "dtype"),
     [
-        pytest.param(
-            case, dtype, id="-".join(filter(None, (str(case.path.relative_to(_FOLDER)), dtype)))
-        )
-        for case in _CASES
+        pytest.param(case, dtype, id=case_name(case, dtype))
+        for case in CASES
         for dtype in case.dtypes
     ],
 )

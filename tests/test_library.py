@@ -16,6 +16,7 @@ from anymetal import targets
 from anymetal.errors import (
     KernelLaunchError,
     KernelLoadError,
+    KernelMemoryError,
     MetalCompileError,
     UnsupportedFeatureError,
 )
@@ -370,3 +371,25 @@ def test_fast_math() -> None:
     for mode, expected in (("fast", 1), ("safe", 0)):
         library = anymetal.metal_library(text, compile_options={"math_mode": mode})
         assert library.k(((1,), mx.int32), grid=1, threadgroup=1)[0].item() == expected
+
+
+@pytest.mark.parametrize("mode", ["", "recover", "raise"])
+def test_a_fault_is_an_error_that_names_the_place(mode: str, monkeypatch: Any) -> None:
+    """It does not run again: what it writes to has changed. Copies of that tell what strays."""
+    monkeypatch.setenv("ANYMETAL_FAULTS", mode)
+    library = anymetal.metal_library(
+        HEAD + "kernel void spread(device const float* a, device float* b, constant long& far,\n"
+        "                   uint2 p [[thread_position_in_grid]]) {\n"
+        "  b[p.x] = b[p.x] + a[p.y == 1 && p.x == 3 ? far : p.x];\n"
+        "}\n"
+    )
+    a, b = np.arange(6, dtype=np.float32), np.ones((2, 3), np.float32)
+    text = (
+        r"kernel `spread`: `a` has 6 elements; thread \(3, 1, 0\) of threadgroup \(0, 1, 0\) read "
+        rf"element {1 << 43} at metal_library:5:\d+. In all, 1 read .*other arrays may be damaged"
+    )
+    for written in (b, mx.array(b)):
+        for _ in range(2):
+            with pytest.raises(KernelMemoryError, match=text):
+                library.spread(a, written, 1 << 43, grid=(6, 2), threadgroup=(6, 1))
+            library.spread(a, written, 0, grid=(6, 2), threadgroup=(6, 1))

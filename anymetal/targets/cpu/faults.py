@@ -14,7 +14,7 @@ import os
 import warnings
 from collections.abc import Sequence
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import mlx.core as mx
 
@@ -84,12 +84,12 @@ class CheckedPlan(Plan):
     ) -> None:
         super().__init__(source, grid, threadgroup, width, large)
         x, y, z = map(min, threadgroup, grid)
-        self._report = Report(source, self._code.notes, self._slots, (x, y, z))
+        self.report = Report(source, self._code.notes, self._slots, (x, y, z))
         self.strayed = False  #: in any launch so far
 
     def recipe(self) -> Recipe:
         """As of any plan, with what tells of accesses that strayed."""
-        return super().recipe()._replace(report=self._report.at)
+        return super().recipe()._replace(report=self.report.at)
 
     def _describe(self) -> Description:
         description = super()._describe()
@@ -105,7 +105,25 @@ class CheckedPlan(Plan):
             self.strayed = True
             arrays = [array for array in bound if isinstance(array, mx.array)]
             shaped = [Shaped(array.shape, array.itemsize) for array in arrays]
-            self._report(strays, description.arguments.extents, shaped)
+            self.report(strays, description.arguments.extents, shaped)
+
+
+def diagnosis(
+    source: KernelSource, arrays: Sequence[Exporter], key: tuple[Extent, Extent, int, int]
+) -> KernelMemoryError | None:
+    """What strayed in a launch on arrays that exist, as far as another one on copies of them tells.
+
+    The arrays are as the kernel has left them when it faulted.
+    """
+    plan = CheckedPlan(source, *key)
+    plan.report.always_refuses = True
+    try:
+        copies: list[Exporter] = [mx.from_dlpack(cast(Any, a), copy=True) for a in arrays]
+        plan.run(copies, True)
+    except KernelMemoryError as found:
+        if plan.strayed:
+            return found
+    return None
 
 
 class Report:
@@ -118,11 +136,13 @@ class Report:
         self._notes = notes
         self._slots = slots
         self._threadgroup = threadgroup
+        self.always_refuses = False  #: because there is no result that could be used
 
     def __call__(self, strays: Strays, extents: Extents, bound: Sequence[Shaped]) -> None:
         """Warns, or raises KernelMemoryError. `bound`: the inputs, then the outputs."""
         asked = mode()
-        if asked == "raise" or (strays.writes.count and asked != "recover"):
+        refused = asked == "raise" or (strays.writes.count and asked != "recover")
+        if refused or self.always_refuses:
             raise KernelMemoryError(self._text(strays, extents, bound, refused=True))
         self._warn(strays, extents, bound)
 
@@ -174,15 +194,17 @@ class Report:
         kinds = [(strays.reads.count, "read"), (strays.writes.count, "write")]
         counts = " and ".join(f"{n} {word}{'s' if n > 1 else ''}" for n, word in kinds if n)
         end = (
-            "its outputs must not be used. ANYMETAL_FAULTS=recover goes on all the same: reads "
-            "give 0, writes do nothing."
+            "other arrays may be damaged."
+            if self.always_refuses
+            else "its outputs must not be used, and other arrays may be damaged. With "
+            "ANYMETAL_FAULTS=recover such reads give 0, and such writes do nothing."
             if refused
             else "reads gave 0 and writes did nothing, as with robust buffer access on a GPU. "
             "ANYMETAL_FAULTS=raise makes this an error."
         )
         return (
             f"kernel `{self._source.name}`: {self._what(first, extents, bound)}. In all, {counts} "
-            f"of this launch lay outside of their arrays; {end}"
+            f"of this launch lay outside of arrays; {end}"
         )
 
     # -- one access -------------------------------------------------------------------------

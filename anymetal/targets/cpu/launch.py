@@ -142,7 +142,13 @@ class CpuTarget:
         if 0 in grid or 0 in threadgroup:
             return
         large = max((array.nbytes for array in arrays), default=0) // _LARGE
-        self._plan(source, grid, threadgroup, large).run(list(arrays), True)
+        try:
+            self._plan(source, grid, threadgroup, large).run(list(arrays), True)
+        except KernelMemoryError as fault:
+            from anymetal.targets.cpu.faults import diagnosis
+
+            found = diagnosis(source, list(arrays), _key(grid, threadgroup, large))
+            raise found or fault from None
 
     def _plan(self, source: KernelSource, grid: Extent, threadgroup: Extent, large: int) -> Plan:
         plans, key = self._plans.of(source), _key(grid, threadgroup, large)
