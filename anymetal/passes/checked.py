@@ -5,10 +5,12 @@ dropped, and an atomic operation does nothing and gives 0; of a vector, each com
 itself. An access keeps its place in the program: only its pointer is exchanged, for one to zeros or
 to a place that nobody reads. Where that happens a call tells it (simd/strays.py).
 
-A pointer may lead anywhere in the array that it comes from, and nowhere else. Where it may come
-from several, a number that goes along with it says from which. A pointer out of memory may lead
-into any of them. How large buffers are is known at the launch: the program takes two more
-arguments, the extents of the others (`am_extent` in runtime/launch.h) and the record of strays.
+A pointer may lead anywhere in the array that it comes from, and nowhere else. So beside each
+pointer goes its distance from the beginning of the array, and where that may be one of several, the
+number of the array. (Differences of addresses would do, but LLVM 22 fails on some of vectors.) A
+pointer out of memory may lead into any array. How large buffers are is known at the launch: the
+program takes two more arguments, the extents of the others (`am_extent` in runtime/launch.h) and
+the record of strays.
 """
 
 from __future__ import annotations
@@ -79,7 +81,9 @@ class _Checks:
         self.sizes: dict[Value, Value] = {}
         self.limits: dict[tuple[Value, int], Value] = {}
         self.origins = _origins(program, self.number)
-        self.owners: dict[Value, Value] = {}  #: where the origin of a pointer is known when running
+        self.escaping = self._escaping()
+        self.owners: dict[Value, Value] = {}  #: of pointers that may come from several arrays
+        self.distances: dict[Value, Value] = {}
         self.zeros = Global(t.PTR, "@am.zeros", t.Array(_WIDEST, t.I8), _WIDEST, _ZEROS)
         self.sink = Instr(t.PTR, "alloca", [], (t.Array(_WIDEST, t.I8), _WIDEST))
 
@@ -90,15 +94,27 @@ class _Checks:
             before, block.instrs = block.instrs, []
             for instr in before:
                 _Access(self, block, instr).emit()
-        for value, owner in self.owners.items():
-            if isinstance(value, Instr) and value.op == "phi" and isinstance(owner, Instr):
-                owner.operands = [self.owner(v) for v in value.operands]
+        for known, of in ((self.owners, self.owner), (self.distances, self.distance)):
+            for pointer, beside in list(known.items()):
+                if isinstance(pointer, Instr) and pointer.op == "phi":
+                    assert isinstance(beside, Instr)
+                    beside.operands = [of(value) for value in pointer.operands]
         entry = program.blocks[0]
         entry.instrs[:0] = [self.sink, *self.prelude]
         for instr in (self.sink, *self.prelude):
             instr.block = entry
         program.args += [self.extents, self.record]
         program.globals[self.zeros.name] = self.zeros
+
+    def _escaping(self) -> set[Value]:
+        """Private arrays of which a pointer is in memory: one out of memory may lead there."""
+        return {
+            self.places[number]
+            for instr in self.program.instructions()
+            if instr.op == "store" and instr.operands[0].type.is_ptr
+            for number in self.origins_of(instr.operands[0])
+            if number < len(self.places) and isinstance(self.places[number], Instr)
+        }
 
     # -- once for the program -------------------------------------------------------------
 
@@ -112,8 +128,7 @@ class _Checks:
         if place not in self.begins:
             address = self.once(t.I64, "ptrtoint", [place])
             if isinstance(place, Argument):
-                before = self._extent(place, 0)
-                address = self.once(t.I64, "sub", [address, before])
+                address = self.once(t.I64, "sub", [address, self.distance(place)])
             self.begins[place] = address
         return self.begins[place]
 
@@ -155,6 +170,14 @@ class _Checks:
             pointer = pointer.operands[0]
         return self.owners[pointer]
 
+    def distance(self, pointer: Value) -> Value:
+        """How far a pointer is from the beginning of its array, or from null."""
+        if isinstance(pointer, Argument):
+            if pointer not in self.distances:
+                self.distances[pointer] = self._extent(pointer, 0)
+            return self.distances[pointer]
+        return self.distances.get(pointer, _i64(0))
+
     def origins_of(self, pointer: Value) -> frozenset[int]:
         """The numbers of the arrays that it may come from."""
         if pointer in self.number:
@@ -185,9 +208,9 @@ class _Access:
                 self._block()
             case _:
                 self.block.append(instr)
-        if instr.op == "alloca":  # its address is known from here on
+        if instr in self.c.escaping:  # its address is known from here on
             self.c.begins[instr] = self._add(t.I64, "ptrtoint", [instr])
-        if instr.type.is_ptr and len(self.c.origins_of(instr)) > 1:
+        if instr.type.is_ptr and ANYWHERE not in self.c.origins_of(instr):
             self._follow()
 
     # -- accesses -------------------------------------------------------------------------
@@ -251,43 +274,42 @@ class _Access:
         """Whether an access is outside of all arrays that it may be in; and where it begins, from
         the beginning of its array on. `size`: its bytes, if known when compiling."""
         origins = sorted(self.c.origins_of(pointer))
-        address = self._add(t.I64, "ptrtoint", [pointer])
-        if origins == [NOWHERE]:
-            return Const(t.I1, "true"), address
         if origins == [ANYWHERE]:
-            bad: Value = Const(t.I1, "true")
-            for place in self.c.places:
-                if place in self.c.begins or isinstance(place, (Argument, Global)):
-                    here, _ = self._beyond(address, self.c.begin(place), place, length, size)
-                    bad = self._add(t.I1, "and", [bad, here])
-            return bad, address
+            return self._outside_of_all(pointer, length, size)
+        position = self.c.distance(pointer)
+        if origins == [NOWHERE]:
+            return Const(t.I1, "true"), position
         owner = self.c.owner(pointer)
         places = [self.c.places[n] for n in origins if n != NOWHERE]
-        bad, position = self._beyond(address, self.c.begin(places[0]), places[0], length, size)
+        bad: Value = self._beyond(position, places[0], length, size)
         for place in places[1:]:
             is_it = self._add(t.I1, "icmp", [owner, _i32(self.c.number[place])], "eq")
-            here, at = self._beyond(address, self.c.begin(place), place, length, size)
+            here = self._beyond(position, place, length, size)
             bad = self._add(t.I1, "select", [is_it, here, bad])
-            position = self._add(t.I64, "select", [is_it, at, position])
         if NOWHERE in origins:
             is_it = self._add(t.I1, "icmp", [owner, _i32(NOWHERE)], "eq")
             bad = self._add(t.I1, "select", [is_it, Const(t.I1, "true"), bad])
-            position = self._add(t.I64, "select", [is_it, address, position])
         return bad, position
 
-    def _beyond(
-        self, address: Value, begin: Value, place: Value, length: Value, size: int
-    ) -> tuple[Value, Value]:
-        """The same for one array."""
-        position = self._add(t.I64, "sub", [address, begin])
+    def _outside_of_all(self, pointer: Value, length: Value, size: int) -> tuple[Value, Value]:
+        address = self._add(t.I64, "ptrtoint", [pointer])
+        bad: Value = Const(t.I1, "true")
+        for place in self.c.places:
+            if place in self.c.begins or not isinstance(place, Instr):
+                position = self._add(t.I64, "sub", [address, self.c.begin(place)])
+                here = self._beyond(position, place, length, size)
+                bad = self._add(t.I1, "and", [bad, here])
+        return bad, address
+
+    def _beyond(self, position: Value, place: Value, length: Value, size: int) -> Instr:
+        """Whether an access that begins so far from the beginning of an array leaves it."""
         if size:
-            limit = self.c.limit(place, size)
-            return self._add(t.I1, "icmp", [position, limit], "uge"), position
+            return self._add(t.I1, "icmp", [position, self.c.limit(place, size)], "uge")
         total = self.c.size(place)
         long = self._add(t.I1, "icmp", [length, total], "ugt")
         last = self._add(t.I64, "sub", [total, length])
         late = self._add(t.I1, "icmp", [position, last], "ugt")
-        return self._add(t.I1, "select", [long, Const(t.I1, "true"), late]), position
+        return self._add(t.I1, "select", [long, Const(t.I1, "true"), late])
 
     def _tell(self, bad: Value, position: Value, pointer: Value, action: str, size: int) -> None:
         loc = self.instr.loc
@@ -296,17 +318,36 @@ class _Access:
         operands = [bad, position, self.c.owner(pointer), number, self.c.record]
         self._add(t.VOID, "call", operands, STRAY)
 
-    # -- pointers into several arrays --------------------------------------------------------
+    # -- what goes along with a pointer ------------------------------------------------------
 
     def _follow(self) -> None:
-        """Lets the number of the array go along with a pointer."""
         instr = self.instr
-        if instr.op == "phi":
-            self.c.owners[instr] = self._add(t.I32, "phi", [], list(instr.arg))
+        several = len(self.c.origins_of(instr)) > 1
+        if instr.op == "phi":  # what comes in is not all known yet
+            self.c.distances[instr] = self._add(t.I64, "phi", [], list(instr.arg))
+            if several:
+                self.c.owners[instr] = self._add(t.I32, "phi", [], list(instr.arg))
         elif instr.op == "select":
-            condition, yes, no = instr.operands
-            ways = [self.c.owner(yes), self.c.owner(no)]
-            self.c.owners[instr] = self._add(t.I32, "select", [condition, *ways])
+            condition, *ways = instr.operands
+            distances = [self.c.distance(way) for way in ways]
+            self.c.distances[instr] = self._add(t.I64, "select", [condition, *distances])
+            if several:
+                owners = [self.c.owner(way) for way in ways]
+                self.c.owners[instr] = self._add(t.I32, "select", [condition, *owners])
+        elif instr.op == "gep":
+            self.c.distances[instr] = self._moved(self.c.distance(instr.operands[0]))
+        elif instr.op == "freeze":
+            self.c.distances[instr] = self.c.distance(instr.operands[0])
+
+    def _moved(self, distance: Value) -> Value:
+        """A distance, and that by which a gep goes on."""
+        *scales, offset = self.instr.arg
+        for index, scale in zip(self.instr.operands[1:], scales, strict=True):
+            if index.type != t.I64:
+                index = self._add(t.I64, "sext", [index])
+            step = self._add(t.I64, "mul", [index, _i64(scale)]) if scale != 1 else index
+            distance = self._add(t.I64, "add", [distance, step])
+        return self._add(t.I64, "add", [distance, _i64(offset)]) if offset else distance
 
     def _add(self, type_: t.Type, op: str, operands: list[Value], arg: object = None) -> Instr:
         return self.block.append(Instr(type_, op, operands, arg, loc=self.instr.loc))
