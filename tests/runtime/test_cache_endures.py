@@ -155,7 +155,8 @@ def test_damaged_files(directory: Path, built_bridge: Path, runs: int, each: int
     assert process.communicate(timeout=300)[0] == "right\n"
     for _ in range(runs):
         entries = cache.entries()
-        assert len(entries) == 6  # the bridge, the pool, MLX's and our headers, two kernels
+        # The bridge, the pool and two kernels; MLX's headers and ours if something was compiled.
+        assert len(entries) >= 4
         for number in range(each):
             path = chance.choice(entries).path
             if number % 4 == 3:
@@ -166,6 +167,7 @@ def test_damaged_files(directory: Path, built_bridge: Path, runs: int, each: int
         said, told = process.communicate(timeout=300)
         assert (process.returncode, said) == (0, "right\n"), told
         assert told == "" or told.startswith("AnyMetal builds its bridge to MLX, once"), told
+        cache.verify()  # removes what nobody has asked for
         assert_in_order(directory, leftovers=False)
 
 
