@@ -369,6 +369,21 @@ def test_calls_do_not_wait_for_the_build(built_bridge, compiler, monkeypatch, tm
     assert calls.read_text() == "called\n"
 
 
+def test_a_build_that_ends_without_a_word_is_tried_twice(compiler, monkeypatch):
+    calls = compiler("exit 1")
+    real, started = loader._start_build, []
+
+    def start(program: str, lock: int) -> int:
+        started.append(program)
+        return real("/bin/false", lock)
+
+    monkeypatch.setattr(loader, "_start_build", start)
+    fresh = loader.Bridge()
+    for _ in range(3):
+        assert fresh.native() is None
+    assert len(started) == 2 and calls.read_text() == ""
+
+
 def test_something_in_the_place_of_the_lock(built_bridge, compiler, tmp_path):
     calls = compiler(copying(built_bridge))
     (tmp_path / "cache" / "bridge.lock" / "folder").mkdir(parents=True)
@@ -453,8 +468,7 @@ def test_a_killed_build_leaves_nothing(built_bridge, compiler, monkeypatch, tmp_
     os.kill(fresh._builder, signal.SIGKILL)
     assert processes_of(tmp_path) == []
     works.touch()
-    monkeypatch.setenv("ANYMETAL_BRIDGE", "wait")
-    assert loader.Bridge().native() is not None
+    assert fresh.require() is not None
     assert calls.read_text() == "called\ncalled\n"
     monkeypatch.setattr("tempfile.tempdir", None)
     scratch.sweep()

@@ -41,6 +41,7 @@ class Bridge:
         self._native: Native | None = None
         self._builder: int | None = None
         self._next_look = 0.0
+        self._attempts = 2  #: a build may be killed, or its result removed at once
 
     def native(self) -> Native | None:
         """The extension; None as long as there is no bridge."""
@@ -76,8 +77,10 @@ class Bridge:
         """True when there is nothing more to hope for, or to do."""
         if _mode() == "0":
             return True
-        if self._builder is not None and not _ended(self._builder, wait):
-            return False
+        if self._builder is not None:
+            if not _ended(self._builder, wait):
+                return False
+            self._builder = None
         from anymetal.runtime.bridge.native import Unusable
         from anymetal.runtime.bridge.recipe import Missing, recipe
 
@@ -87,7 +90,7 @@ class Bridge:
         try:
             wanted = recipe()
             found = wanted.library()
-            if found is None and self._builder is None and not wanted.is_given_up():
+            if found is None and self._attempts and not wanted.is_given_up():
                 return self._start(wanted, wait)
             if found is not None:
                 self._native = _loaded(found)
@@ -110,6 +113,7 @@ class Bridge:
             if wanted.library() is None and not wanted.is_given_up():
                 if failure := wanted.failure():
                     _tell(f"its build failed before ({failure.path}) and is tried again")
+                self._attempts -= 1
                 if program is None:
                     self._native = _built_here(wanted)
                     return True
