@@ -15,6 +15,8 @@ from anymetal.simd.accesses import Accesses
 from anymetal.simd.atomics import Atomics
 from anymetal.simd.contiguity import Contiguity
 from anymetal.simd.masks import Mask, Masks
+from anymetal.simd.parts import Parts
+from anymetal.simd.private import Interleaved
 from anymetal.simd.values import Values
 from anymetal.simd.ways import Way, access_way
 from anymetal.simd.writer import Writer
@@ -25,14 +27,15 @@ class Memory:
 
     def __init__(
         self, writer: Writer, values: Values, masks: Masks, private: dict[Value, Instr],
-        arrays: dict[Instr, tuple[str, int]], accesses: Accesses, contiguity: Contiguity,
+        arrays: dict[Instr, Interleaved], accesses: Accesses, contiguity: Contiguity,
         atomics: Atomics, streams: set[Instr], few: dict[Instr, list[int]],
     ) -> None:  # fmt: skip
         self.w = writer
         self.v = values
         self.masks = masks
         self.private = private  #: pointers into interleaved arrays -> alloca
-        self.arrays = arrays  #: alloca -> (address of the interleaved array, element bytes)
+        self.arrays = arrays  #: the interleaved ones
+        self.parts = Parts(writer, masks, accesses)
         self.accesses = accesses
         self.contiguity = contiguity
         self.atomics = atomics
@@ -52,6 +55,10 @@ class Memory:
             self.v.define(instr, vector=self._load_few(instr, self.few[instr]))
         elif way is Way.TESTED:
             self.v.define(instr, vector=self._load_varying(instr.type, pointer, access, mask))
+        elif way is Way.PRIVATE_RUN:
+            array, offset = self.arrays[self.private[pointer]], self.v.scalar(pointer)
+            vector = self.parts.load(instr.type, array, offset, access.align, mask)
+            self.v.define(instr, vector=vector)
         else:
             address, consecutive = self._address(pointer, way)
             self.v.define(instr, vector=self._load(instr.type, address, consecutive, access, mask))
@@ -59,7 +66,7 @@ class Memory:
     def _address(self, pointer: Value, way: Way) -> tuple[str, bool]:
         """Address or addresses of the lanes' elements, and whether they lie side by side."""
         if pointer in self.private:
-            return self._private_address(pointer)
+            return self._private_addresses(pointer), False
         if way is Way.RUN:
             return self.v.scalar(pointer), True
         return self.v.vector(pointer), False
@@ -149,6 +156,10 @@ class Memory:
                 ),
             )
             return
+        if way is Way.PRIVATE_RUN:
+            array, offset = self.arrays[self.private[pointer]], self.v.scalar(pointer)
+            self.parts.store(value.type, name, array, offset, access.align, mask)
+            return
         address, consecutive = self._address(pointer, way)
         if instr in self.streams:
             self.accesses.stream(value.type, name, address, access.align, mask)
@@ -170,17 +181,18 @@ class Memory:
 
     # -- private arrays -------------------------------------------------------------------
 
-    def _private_address(self, pointer: Value) -> tuple[str, bool]:
-        """Address of the lanes' elements, and whether they lie side by side."""
-        base, size = self.arrays[self.private[pointer]]
-        shape = self.v.shape(pointer)
-        if shape.is_uniform:
-            offset = self.w.value(f"mul i64 {self.v.scalar(pointer)}, {self.w.width}")
-            return self.w.value(f"getelementptr i8, ptr {base}, i64 {offset}"), True
-        wide = self.w.vector(t.I64)
-        scaled = self.w.value(f"mul {wide} {self.v.vector(pointer)}, splat (i64 {self.w.width})")
-        offsets = self.w.value(f"add {wide} {scaled}, {self.w.lanes(t.I64, size)}")
-        return self.w.value(f"getelementptr i8, ptr {base}, {wide} {offsets}"), False
+    def _private_addresses(self, pointer: Value) -> str:
+        """Where an offset that differs between lanes leads in each lane's own space."""
+        array, wide = self.arrays[self.private[pointer]], self.w.vector(t.I64)
+        units, inside = self.v.vector(pointer), ""
+        if array.mixed:
+            inside = self.w.value(f"and {wide} {units}, splat (i64 {array.unit - 1})")
+            units = self.w.value(f"and {wide} {units}, splat (i64 {-array.unit})")
+        scaled = self.w.value(f"mul {wide} {units}, splat (i64 {self.w.width})")
+        offsets = self.w.value(f"add {wide} {scaled}, {self.w.lanes(t.I64, array.unit)}")
+        if inside:
+            offsets = self.w.value(f"add {wide} {offsets}, {inside}")
+        return self.w.value(f"getelementptr i8, ptr {array.address}, {wide} {offsets}")
 
     def private_offset(self, instr: Instr) -> None:
         """A gep into an interleaved array computes a byte offset in the lane's own space."""

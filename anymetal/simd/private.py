@@ -1,9 +1,10 @@
 """Private arrays: how they are stored, and where.
 
-Those that can be are stored lane-interleaved. Element i of lane l then lies at (i * width + l)
-elements: an access with a uniform index is one vector load or store. That needs all accesses to
-have one element size and no pointer to escape; any other private array keeps one ordinary copy per
-lane.
+Those that can be are stored lane-interleaved, in units of the largest element that is accessed.
+Unit i of lane l then lies at (i * width + l) units: an access with a uniform index is one vector
+load or store. What is smaller than a unit is a part of the vector's elements (fields of structs).
+That needs all accesses to stay within a unit and no pointer to escape; any other private array
+keeps one ordinary copy per lane.
 
 Small arrays lie on the stack. Those of all lanes, and of a team's SIMD-groups, together may take
 megabytes, but whoever calls a kernel may have a stack of a few hundred kilobytes. So large ones lie
@@ -13,6 +14,7 @@ do as well, but debuggers, profilers and fault handlers know only the one that a
 
 from __future__ import annotations
 
+from math import gcd
 from typing import NamedTuple
 
 from anymetal.ir import types as t
@@ -71,40 +73,56 @@ def interleaved_pointers(program: Program) -> dict[Value, Instr]:
 
 
 def _derived(alloca: Instr, users: dict[Value, list[Instr]]) -> list[Value] | None:
+    """The pointers into an array, if none escapes and no access can cross the end of a unit."""
     pointers: list[Value] = [alloca]
-    sizes: set[int] = set()
-    steps: list[int] = []
+    steps = {pointers[0]: 0}  #: what divides each pointer's offset; 0 stands for any number
+    types: set[t.Type] = set()
     for pointer in pointers:
         for user in users.get(pointer, []):
             if user.op == "gep" and user.operands[0] is pointer:
                 pointers.append(user)
-                steps.extend(user.arg)
-            elif user.op in LOADS:
-                sizes.add(user.type.size)
-            elif (
-                user.op == "store"
-                and user.operands[1] is pointer
-                and user.operands[0] is not pointer
-            ):
-                sizes.add(user.operands[0].type.size)
-            else:
+                steps[user] = gcd(steps[pointer], *user.arg)
+                continue
+            type_ = _accessed_type(user, pointer)
+            if type_ is None or steps[pointer] % type_.size:
                 return None
-    if len(sizes) != 1:
+            types.add(type_)
+    sizes = {type_.size for type_ in types}
+    if not sizes or alloca.arg[0].size % max(sizes):
         return None
-    (size,) = sizes
-    if any(step % size for step in steps) or alloca.arg[0].size % size:
-        return None
-    return pointers
+    # Parts of a unit are integers in between, which pointers cannot be.
+    return None if len(sizes) > 1 and any(type_.is_ptr for type_ in types) else pointers
+
+
+def _accessed_type(user: Instr, pointer: Value) -> t.Type | None:
+    """What an instruction loads or stores through a pointer, if it does nothing else with it."""
+    if user.op in LOADS:
+        return user.type
+    stores = user.op == "store" and user.operands[1] is pointer and user.operands[0] is not pointer
+    return user.operands[0].type if stores else None
+
+
+class Interleaved(NamedTuple):
+    """Where an array is, and the size of its units in bytes."""
+
+    address: str
+    unit: int
+    mixed: bool  #: some elements are smaller
 
 
 def interleaved_arrays(
     addresses: dict[Instr, str], program: Program, private: dict[Value, Instr]
-) -> dict[Instr, tuple[str, int]]:
-    """Of the interleaved arrays the address of each, and the bytes of an element."""
+) -> dict[Instr, Interleaved]:
+    """The interleaved arrays; `addresses` are those of all private ones."""
+    sizes: dict[Instr, set[int]] = {array: set() for array in addresses if array in private}
+    for instr in program.instructions():
+        for pointer in instr.operands:
+            type_ = _accessed_type(instr, pointer) if pointer in private else None
+            if type_ is not None:
+                sizes[private[pointer]].add(type_.size)
     return {
-        alloca: (address, _element_size(alloca, private, program))
-        for alloca, address in addresses.items()
-        if alloca in private
+        array: Interleaved(addresses[array], max(found, default=1), len(found) > 1)
+        for array, found in sizes.items()
     }
 
 
@@ -136,13 +154,3 @@ def allocate(writer: Writer, program: Program, far: Far, gangs_at_once: int) -> 
             address = writer.alloca(type_, "private", max(instr.arg[1], _LINE))
         addresses[instr] = address
     return addresses
-
-
-def _element_size(alloca: Instr, private: dict[Value, Instr], program: Program) -> int:
-    """Bytes of the one access size of an interleaved array."""
-    for instr in program.instructions():
-        if instr.op in LOADS and private.get(instr.operands[0]) is alloca:
-            return instr.type.size
-        if instr.op == "store" and private.get(instr.operands[1]) is alloca:
-            return instr.operands[0].type.size
-    return 1
