@@ -13,8 +13,8 @@ from pathlib import Path
 from anymetal.errors import MetalCompileError, ToolchainError
 from anymetal.frontend import constants, restrictions, toolchain
 from anymetal.frontend.forbidden import find_forbidden
-from anymetal.frontend.shipped import include_flags
 from anymetal.frontend.unit import translation_unit
+from anymetal.frontend.visible import file_system
 from anymetal.runtime import cache, turns, zig
 from anymetal.runtime.cache import digest
 from anymetal.runtime.identity import tools
@@ -116,11 +116,12 @@ def _output(
 ) -> tuple[str, MetalCompileError | None, str]:
     """What Clang makes of a text, or the error in the user's part of it; and all that it says."""
     header = precompiled_header(source.math_mode)
+    compiled = zig.path_of(header)
     with zig.Files() as files:
         arguments = [
             *flags(source.math_mode),
-            *include_flags(text, files),
-            *("-include-pch", zig.path_of(header), *action, "-o", "-", "-"),
+            *file_system(text, INCLUDE, compiled, files),
+            *("-include-pch", compiled, *action, "-o", "-", "-"),
         ]
         status, output, messages = _run(arguments, text, (header, *files.descriptors))
     if status == 0:

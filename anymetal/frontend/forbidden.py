@@ -30,8 +30,7 @@ WORDS = {
     "dynamic_cast": _NO_RTTI,
     "typeid": _NO_RTTI,
     "thread_local": "local variables belong to one thread as they are",
-    "asm": "there is no inline assembly",
-    "__asm__": "there is no inline assembly",
+    **dict.fromkeys(("asm", "__asm", "__asm__"), "there is no inline assembly"),
 }
 _REASONS = {**WORDS, "delete": _NO_HEAP}
 

@@ -28,6 +28,8 @@ _CALL = re.compile(
     re.M,
 )
 _GLOBAL = re.compile(r"^@(?P<name>[\w.$]+) = (?!external)[\w ()]*\bglobal\b", re.M)
+_ELSEWHERE = re.compile(r"^@(?P<name>[\w.$]+) = external [\w ()]*\b(?:global|constant)\b", re.M)
+_ASSEMBLY = re.compile(r"^module asm |\bcall [^@\n]*\basm\b", re.M)
 _DELETE = re.compile(r"_Zd[la]")
 _ANNOTATION = "llvm.var.annotation"
 _TRAPS = frozenset({"llvm.trap", "llvm.debugtrap", "llvm.ubsantrap"})
@@ -50,6 +52,8 @@ def check(source: KernelSource, ir: str) -> None:
     for match in _GLOBAL.finditer(ir):
         if not match["name"].startswith(_OWN):
             raise _outliving(source, match["name"])
+    if _ASSEMBLY.search(ir):  # in a spelling that nobody has thought of
+        raise MetalCompileError(source.name, f"error: {reason_for('asm')}")
     functions = {match[1]: match[0] for match in _FUNCTION.finditer(ir)}
     calls: dict[str, list[_Call]] = {}
     _follow(KERNEL_SYMBOL, functions, calls, places)
@@ -69,6 +73,16 @@ def check(source: KernelSource, ir: str) -> None:
                 raise places.error(call.place, "a kernel cannot trap: Metal has no such function")
             elif call.place and call.callee not in functions and not is_known(call.callee):
                 raise places.error(call.place, _undefined(call.callee))
+        for match in _ELSEWHERE.finditer(ir):
+            use = re.search(
+                rf"@{re.escape(match['name'])}\b.*?(?:!dbg (!\d+))?$", functions[name], re.M
+            )
+            if use:
+                raise places.error(
+                    use[1] or "",
+                    f"variable '{plain_name(match['name'])}' is declared, but the kernel's text "
+                    "does not define it",
+                )
         if entries := constants.without_value(functions[name]):
             raise places.error(
                 entries[0],

@@ -16,33 +16,19 @@ import json
 from pathlib import Path
 
 from anymetal.frontend.dialect import shipped_for_clang
-from anymetal.runtime import cache, turns, zig
+from anymetal.runtime import cache, turns
 from anymetal.runtime.identity import MLX_HEADERS, included, package
 
 #: Where Clang believes them to be.
 FOLDER = "/mlx-for-anymetal"
 
 
-def include_flags(text: str, files: zig.Files) -> list[str]:
-    """Arguments that let Clang find MLX's headers, if the text seems to include one.
-
-    `files` gets what Clang is to inherit.
-    """
+def shipped_files(text: str) -> dict[str, str]:
+    """The headers by the paths at which Clang shall find them, if the text seems to include one."""
     if MLX_HEADERS not in text or not (original := _original()):
-        return []
-    overlay = {
-        "version": 0,
-        "use-external-names": False,
-        "roots": [
-            {
-                "type": "file",
-                "name": f"{FOLDER}/{MLX_HEADERS}/{name}",
-                "external-contents": files.add(text.encode()),
-            }
-            for name, text in _readable_copy(original).items()
-        ],
-    }
-    return ["-ivfsoverlay", files.add(json.dumps(overlay).encode()), "-I", FOLDER]
+        return {}
+    copy = _readable_copy(original)
+    return {f"{FOLDER}/{MLX_HEADERS}/{name}": content for name, content in copy.items()}
 
 
 def _original() -> Path | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,8 @@ import numpy as np
 import pytest
 
 import anymetal
-from anymetal.frontend.shipped import include_flags
+from anymetal.frontend.shipped import shipped_files
 from anymetal.runtime import cache
-from anymetal.runtime.zig import Files
 from anymetal.targets.cpu.variant import gang_width
 
 _HEADER = """
@@ -94,8 +92,7 @@ def test_steel_gemm_in_the_scalar_build() -> None:
 
 
 def test_only_for_those_who_include_them() -> None:
-    with Files() as files:
-        assert include_flags("y[0] = 1;", files) == [] == files.descriptors
+    assert shipped_files("y[0] = 1;") == {}
 
 
 def test_the_copy_in_the_cache_can_be_damaged_and_removed(
@@ -104,11 +101,8 @@ def test_the_copy_in_the_cache_can_be_damaged_and_removed(
     monkeypatch.setenv("ANYMETAL_CACHE_DIR", str(tmp_path))
     texts = []
     for damage in (lambda path: None, lambda path: path.write_bytes(b"{}"), Path.unlink):
-        with Files() as files:
-            overlay = json.loads(Path(include_flags(_HEADER, files)[1]).read_bytes())
-            names = {root["name"]: root["external-contents"] for root in overlay["roots"]}
-            (gemm,) = [path for name, path in names.items() if name.endswith("gemm/gemm.h")]
-            texts.append(Path(gemm).read_text())
+        files = shipped_files(_HEADER)
+        texts += [text for name, text in files.items() if name.endswith("gemm/gemm.h")]
         (entry,) = cache.entries()
         assert entry.name == "MLX's Metal headers"
         damage(entry.path)
