@@ -139,7 +139,7 @@ class Differ:
     def _front(self, block: Block) -> Block:
         """A block of its own for the branch at the end of `block`."""
         branch = block.instrs.pop()
-        front = Block(f"{block.name}.ways")
+        front = Block(f"{block.name}$ways")
         front.append(branch)
         block.append(Instr(t.VOID, "br", [], [front]))
         for successor in front.successors:
@@ -150,7 +150,7 @@ class Differ:
 
     def _landing(self, members: list[Block], end: Block) -> Block:
         """A block through which all edges from the members to `end` go."""
-        landing = Block(f"{end.name}.meet")
+        landing = Block(f"{end.name}$meet")
         for phi in end.phis:
             pairs = list(zip(phi.operands, phi.arg, strict=True))
             ours = [(v, b) for v, b in pairs if b in members]

@@ -385,10 +385,10 @@ class _Versions:
     def make(self) -> None:
         program, front = self.program, self.front
         end = self._bare_end()
-        edge = Block(f"{front.entry.name}.edge")
+        edge = Block(f"{front.entry.name}$edge")
         self._move_rest(edge)
         outer = [edge, *(b for b in program.blocks[1:] if b is not end)]
-        inner = {b: Block(f"{b.name}.inner") for b in outer}
+        inner = {b: Block(f"{b.name}$inner") for b in outer}
         for block, copy in inner.items():
             self._copy(block, copy, inner)
         for copy in inner.values():
@@ -410,7 +410,7 @@ class _Versions:
         """A block with the return and nothing else, for both versions."""
         (end,) = (b for b in self.program.blocks if b.terminator.op == "ret")
         rest = self.front.rest if end is self.front.entry else end.instrs
-        bare = Block(f"{end.name}.end")
+        bare = Block(f"{end.name}$end")
         bare.append(rest.pop())
         rest.append(Instr(t.VOID, "br", [], [bare]))
         rest[-1].block = end

@@ -154,7 +154,7 @@ class _Jam:
 
     def _one_by_one(self, part: Part) -> list[Block]:
         copies = [
-            {block: Block(f"{block.name}.{number}") for block in part.blocks}
+            {block: Block(f"{block.name}${number}") for block in part.blocks}
             for number in range(self.count)
         ]
         for number, blocks in enumerate(copies):

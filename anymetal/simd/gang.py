@@ -148,7 +148,7 @@ class GangFunction:
     def _target_label(self, region: Region, target: Target) -> str:
         if isinstance(target, Node):
             return self._label(target)
-        return f"{self._label(region.node)}.end" if region.node else "function.end"
+        return f"{self._label(region.node)}$end" if region.node else "function.end"
 
     def _regions(self, root: Region) -> None:
         """A region and those in it, however deep."""
@@ -217,7 +217,7 @@ class GangFunction:
     def _skip(self, plan: RegionPlan, node: Node) -> None:
         if node in plan.skip:
             some = self.masks.any(self._mask(node))
-            body = f"{self._label(node)}.active"
+            body = f"{self._label(node)}$active"
             away = self._target_label(plan.region, plan.skip[node])
             self.w.do(f"br i1 {some}, label %{body}, label %{away}")
             self.w.label(body)
@@ -249,7 +249,7 @@ class GangFunction:
     def _loop_end(self, node: Node) -> None:
         """One iteration is over: go on while any lane is live, then sort out those that left."""
         assert node.inner is not None
-        end = f"{self._label(node)}.end"
+        end = f"{self._label(node)}$end"
         back = f"load {self.masks.type}, ptr {self._slot((node.inner, 'back'))}"
         done = self.w.fresh("left")
         self.w.label(end)
