@@ -50,7 +50,7 @@ def test_launch(target):
     launch = target.launch
     assert launch.inputs[0] is array
     assert launch.output_shapes == [(4,)]
-    assert launch.output_dtypes == [mx.float32]
+    assert list(launch.output_dtypes) == [mx.float32]
     assert launch.grid == (4, 1, 1)
     assert launch.threadgroup == (2, 1, 1)
     assert launch.init_value == np.float32(0.1)
