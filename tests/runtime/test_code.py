@@ -80,6 +80,7 @@ def forget() -> None:
 
 
 X = mx.arange(64.0)
+mx.eval(X)  # on the thread that made it
 
 
 def test_code_goes_with_its_kernel() -> None:
