@@ -10,6 +10,7 @@ started. No process outlives the one that it works for.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import pickle
@@ -63,6 +64,7 @@ def function_of(name: str) -> Callable[..., Any]:
 
 def main() -> None:
     """Serves one process until that closes the socket, or has nothing to do for a while."""
+    gc.disable()  # modules are not garbage
     link = _own_link()
     threading.Thread(target=_end_with, args=(link,), daemon=True).start()
     setup = receive(link)
@@ -84,6 +86,9 @@ def main() -> None:
         link.settimeout(None)
         send(link, (TAKEN, None))
         send(link, _outcome(link, *request))
+        if not gc.isenabled():
+            gc.freeze()
+            gc.enable()
         if _resident() > most_bytes:
             return
 

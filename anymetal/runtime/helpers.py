@@ -319,7 +319,7 @@ os.register_at_fork(after_in_child=_in_child)
 
 
 def _spawn(program: str, link: int, messages: int) -> int:
-    """Starts a helper, whose id is also that of its session: Ctrl-C is for the program alone."""
+    """Starts a helper in a group of its own: Ctrl-C is for the program alone."""
     return os.posix_spawn(
         program,
         [program, "-I", "-S", "-X", "utf8", helper_main.__file__],
@@ -329,7 +329,7 @@ def _spawn(program: str, link: int, messages: int) -> int:
             (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
             (os.POSIX_SPAWN_DUP2, messages, 2),
         ],
-        setsid=True,
+        setpgroup=0,
         setsigmask=[],
         # Who ignores SIGCHLD does not learn how Clang ended.
         setsigdef=[signal.SIGCHLD, signal.SIGPIPE, signal.SIGTERM, signal.SIGHUP],

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from anymetal.errors import ToolchainError
@@ -21,6 +21,9 @@ _FREESTANDING = (
     "-O2 -mrelocation-model pic -pic-level 2 -ffreestanding -nostdsysteminc -nobuiltininc "
     "-fno-rtti -fno-threadsafe-statics"
 ).split()
+
+#: What there is to do while the next tool runs; called once, when it has been started.
+meanwhile: list[Callable[[], None]] = []
 
 
 @functools.cache
@@ -136,6 +139,8 @@ def run(
                 )
         except OSError as error:
             raise ToolchainError(f"{zig_path()} does not start: {error}. {_REMEDY}") from error
+    while meanwhile:
+        meanwhile.pop()()
     with process:
         try:
             output, messages = process.communicate()

@@ -26,7 +26,7 @@ def surroundings(note: Note) -> dict[str, Any]:
         "files": sorted(os.readlink(file) for file in files if os.path.lexists(file)),
         "modules": sorted(sys.modules),
         "environment": dict(os.environ),
-        "session": os.getsid(0),
+        "group": os.getpgrp(),
     }
 
 

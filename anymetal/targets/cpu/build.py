@@ -35,7 +35,8 @@ def build(
     stages = _Told(note, level)
     try:
         if _COMPILER not in sys.modules:
-            threading.Thread(target=_import_compiler, daemon=True).start()
+            importing = threading.Thread(target=_import_compiler, daemon=True)
+            zig.meanwhile.append(importing.start)
         with stages.stage("front end"):
             raw = compile_to_ir(source)
         code = _import_compiler().compile_kernel(source, variant, stages, raw)
