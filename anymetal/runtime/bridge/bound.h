@@ -36,6 +36,7 @@ class Bound {
 
   // Behind the addresses stand those of extents and strays (launch.h).
   void** addresses() { return reinterpret_cast<void**>(words_.data()); }
+  const void* address(size_t slot) const { return reinterpret_cast<void*>(words_[slot]); }
   const am_extent& extent(size_t slot) { return extents()[slot]; }
 
   // What strayed in these arrays; `outputs` belong to them, too.

@@ -31,11 +31,12 @@ class Unknown : public mx::Primitive {
 void MetalKernel::eval_cpu(const std::vector<mx::array>& inputs,
                            std::vector<mx::array>& outputs) {
   const Program* program = outline_->plan->program();  // first: what it throws leaves no trace
-  auto task = std::make_shared<Task>(outline_, program, patience_, inputs, outputs);
+  auto task = std::make_shared<Task>(outline_, program, patience_, stream(), inputs, outputs);
   mx::cpu::CommandEncoder& encoder = mx::cpu::get_command_encoder(stream());
   for (const mx::array& input : inputs) encoder.set_input_array(input);
   for (mx::array& output : outputs) encoder.set_output_array(output);
   if (program) task->bind(inputs, outputs, encoder);
+  if (task->should_be_awaited()) return Task::run_awaited(std::move(task), encoder);
   encoder.dispatch([task = std::move(task)] { (*task)(); });
 }
 

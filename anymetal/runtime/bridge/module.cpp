@@ -9,6 +9,7 @@
 #include "adopt.h"
 #include "errand.h"
 #include "failure.h"
+#include "spoiled.h"
 #include "python.h"
 
 namespace nb = nanobind;
@@ -38,6 +39,7 @@ void translate(const std::exception_ptr& thrown, void*) {
   } catch (const std::runtime_error& error) {
     const std::optional<Failure> failure = failures().find(error.what());
     if (!failure) throw;
+    spoiled().mark();
     try {
       if (failure->refuse) failure->refuse();
       raise(*failure);

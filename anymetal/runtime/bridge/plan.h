@@ -157,6 +157,10 @@ class Plan {
   // The checked build; throws PythonIsBusy if it is not there and Python cannot be asked for it.
   const Program* checked() { return checked_.program(); }
 
+  // Whether the last launch that ended, ended well.
+  bool is_proven() const { return proven_.load(std::memory_order_relaxed); }
+  void prove(bool good) { proven_.store(good, std::memory_order_relaxed); }
+
   // From now on no access leaves its array: the program is the checked build.
   void has_strayed() { strayed_.store(true); }
 
@@ -176,7 +180,7 @@ class Plan {
 
  private:
   Compiled plain_, checked_;
-  std::atomic<bool> strayed_{false};
+  std::atomic<bool> strayed_{false}, proven_{false};
   std::mutex mutex_;
   std::set<uint32_t> told_;
 };

@@ -35,6 +35,7 @@ _TEXTS = (
     "adopt.h",
     "plan.h",
     "failure.h",
+    "spoiled.h",
     "chores.h",
     "memory.h",
     "../launch.h",

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <future>
 #include <thread>
 
 #include "memory.h"
@@ -66,14 +67,18 @@ int64_t* put_packed_strides(int64_t* at, const mx::Shape& shape) {
 }  // namespace
 
 Task::Task(std::shared_ptr<const Outline> outline, const Program* program, int32_t patience,
-           const std::vector<mx::array>& inputs, std::vector<mx::array>& outputs)
+           mx::Stream stream, const std::vector<mx::array>& inputs, std::vector<mx::array>& outputs)
     : outline_(std::move(outline)),
       program_(program),
       patience_(patience),
-      interruptible_(on_main_thread()) {
+      interruptible_(on_main_thread()),
+      stream_(stream),
+      waited_for_(!outputs[0].event().valid()) {  // mx.async_eval gives its arrays one
+  outputs_.reserve(outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) {
     mx::array& output = outputs[i];
     allocate(output, inputs);
+    outputs_.emplace_back(output);
     const bool stored = program && program->covered[i] >= output.nbytes();
     if (outline_->init_value && output.nbytes() != 0 && !stored) {
       fills_.push_back(fill_of(i, output.data<uint8_t>(), output.nbytes()));
@@ -150,6 +155,7 @@ void Task::describe(const std::vector<mx::array>& inputs) {
 }
 
 void Task::operator()() {
+  expect_inputs();
   Run* const run = program_ ? program_->run : nullptr;
   for (const Fill& fill : fills_) expect_ok(fill(run));
   for (const Copy& copy : copies_) expect_ok(copy(run));
@@ -160,6 +166,41 @@ void Task::operator()() {
   expect_ok(status, call.signal, call.address);
   outline_->plan->group_time.store(call.group_time, std::memory_order_relaxed);
   if (program_->checked()) tell(*program_);
+  outline_->plan->prove(true);
+}
+
+// MLX counts all as evaluated that it scheduled behind a launch which turns out to fail, and lets it
+// be read. So if the program waits for the evaluation anyway, a launch that may well fail ends before
+// more is scheduled: the first one of a plan, and the next ones after a failure.
+bool Task::should_be_awaited() const {
+  return program_ && waited_for_ && !outline_->plan->is_proven();
+}
+
+void Task::run_awaited(std::shared_ptr<Task> task, mx::cpu::CommandEncoder& encoder) {
+  task->awaited_ = true;
+  auto ended = std::make_shared<std::promise<void>>();
+  std::future<void> end = ended->get_future();
+  encoder.dispatch([task = std::move(task), ended = std::move(ended)] {
+    try {
+      (*task)();
+      ended->set_value();
+    } catch (...) {
+      ended->set_exception(std::current_exception());
+    }
+  });
+  end.get();
+}
+
+// A launch that reads what was never written fails as well.
+void Task::expect_inputs() const {
+  if (!bound_) return;
+  for (size_t i = 0; i + outline_->dtypes.size() < program_->slots.size(); ++i) {
+    const void* const address = bound_->address(program_->slots[i]);
+    if (const auto failure = spoiled().behind(address)) fail(*failure);
+  }
+  for (const Copy& copy : copies_) {
+    if (const auto failure = spoiled().behind(copy.from)) fail(*failure);
+  }
 }
 
 int32_t Task::launch(const Program& program, Call& call) {
@@ -177,7 +218,12 @@ void Task::expect_ok(int32_t status, int32_t signal, uint64_t address) const {
 }
 
 void Task::fail(Failure failure) const {
-  let_scheduling_end();
+  outline_->plan->prove(false);
+  if (!awaited_) {
+    for (const Output& output : outputs_) output.spoil();
+    let_scheduling_end();
+    spoiled().add(stream_, failure, outputs_, waited_for_);
+  }
   throw failures().add(std::move(failure));
 }
 

@@ -12,6 +12,7 @@
 #include "failure.h"
 #include "kernel.h"
 #include "mlx/backend/cpu/encoder.h"
+#include "spoiled.h"
 
 namespace anymetal {
 
@@ -20,7 +21,8 @@ class Task {
  public:
   // Gives the outputs their memory.
   Task(std::shared_ptr<const Outline> outline, const Program* program, int32_t patience,
-       const std::vector<mlx::core::array>& inputs, std::vector<mlx::core::array>& outputs);
+       mlx::core::Stream stream, const std::vector<mlx::core::array>& inputs,
+       std::vector<mlx::core::array>& outputs);
 
   // Memory of the arrays, in the order of the kernel's parameters. Copies of inputs live as long as
   // the encoder's task.
@@ -29,6 +31,11 @@ class Task {
             mlx::core::cpu::CommandEncoder& encoder);
 
   void operator()();
+
+  // The same, while the thread that evaluates waits. What goes wrong is thrown here then, before
+  // anything behind it is scheduled.
+  bool should_be_awaited() const;
+  static void run_awaited(std::shared_ptr<Task> task, mlx::core::cpu::CommandEncoder& encoder);
 
  private:
   Fill fill_of(size_t output, uint8_t* memory, uint64_t bytes) const;
@@ -41,11 +48,16 @@ class Task {
   Noted noted();
   void expect_ok(int32_t status, int32_t signal = 0, uint64_t address = 0) const;
   [[noreturn]] void fail(Failure failure) const;
+  void expect_inputs() const;
 
   const std::shared_ptr<const Outline> outline_;
   const Program* const program_;  // null: there are no threads, only outputs to fill
   const int32_t patience_;
   const bool interruptible_;
+  const mlx::core::Stream stream_;
+  const bool waited_for_;  // by whoever evaluates
+  bool awaited_ = false;   // even before more is scheduled
+  std::vector<Output> outputs_;
   std::vector<Fill> fills_;
   std::vector<Copy> copies_;
   std::optional<Bound> bound_;    // none if there are no threads
