@@ -181,7 +181,7 @@ def _cache() -> Iterator[Finding]:
     yield Finding("cache", "content", f"{count} entries, {cache.size() / 1e6:.1f} MB in all")
     found = cache.verify(keep=True)
     if found.broken or found.leftovers:
-        text = f"{len(found.broken)} damaged, {found.leftovers} left behind by killed processes"
+        text = f"{len(found.broken)} damaged, {found.leftovers} left over"
         yield Finding("cache", "files", text, "absent", "anymetal cache verify removes them")
 
 

@@ -175,7 +175,7 @@ def test_doctor_reports_the_state_of_the_cache(monkeypatch, tmp_path):
     assert found()["content"].value == "1 entries, 0.0 MB in all" and "files" not in found()
     path.write_bytes(b"junk")
     (tmp_path / "cache" / "tmp" / "left").touch()
-    assert found()["files"].value == "1 damaged, 1 left behind by killed processes"
+    assert found()["files"].value == "1 damaged, 1 left over"
     assert path.exists()
     (tmp_path / "open").mkdir()
     (tmp_path / "open").chmod(0o777)
