@@ -21,7 +21,7 @@ from anymetal.errors import KernelMemoryError, StrayAccessWarning
 from anymetal.runtime.bridge import loader
 from anymetal.targets.cpu import faults
 from anymetal.targets.cpu.variant import gang_width
-from tests.graph.kernels import run
+from tests.graph.kernels import answer, run
 
 FAR = "(1l << 43)"  #: elements
 _numbers = itertools.count()
@@ -259,7 +259,13 @@ def test_reads_give_0_and_writes_do_nothing(name, at_once, monkeypatch, built_br
         np.testing.assert_array_equal(found, case.expected)
 
 
-@pytest.mark.parametrize("name", CASES)
+#: It shares the checks with the vectorized build, so a few will do.
+SCALAR = ("two_arrays", "from_a_private_array", "behind_a_barrier", "exchange", "both")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[] if n in SCALAR else pytest.mark.slow) for n in CASES]
+)
 def test_the_scalar_build_agrees(name, monkeypatch):
     case = CASES[name]
     monkeypatch.setenv("ANYMETAL_FAULTS", "recover")
@@ -384,6 +390,17 @@ def test_a_fault_of_one_launch_leaves_others_alone(way):
         mx.eval(outputs)
     for number, out in enumerate(outputs):
         np.testing.assert_array_equal(np.array(out), X if number % 2 == 0 else 0 * X)
+
+
+def test_a_program_ends_while_a_fault_is_looked_into(built_bridge):
+    """However far that has come: the thread that asks Python for it does not keep the program."""
+    body = f"out[i] = x[i + {FAR}]; // {next(_numbers)}"
+    for pause in (0, 0.01, 0.1, 1):
+        text = (
+            "import warnings; warnings.simplefilter('ignore')\n"
+            f"mx.async_eval(run(kernel('leaver', {body!r}), x))\ntime.sleep({pause})\n"
+        )
+        assert answer(text) == []
 
 
 def test_whoever_waits_for_a_fault_and_keeps_python_to_himself(built_bridge, tmp_path):
