@@ -6,6 +6,7 @@ import re
 
 from anymetal.ir import types as t
 from anymetal.ir.model import Argument, Global, Instr, Value
+from anymetal.ir.tokens import plain
 from anymetal.simd.analysis import Analysis
 from anymetal.simd.groups import pointer_of
 
@@ -54,7 +55,7 @@ def described(origin: Value) -> str:
     if isinstance(origin, Argument):
         return f"`{_plain(origin.name)}`"
     if isinstance(origin, Global):
-        number_and_name = origin.name.strip('@"').removeprefix("threadgroup.")
+        number_and_name = plain(origin.name).removeprefix("threadgroup.")
         return f"`{_plain(number_and_name.partition('.')[2] or number_and_name)}`"
     if isinstance(origin, Instr) and origin.op == "alloca":
         return f"`{_plain(origin.name)}`"
@@ -104,4 +105,4 @@ def _is_position(value: Value) -> bool:
 
 def _plain(name: str) -> str:
     """LLVM numbers names that it meets twice, and marks what it has inlined."""
-    return re.sub(r"(?:\.(?:i|addr|\d+))+$", "", name.strip('%@"'))
+    return re.sub(r"(?:\.(?:i|addr|\d+))+$", "", plain(name))

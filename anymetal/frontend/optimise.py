@@ -167,7 +167,7 @@ def _hoist_variable(text: str, variable: str, variables: list[str]) -> str:
     text = re.sub(
         rf"^.*@llvm\.lifetime\.\w+\.p0\(ptr {re.escape(variable)}\).*\n", "", text, flags=re.M
     )
-    return re.sub(rf"{re.escape(variable)}(?![\w.\"$-])", name, text)
+    return re.sub(rf"{re.escape(variable)}(?![\w.\"$-])", lambda _: name, text)
 
 
 @functools.cache

@@ -20,15 +20,17 @@ from anymetal.frontend.reducible import Tangled, reducible
 from anymetal.frontend.tokens import Token, tokenize
 from anymetal.frontend.unit import KERNEL_SYMBOL
 from anymetal.ir.calls import is_known, plain_name
+from anymetal.ir.tokens import plain
 from anymetal.source import KernelSource
 
+_NAME = r"[\w.$]+|\"[^\"]+\""
 _FUNCTION = re.compile(r"^define .*?@(\"[^\"]+\"|[\w.$]+)\(.*?^}$", re.M | re.S)
 _CALL = re.compile(
     r"\bcall [^@\n]*@(?P<callee>\"[^\"]+\"|[\w.$]+)\((?P<rest>.*?)(?:, !dbg (?P<place>!\d+))?$",
     re.M,
 )
-_GLOBAL = re.compile(r"^@(?P<name>[\w.$]+) = (?!external)[\w ()]*\bglobal\b", re.M)
-_ELSEWHERE = re.compile(r"^@(?P<name>[\w.$]+) = external [\w ()]*\b(?:global|constant)\b", re.M)
+_GLOBAL = re.compile(rf"^@(?P<name>{_NAME}) = (?!external)[\w ()]*\bglobal\b", re.M)
+_ELSEWHERE = re.compile(rf"^@(?P<name>{_NAME}) = external [\w ()]*\b(?:global|constant)\b", re.M)
 _ASSEMBLY = re.compile(r"^module asm |\bcall [^@\n]*\basm\b", re.M)
 _DELETE = re.compile(r"_Zd[la]")
 _ANNOTATION = "llvm.var.annotation"
@@ -50,7 +52,7 @@ def check(source: KernelSource, ir: str) -> None:
     """
     places = Places(source, ir)
     for match in _GLOBAL.finditer(ir):
-        if not match["name"].startswith(_OWN):
+        if not plain(match["name"]).startswith(_OWN):
             raise _outliving(source, match["name"])
     if _ASSEMBLY.search(ir):  # in a spelling that nobody has thought of
         raise MetalCompileError(source.name, f"error: {reason_for('asm')}")
@@ -65,7 +67,7 @@ def check(source: KernelSource, ir: str) -> None:
                 if name not in kernels and _is_memory(variable, functions[name]):
                     raise places.error(
                         call.place,
-                        f"'{variable.strip('%')}': variables in the threadgroup address space can "
+                        f"'{plain(variable)}': variables in the threadgroup address space can "
                         "only be declared in a kernel function; declare it there and pass a "
                         "`threadgroup` pointer or reference",
                     )
@@ -74,12 +76,10 @@ def check(source: KernelSource, ir: str) -> None:
             elif call.place and call.callee not in functions and not is_known(call.callee):
                 raise places.error(call.place, _undefined(call.callee))
         for match in _ELSEWHERE.finditer(ir):
-            use = re.search(
-                rf"@{re.escape(match['name'])}\b.*?(?:!dbg (!\d+))?$", functions[name], re.M
-            )
-            if use:
+            use = rf"@{re.escape(match['name'])}(?![\w.$]).*?(?:!dbg (!\d+))?$"
+            if found := re.search(use, functions[name], re.M):
                 raise places.error(
-                    use[1] or "",
+                    found[1] or "",
                     f"variable '{plain_name(match['name'])}' is declared, but the kernel's text "
                     "does not define it",
                 )
@@ -163,7 +163,7 @@ def _outliving(source: KernelSource, symbol: str) -> AnyMetalError:
         for part, text in parts(source).items()
         for token, words in _declarations(tokenize(text), name.rpartition("::")[2])
     ]
-    local = symbol.startswith("_ZZ")
+    local = plain(symbol).startswith("_ZZ")
     declared.sort(key=lambda found: ("static" in found[2]) != local)
     words = declared[0][2] if declared else set()
     if words & {"constant", "constexpr", "const"}:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from anymetal.ir.tokens import plain
 from anymetal.ir.types import FLOAT, I1, I32, I64, PTR, VOID, Type
 
 Signature = tuple[Type, tuple[Type, ...]]
@@ -118,7 +119,7 @@ def plain_name(symbol: str) -> str:
     Out of an Itanium-mangled symbol; of a static variable in a function only its own name, and
     lambdas have none.
     """
-    symbol = symbol.strip('"')
+    symbol = plain(symbol)
     if re.match(r"_ZZ\w*Ul", symbol) and not re.search(r"E\d+[A-Za-z_]\w*$", symbol):
         return "a lambda"
     start = re.match(r"_Z(?:Z\w*E(?=\d)|N[KVr]*|L)?", symbol)
@@ -126,8 +127,13 @@ def plain_name(symbol: str) -> str:
         return symbol
     at, parts = start.end(), []
     while length := re.compile(r"\d+").match(symbol, at):
-        at = length.end() + int(length[0])
+        at = length.end() + _characters(symbol[length.end() :], int(length[0]))
         parts.append(symbol[length.end() : at])
         if not start[0].startswith("_ZN"):
             break
     return "::".join(parts) or symbol
+
+
+def _characters(text: str, size: int) -> int:
+    """How many characters of a text are so many bytes."""
+    return len(text.encode()[:size].decode(errors="ignore"))

@@ -12,7 +12,7 @@ from anymetal.ir import types as t
 from anymetal.ir.instructions import InstructionReader
 from anymetal.ir.model import Argument, Block, Global, Instr, Program, Value
 from anymetal.ir.problem import Problem
-from anymetal.ir.tokens import Tokens
+from anymetal.ir.tokens import Tokens, plain
 
 
 class Reader(InstructionReader):
@@ -74,8 +74,9 @@ class Reader(InstructionReader):
         while not tokens.accept(")"):
             type_ = self._type(tokens)
             tokens.skip_decoration()
-            arg = Argument(type_, tokens.next(), len(args))
-            self.values[arg.name] = arg
+            name = tokens.next()
+            arg = Argument(type_, f"%{plain(name)}", len(args))
+            self.values[name] = arg
             args.append(arg)
             tokens.accept(",")
         body = []

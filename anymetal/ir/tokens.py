@@ -30,6 +30,29 @@ _VALUED = frozenset(
 _CALLING = re.compile(r"(fastcc|ccc|coldcc)$")
 
 
+_ESCAPE = re.compile(r"(?:\\[0-9A-F]{2})+")
+_PLAIN = re.compile(r"[A-Za-z$._-][\w$.-]*", re.A)
+
+
+def plain(name: str) -> str:
+    """A name as people write it: `größe` for `%"gr\\C3\\B6\\C3\\9Fe"`."""
+    return _ESCAPE.sub(
+        lambda match: bytes.fromhex(match[0].replace("\\", "")).decode(errors="replace"),
+        name.lstrip("%@").strip('"'),
+    )
+
+
+def quoted(name: str) -> str:
+    """A name as LLVM writes it, without what stands in front."""
+    if _PLAIN.fullmatch(name):
+        return name
+    return '"' + re.sub(r"[^ -!#-\[\]-~]", lambda match: _escaped(match[0]), name) + '"'
+
+
+def _escaped(character: str) -> str:
+    return "".join(f"\\{byte:02X}" for byte in character.encode())
+
+
 class Tokens:
     """A cursor over the tokens of one line."""
 

@@ -33,6 +33,7 @@ from anymetal.ir.model import (
     Program,
     Value,
 )
+from anymetal.ir.tokens import plain
 
 #: In place of the number of an array: a pointer that may lead into any, and null.
 ANYWHERE, NOWHERE = 2**31 - 1, 2**31 - 2
@@ -396,7 +397,7 @@ def _described(place: Value) -> Array:
     else:
         assert isinstance(place, Instr)
         kind, type_, name = "private", place.arg[0], place.name
-    name = plain_name(re.sub(r"threadgroup\.\d+\.|(\.\w+)*$", "", name.strip('@%"')))
+    name = plain_name(re.sub(r"threadgroup\.\d+\.|(\.\w+)*$", "", plain(name)))
     return Array(kind, name, type_.size, _element(type_).size)
 
 

@@ -39,7 +39,8 @@ class Node:
 
     @property
     def name(self) -> str:
-        return self.block.name.strip("%").replace('"', "") + (".loop" if self.inner else "")
+        name = self.block.name.strip('%"').replace("\\", "_")  # escapes need quotes
+        return name + (".loop" if self.inner else "")
 
     @cached_property
     def successors(self) -> list[Node]:

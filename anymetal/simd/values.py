@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from anymetal.ir import types as t
 from anymetal.ir.model import Argument, Block, Const, Global, Instr, Program, Value
+from anymetal.ir.tokens import quoted
 from anymetal.simd.bounds import Bounds
 from anymetal.simd.shape import Shape, Shapes
 from anymetal.simd.writer import Writer
@@ -175,7 +176,7 @@ class Values:
 
 def buffer_name(argument: Argument) -> str:
     """Name of a buffer in generated code: a user's "group" must not meet one of ours."""
-    return "%buffer." + argument.name.strip("%")
+    return f"%{quoted('buffer.' + argument.name.strip('%'))}"
 
 
 def _escaping(program: Program) -> set[Value]:

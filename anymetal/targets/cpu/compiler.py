@@ -18,6 +18,7 @@ from anymetal.ir.printer import print_program
 from anymetal.ir.problem import Problem
 from anymetal.ir.reader import read_program
 from anymetal.ir.spec import Stage
+from anymetal.ir.tokens import plain
 from anymetal.passes import (
     ahead,
     checked,
@@ -175,7 +176,7 @@ def _too_much_private_memory(program: Program) -> str:
             places += [instr.loc] if instr.loc else []
             parts |= {instr} if instr.op == "gep" else set()
     first = min(places, key=lambda at: (at.line, at.column), default="no line of yours")
-    name = plain_name(re.sub(r"(\.\w+)*$", "", largest.name.strip('%"')))
+    name = plain_name(re.sub(r"(\.\w+)*$", "", plain(largest.name)))
     return (
         f"Private memory size ({program.private_bytes} bytes a thread) exceeds the maximum private "
         f"memory allowed ({PRIVATE_LIMIT}). The largest array is `{name}` "
