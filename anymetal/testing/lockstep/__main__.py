@@ -52,8 +52,7 @@ def main(arguments: list[str] | None = None) -> int:
     print(results.table())
     print(results.summary())
     for failure in results.failures:
-        only = f" --class {failure.only}" if failure.only else ""
-        print(f"{failure.status}: --seed {failure.seed}{only} ({failure.kind}, {failure.key})")
+        print(failure.line)
     return 1 if results.failures else 0
 
 
@@ -72,6 +71,8 @@ def run(options: argparse.Namespace, builds: tuple[str, ...]) -> Results:
                 for seed, kind, verdict in worker.news():
                     assert verdict is not None
                     results.add(seed, options.only, kind, verdict)
+                    if verdict.failed:
+                        print(results.failures[-1].line, file=sys.stderr, flush=True)
                 if worker.left and not worker.running:  # the rest of what it was asked
                     worker.submit((worker.left, worker.only))
                 enough = len(results.failures) >= options.max_failures

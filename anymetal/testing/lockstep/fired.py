@@ -18,15 +18,15 @@ from anymetal.targets.cpu import compiler
 
 #: Fired if the program, their first argument, has changed.
 _CHANGE = """
-passes.rows:run passes.unroll_jam:run passes.interior:run passes.next_gang:run passes.short_runs:run
-passes.run_ends:run passes.long_turns:run passes.sums:run
+passes.rows:run passes.unroll_jam:run passes.short_runs:run passes.run_ends:run
+passes.long_turns:run passes.sums:run
 simd.analysis:order_lazily simd.analysis:spread_out
 """.split()
 
 #: Fired if what they return counts as true.
 _FIND = """
 passes.ahead:slice_of
-simd.analysis:split_lanes simd.analysis:wide_counters simd.analysis:take_lanes_early
+simd.lane_split:_split simd.analysis:wide_counters simd.analysis:take_lanes_early
 simd.analysis:find_groups simd.analysis:find_products simd.analysis:carried simd.analysis:row_phis
 simd.analysis:next_steps simd.analysis:in_memory_order simd.analysis:made_by_accesses
 simd.analysis:laid_out simd.analysis:many_lanes simd.analysis:own_sums simd.analysis:only_added
@@ -39,7 +39,7 @@ simd.tallies:Tallies.takes simd.gang:GangFunction._has_lanes
 #: Fired if they are called.
 _CALL = """
 passes.jam:run passes.jam:_Jam._one_by_one passes.interior:_Versions.make
-passes.interior:_Front.whole
+passes.interior:_Front.whole passes.next_gang:_Asking.ask
 simd.gang:GangFunction._leave_uniform simd.gang:GangFunction._leave_divergent
 simd.gang:GangFunction._leave_loop simd.gang:GangFunction._loop_end simd.gang:coroutine
 simd.group_access:GroupAccess._load simd.group_access:GroupAccess._store
@@ -79,9 +79,10 @@ _OTHERS: dict[str, Callable[[Any], bool]] = {
 }
 
 #: What need not fire: matrices are not generated, as their layout in lanes is not the oracle's
-#: business, and what depends on functions whose results are not exact.
+#: business, nor is what depends on functions whose results are not exact.
 EXEMPT = frozenset(
     """
+simd.analysis:next_steps
 simd.analysis:find_products simd.analysis:carried simd.analysis:row_phis simd.matrix:Matrices.emit
 simd.matrix_operands:Lefts.places simd.matrix_operands:Right.row simd.row_forms:RowForms.of
 simd.row_forms:RowForms._permuted simd.scaling:Scaling.emit simd.arith:Arithmetic._vector_math

@@ -24,6 +24,13 @@ class Failure:
     detail: str
     key: str
 
+    @property
+    def line(self) -> str:
+        """What repeats it, and how it failed."""
+        only = f" --class {self.only}" if self.only else ""
+        what = " ".join(self.detail.split())[:160]
+        return f"{self.status}: --seed {self.seed}{only} ({self.kind}) {what}"
+
 
 @dataclass
 class Results:
