@@ -8,9 +8,6 @@
 // no other lane can still come there. That is what Metal says of divergent control flow, without a
 // mask anywhere.
 #pragma once
-#include <stdlib.h>
-#include <sys/mman.h>
-
 namespace am {
 
 constexpr int LANES = 32, QUAD = 4, MOST_THREADS = 1024, DEEPEST = 30, LONGEST = 2 * DEEPEST + 1;
@@ -160,9 +157,9 @@ static bool run_threads(int count) {
 
 static void run_together(int count) {
   if (!stacks) {
-    stacks = (char*)mmap(nullptr, MOST_THREADS * STACK, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (stacks == (char*)MAP_FAILED) abort();
+    // To read and write; private, anonymous, with pages only where something is written.
+    stacks = (char*)mmap(nullptr, MOST_THREADS * STACK, 1 | 2, 0x2 | 0x20 | 0x4000, -1, 0);
+    if (stacks == (char*)-1) abort();
   }
   for (int i = 0; i < count; i++) {
     void** top = (void**)(stacks + (i + 1) * STACK) - 2;

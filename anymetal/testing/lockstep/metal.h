@@ -8,8 +8,16 @@
 //   CVT(T, x)              a conversion; from floating point it saturates, and NaN gives 0
 //   LOOP ITER END_LOOP     around a loop, and first in its body: where lanes meet again
 #pragma once
-#include <stdint.h>
-#include <string.h>
+
+// No headers of the system: a compiler is all that is needed.
+typedef unsigned char uint8_t;
+typedef unsigned short uint16_t;
+typedef unsigned int uint32_t;
+typedef __SIZE_TYPE__ size_t;
+extern "C" void* memcpy(void*, const void*, size_t);
+extern "C" void* memset(void*, int, size_t);
+extern "C" void* mmap(void*, size_t, int, int, int, long);
+extern "C" [[noreturn]] void abort();
 
 #define device
 #define constant
@@ -24,8 +32,6 @@ typedef signed char schar;
 typedef unsigned short ushort;
 typedef unsigned int uint;
 typedef unsigned long ulong;
-typedef uint8_t uint8_t;
-typedef long size_type;
 
 // ---------------------------------------------------------------------------- small floats
 

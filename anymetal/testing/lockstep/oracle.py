@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import importlib.util
 import itertools
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from anymetal.testing.lockstep.case import Case, Input, Output
 
 _HEADERS = Path(__file__).parent
 _FLAGS = (
-    "-std=c++17 -O1 -fPIC -shared -w -fwrapv -fno-strict-aliasing -ffp-contract=off "
+    "-std=c++17 -O1 -fPIC -w -fwrapv -fno-strict-aliasing -ffp-contract=off "
     "-fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-stack-protector "
     "-fno-delete-null-pointer-checks"
 ).split()
@@ -43,10 +43,36 @@ class OracleError(Exception):
 @functools.cache
 def compiler() -> tuple[str, ...]:
     """An ordinary C++ compiler: that of the machine, else Clang out of the ziglang wheel."""
-    for name in ("g++", "c++", "clang++"):
+    for name in ("g++", "clang++"):
         if path := shutil.which(name):
             return (path,)
-    return (sys.executable, "-m", "ziglang", "c++", "-fno-sanitize=all")
+    return clang_of_the_wheel()
+
+
+def clang_of_the_wheel() -> tuple[str, ...]:
+    """Clang as the ziglang wheel has it: without a linker's driver, and without a C++ library."""
+    spec = importlib.util.find_spec("ziglang")
+    if spec is None or spec.origin is None:
+        raise OracleError("there is neither g++ nor clang++ nor the package ziglang")
+    return (str(Path(spec.origin).with_name("zig")), "clang", "--target=x86_64-linux-gnu")
+
+
+def _build(source: Path, library: Path) -> None:
+    """Compiles one C++ file; what it takes from the C library is found when it is loaded."""
+    code = source.with_suffix(".o")
+    _run(*compiler(), *_FLAGS, f"-I{_HEADERS}", "-c", str(source), "-o", str(code))
+    if compiler()[1:]:  # Clang alone: the linker beside it needs no libraries
+        _run(compiler()[0], "ld.lld", "-shared", str(code), "-o", str(library))
+    else:
+        _run(*compiler(), "-shared", str(code), "-o", str(library))
+    source.unlink()
+    code.unlink()
+
+
+def _run(*command: str) -> None:
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise OracleError(f"{' '.join(command)}:\n{done.stderr[:4000]}")
 
 
 class Oracle:
@@ -59,10 +85,7 @@ class Oracle:
         source = folder / f"oracle-{next(_numbers)}.cpp"
         library = source.with_suffix(".so")
         source.write_text(text)
-        command = [*compiler(), *_FLAGS, f"-I{_HEADERS}", str(source), "-o", str(library)]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode:
-            raise OracleError(f"{' '.join(command)}:\n{done.stderr[:4000]}")
+        _build(source, library)
         self._library = ctypes.CDLL(str(library))
         library.unlink()
         self._numbers = {case.name: number for number, case in enumerate(cases)}

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from anymetal.testing.lockstep import oracle
 from anymetal.testing.lockstep.arrays import Arrays
 from anymetal.testing.lockstep.case import ELEMENTS, Case, Data, Input, Output
 from anymetal.testing.lockstep.oracle import Oracle, OracleError
@@ -143,18 +144,22 @@ def case_of(body: str, threads: int = 32, **more: object) -> Case:
 
 
 def run(cases: list[Case], folder: Path) -> list[Data]:
-    oracle = Oracle(cases, folder)
+    compiled = Oracle(cases, folder)
     results = []
     for case in cases:
         arrays = Arrays(case)
-        oracle.run(case, arrays)
+        compiled.run(case, arrays)
         assert not arrays.damage()
         results.append(arrays.outputs[0])
     return results
 
 
+@pytest.mark.parametrize("machine", [True, False], ids=["of the machine", "of the wheel"])
 @pytest.mark.parametrize("table", [ARITHMETIC, LANES], ids=["arithmetic", "lanes"])
-def test_known_results(table, tmp_path):
+def test_known_results(table, machine, tmp_path, monkeypatch):
+    """With the machine's compiler, and with the one that stands in where there is none."""
+    if not machine:
+        monkeypatch.setattr(oracle, "compiler", oracle.clang_of_the_wheel)
     cases = [Case(**{**case_of(body).__dict__, "name": name}) for name, (body, _) in table.items()]
     for (name, (_, expected)), got in zip(table.items(), run(cases, tmp_path), strict=True):
         assert got.tolist() == [expected(i) for i in range(32)], name

@@ -323,7 +323,7 @@ def _numbers(rng: random.Random, name: str, element: str, size: int) -> Input:
 
 def _float_runs(rng: random.Random) -> Case:
     """Floats are added to neighbours: one a lane, or four; to arrays that are also looked at."""
-    threads, count = rng.choice((64, 128, 256)), rng.choice((1, 1, 2, 4, 4))
+    threads, count = rng.choice((64, 128, 256)), rng.choice((1, 2, 4, 4, 4))
     lines = [_X]
     value = "w[i]"
     if rng.random() < 0.5:
@@ -412,7 +412,7 @@ def _looked_up(rng: random.Random) -> Case:
 
 def _elimination(rng: random.Random) -> Case:
     """A factorisation within a SIMD-group, unrolled: lanes known when compiling."""
-    count = rng.choice((6, 8, 12, 16, 24))
+    count = rng.choice((6, 8, 10, 16, 16, 22))
     kind = rng.choice(("int", "uint"))
     lines = [_LANE, "uint g = threadgroup_position_in_grid.x;"]
     lines += [f"{kind} r{k} = x[(g * 32u + lane) * {count}u + {k}u];" for k in range(count)]
@@ -514,8 +514,32 @@ def _histogram(rng: random.Random) -> Case:
     )
 
 
+def _neighbour_rows(rng: random.Random) -> Case:
+    """Runs of several rows, side by side: what the next gang reads can be asked for."""
+    rows, columns = rng.choice((8, 16)), rng.choice((128, 256, 96))
+    row = rng.choice(("threadgroup_position_in_grid.x", "(threadgroup_position_in_grid.x + 2u)"))
+    second = rng.choice(("(row | 1u)", "(row + 3u)", "(row + 5u)"))
+    lines = [
+        _LANE, f"uint row = {row};", f"uint n = {rng.choice(('(uint)n0[0]', f'{columns}u'))};",
+        "uint s = 0;",
+        _KEPT,
+        "for (uint k = lane; k < n; k += 32u) {",
+        f"s += x[row * n + k] * w[{second} * n + k];",
+        *(["s ^= w[row * n + k];"] if rng.random() < 0.4 else []),
+        "}",
+        "y[threadgroup_position_in_grid.x * 32u + lane] = s;",
+    ]  # fmt: skip
+    size = (rows + 16) * columns
+    inputs = [input_of(rng, "x", "uint", size), input_of(rng, "w", "uint", size)]
+    inputs.append(Input("n0", "int", np.array([columns] * 8, np.int32)))
+    outputs = [Output("y", "uint", rows * 32)]
+    return _case(lines, inputs, outputs, (rows * 32, 1, 1), (32, 1, 1))
+
+
+#: Some several times: they have shapes of which a pass likes only one.
 _PATTERNS: tuple[Callable[[random.Random], Case], ...] = (
     _named_rows, _long_turn, _run_ends, _short_runs, _nest, _transposed, _matrices, _products,
     _parts, _copies, _appended, _own_bins, _float_runs, _gaps, _scaled, _many_words, _looked_up,
-    _elimination, _divided, _tiles, _often, _walks, _histogram,
+    _elimination, _divided, _tiles, _often, _walks, _histogram, _neighbour_rows,
+    _float_runs, _float_runs, _float_runs, _scaled, _copies, _copies, _nest, _neighbour_rows,
 )  # fmt: skip
