@@ -74,9 +74,9 @@ class Reader(InstructionReader):
         while not tokens.accept(")"):
             type_ = self._type(tokens)
             tokens.skip_decoration()
-            name = tokens.next()
-            arg = Argument(type_, f"%{plain(name)}", len(args))
-            self.values[name] = arg
+            written = tokens.next()
+            arg = Argument(type_, f"%{plain(written)}", len(args))
+            self.values[written] = arg
             args.append(arg)
             tokens.accept(",")
         body = []
