@@ -87,9 +87,11 @@ class Results:
     def table(self) -> str:
         """How many kernels each pass fired in, the rare ones first."""
         counts = sorted((self.fired[name], name) for name in fired.names())
+        gone = fired.missing()
         lines = ["kernels  what fired (anymetal.…)"]
         for count, name in counts:
             note = "  (not generated)" if name in fired.EXEMPT and not count else ""
+            note = "  (no longer there)" if name in gone else note
             lines.append(f"{count:7}  {name}{note}")
         return "\n".join(lines)
 
