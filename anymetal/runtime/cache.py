@@ -21,6 +21,7 @@ import contextlib
 import itertools
 import os
 import re
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -245,11 +246,14 @@ def _found(folder: str, name: str) -> Cached | None:
 
 def _stored(folder: str, name: str, content: bytes, description: str) -> Cached:
     directory = places.directory()
+    path = directory / folder / name
     try:
-        path = directory / folder / name
         seal = files.write(path, content, description)
     except OSError as error:  # disk full, quota, directory made read-only meanwhile
         reason = f"{directory} cannot be written: {error.strerror or error}"
+        if folder == _ENTRIES and not name.endswith(".so"):  # nobody needs it as a file
+            places.tell(reason)
+            return Cached(path, content, time.time(), description)
         path = places.private(reason) / folder / name
         try:
             seal = files.write(path, content, description)

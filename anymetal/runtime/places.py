@@ -19,8 +19,10 @@ from typing import NamedTuple
 
 from anymetal.runtime import files, trust
 
-#: Why this process has a folder of its own, if it has one.
+#: Why something is not kept, if that has happened; only the first reason is told.
 _told: list[str] = []
+#: The folders of this process that have something in them.
+_private: set[Path] = set()
 
 
 class Place(NamedTuple):
@@ -54,7 +56,7 @@ def readable() -> list[Path]:
     """The folders to look in."""
     found = place()
     folders = [found.path] if found.readable else []
-    if _told:
+    if _private:
         folders.append(_of_this_process())
     return folders
 
@@ -63,6 +65,13 @@ def private(reason: str) -> Path:
     """A folder that goes with this process; says once why it must do."""
     path = _of_this_process()
     files.folder(path)
+    _private.add(path)
+    tell(reason)
+    return path
+
+
+def tell(reason: str) -> None:
+    """Says once why something is not kept."""
     if not _told:
         _told.append(reason)
         with contextlib.suppress(OSError, ValueError, AttributeError):  # nobody is listening
@@ -70,7 +79,6 @@ def private(reason: str) -> Path:
                 f"anymetal: what is compiled is not kept for later processes: {reason}\n"
             )
             sys.stderr.flush()
-    return path
 
 
 def _of_this_process() -> Path:

@@ -167,6 +167,10 @@ def test_a_disk_that_fills_up(directory: Path, monkeypatch, capfd) -> None:
         stored = cache.put(key, ".so", content)
         assert not stored.path.is_relative_to(directory)
         assert cache.get(key) == stored and stored.content == content
+    # What is not loaded as a library is not put into another folder.
+    stored = cache.put(key, ".pch", b"headers")
+    assert stored.content == b"headers" and not stored.path.exists()
+    assert cache.get(key, ".pch") is None
     reason = f"{directory} cannot be written: No space left on device"
     assert capfd.readouterr().err == said(reason)
     assert list((directory / "tmp").iterdir()) == []
