@@ -145,7 +145,7 @@ def test_more_than_the_limit_is_an_error_that_names_the_array() -> None:
 
 
 def test_a_thread_with_too_little_stack_is_told_so() -> None:
-    """What lies on the stack needs some: 60 KB of arrays, on a thread that has 64."""
+    """What lies on the stack needs some: 60 KB of arrays, on a thread that has 48."""
     x, out = np.zeros(32, np.float32), np.zeros(32, np.float32)
     source = _source(480, barrier=False)
 
@@ -154,5 +154,7 @@ def test_a_thread_with_too_little_stack_is_told_so() -> None:
 
     launch()  # which compiles
     with pytest.raises(KernelLoadError, match="needs more stack than the thread that ran it has"):
-        _on_small_stack(launch, 64 << 10)
+        _on_small_stack(
+            launch, 48 << 10
+        )  # the C library hands on old stacks up to 4 times as large
     launch()
