@@ -316,6 +316,13 @@ def test_reads_raise_if_that_is_asked_for(way, monkeypatch):
     assert len(warned(READS["above"], number)) == 1
 
 
+def test_debugging_tells_of_the_second_build(way, monkeypatch, capsys):
+    monkeypatch.setenv("ANYMETAL_DEBUG", "1")
+    assert len(warned(READS["above"], next(_numbers))) == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert ["with bounds checks" in line for line in lines] == [False, True]
+
+
 def test_a_mode_that_does_not_exist(way, monkeypatch):
     monkeypatch.setenv("ANYMETAL_FAULTS", "ignore")
     with pytest.raises(ValueError, match="must be recover or raise, not 'ignore'"):
