@@ -87,8 +87,10 @@ over = True
 for thread in good_ones: thread.join()
 print(len(wrong), wrong[:3])
 print(done["faults"] == COUNT // 3 * 3, done["good"] > 0)
-print(after[0] <= before[0], after[1] <= before[1], after[2] - before[2] < 64 << 20)
+few = 8  # pipes of helpers that compile, if there are any just now
+print(after[0] <= before[0], after[1] <= before[1] + few, after[2] - before[2] < 64 << 20)
 print(before, after, done, file=sys.stderr)
+time.sleep(1)  # when a thread has ended, MLX lets go of what it kept for it, and needs Python
 """
 
 
@@ -98,6 +100,7 @@ def test_a_hundred_thousand_faults_beside_good_launches(bridge):
     text = f"COUNT = {count}\n{_BESIDE_GOOD_ONES}"
     done = program(text, timeout=3000, ANYMETAL_BRIDGE=bridge)
     assert done.stdout.splitlines() == ["0 []", "True True", "True True True"], done.stderr
+    assert done.returncode == 0
 
 
 @pytest.fixture
