@@ -178,8 +178,9 @@ def _groups(run: list[tuple[int, Instr]], op: str, stride: int) -> list[Group]:
     by_offset = dict(sorted(run, key=lambda item: item[0]))
     if len(by_offset) < len(run):
         return []
+    place = {instr: number for number, (_, instr) in enumerate(run)}
     return [
-        _group([item for item in run if item[1] in piece.values()], piece, stride)
+        _group(sorted(piece.items(), key=lambda item: place[item[1]]), piece, stride)
         for piece in _pieces(by_offset, size, stride)
         if op != "atomicrmw" or len(piece) * size == stride
     ]
@@ -205,11 +206,12 @@ def _pieces(
     team has one such piece for each of its SIMD-groups."""
     counts = _counts(size, stride)
     offsets = list(by_offset)
-    while offsets:
-        pieces = [{at: by_offset[at] for at in offsets[:count]} for count in counts]
+    start = 0
+    while start < len(offsets):
+        pieces = [{at: by_offset[at] for at in offsets[start : start + n]} for n in counts]
         whole = [p for p, n in zip(pieces, counts, strict=True) if _side_by_side(p, size, n)]
         yield from whole[:1]
-        offsets = offsets[len(whole[0]) if whole else 1 :]
+        start += len(whole[0]) if whole else 1
 
 
 def _counts(size: int, stride: int) -> list[int]:

@@ -72,7 +72,7 @@ class Tallies:
         before = -1
         while before != len(found):
             before = len(found)
-            for instr in order:
+            for instr in reversed(order):  # users first: what goes out takes its operands along
                 if instr in found and not all(
                     (user in found and instr not in _factors(user, operation))
                     or (_reduces(user) == operation and self.fits(user))

@@ -77,6 +77,7 @@ class TileFinder:
         self.tiles: dict[Instr, Tile] = {}
         self.leaves: set[Value] = set()
         self.kept: set[Value] = set()
+        self.place = {instr: number for number, instr in enumerate(program.instructions())}
         for block in program.blocks:
             for op in ("load", "store"):
                 for run in runs(block, op, self._key, origins):
@@ -122,8 +123,8 @@ class TileFinder:
         if found is None or len(found[0][0].cells) > longest:
             return False
         assert members[0].block is not None
-        order = [i for i in members[0].block.instrs if i in members]
-        tile = Tile(members, order[-1] if members[0].op == "store" else order[0], *found)
+        ends = max if members[0].op == "store" else min
+        tile = Tile(members, ends(members, key=self.place.__getitem__), *found)
         self.tiles.update(dict.fromkeys(members, tile))
         for member in members:
             self._keep(pointer_of(member))

@@ -55,7 +55,7 @@ def form(program: Program, most: int, in_row: bool, features: frozenset[str]) ->
 
     `in_row`: they lie one behind the other in x; else each has the same places in x.
     """
-    if most == 1 or not _promising(program):
+    if most == 1 or 2 * _size(program) > MOST_INSTRUCTIONS or not _promising(program):
         return 1
     differ = _differ(program, most, in_row)
     if not differ.possible:
@@ -154,7 +154,7 @@ class _Choice:
                 return 1
         behind = live_behind(program)
         needs = [self._needs(block, behind[block]) for block in blocks]
-        total = sum(len(b.instrs) for b in program.blocks)
+        total = _size(program)
         arrays = SIMD_GROUP * program.private_bytes
         for size in (s for s in (8, 7, 6, 5, 4, 3, 2) if most % s == 0):
             if arrays * size > MOST_PRIVATE:
@@ -210,6 +210,10 @@ class _Choice:
         vectors = [v for v in point if self.lanes[v].is_varying]
         kept = sum(v in self.differ.values and v not in passing for v in vectors)
         return kept * self.each, (len(vectors) - kept) * self.each
+
+
+def _size(program: Program) -> int:
+    return sum(len(block.instrs) for block in program.blocks)
 
 
 def _has_barrier(block: Block) -> bool:
