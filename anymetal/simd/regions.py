@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from anymetal.ir.cfg import Loop, find_loops, postorder
+from anymetal.ir.cfg import Loop, dominators, find_loops, postorder
 from anymetal.ir.model import Block, predecessors
 
 BARRIER = "__am_threadgroup_barrier"
@@ -51,6 +51,15 @@ class Node:
         return next(e for e in self.edges if e.target is target and source in (None, e.source))
 
 
+class Ways(NamedTuple):
+    """Where a node leads, as numbers of nodes of its region."""
+
+    following: list[int]
+    meeting: list[int]  #: where all ways from here meet, if nobody else comes in between
+    ends: bool  #: one way ends an iteration or leaves the loop
+    leaves: bool  #: one way leaves the loop
+
+
 @dataclass(eq=False)
 class Region:
     """The function (loop is None) or one loop."""
@@ -65,16 +74,18 @@ class Region:
         return self.nodes[0]
 
     @cached_property
-    def graph(self) -> list[tuple[list[int], bool, bool]]:
-        """Of each node, in numbers: where it leads in the region, whether it ends an iteration or
-        leaves the loop, and whether it leaves it."""
+    def graph(self) -> list[Ways]:
+        """Of each node."""
+        following = [[successor.index for successor in node.successors] for node in self.nodes]
+        behind = _behind(following, [any(e.node is None for e in n.edges) for n in self.nodes])
         return [
-            (
-                [successor.index for successor in node.successors],
+            Ways(
+                following[node.index],
+                following[node.index] if where is None else [where],
                 any(e.node is None for e in node.edges),
                 any(e.node is None and not e.is_back for e in node.edges),
             )
-            for node in self.nodes
+            for node, where in zip(self.nodes, behind, strict=True)
         ]
 
     def key(self, edge: Edge) -> tuple[Region, Block, Block]:
@@ -155,6 +166,35 @@ class RegionTree:
         for the others behind the barrier, as it would be if all lanes ran at the same time.
         """
         return sorted(node.successors, key=lambda n: n.block not in self.to_barrier)
+
+
+def _behind(following: list[list[int]], ends: list[bool]) -> list[int | None]:
+    """Where all ways from each node meet again, if what is in between is reached from there only.
+
+    `following`: the nodes behind each, all of which have higher numbers.
+    """
+    end = len(following)
+    before: list[list[int]] = [[] for _ in range(end + 1)]
+    for number, numbers in enumerate(following):
+        for other in [*numbers, *([end] if ends[number] or not numbers else [])]:
+            before[other].append(number)
+    meeting = dominators(end, lambda n: before[n])
+    above = dominators(0, lambda n: following[n])
+    depth: dict[int, int] = {}
+    for node, dominator in above.items():
+        depth[node] = 0 if node == dominator else depth[dominator] + 1
+    outermost = [end] * end  #: how far up those begin whose ways come together behind each node
+    result: list[int | None] = []
+    for node in reversed(range(end)):
+        where = meeting[node]
+        for inside in following[node] if where != end else []:
+            while inside != where:
+                begins = depth[above[inside]]
+                outermost[node] = min(outermost[node], begins, outermost[inside])
+                inside = meeting[inside]
+        alone = where != end and outermost[node] >= depth[node]
+        result.append(where if alone else None)
+    return result[::-1]
 
 
 def _reaching_barrier(blocks: list[Block]) -> set[Block]:

@@ -220,14 +220,15 @@ class Shapes:
         """
         region = source.region
         graph = region.graph
-        following, ends, leaves = graph[source.index]
-        labels = {number: number for number in following}
-        pending = sorted(following)  # a heap: nodes have their turn in the region's order
+        start = graph[source.index]
+        ends, leaves = start.ends, start.leaves
+        labels = {number: number for number in start.following}
+        pending = sorted(start.following)  # a heap: nodes have their turn in the region's order
         while pending and (len(pending) > 1 or ends):
             number = heappop(pending)
-            following, end, leave = graph[number]
-            ends, leaves, label = ends or end, leaves or leave, labels[number]
-            for successor in following:
+            ways, label = graph[number], labels[number]
+            ends, leaves = ends or ways.ends, leaves or ways.leaves
+            for successor in ways.meeting:  # what is in between all has the same label
                 if successor not in labels:
                     labels[successor] = label
                     heappush(pending, successor)

@@ -3,6 +3,7 @@ LLVM's."""
 
 from __future__ import annotations
 
+import math
 import time
 from typing import NamedTuple
 
@@ -62,3 +63,31 @@ _DEEP = {
 @pytest.mark.parametrize("shape", _DEEP)
 def test_deep_chains(shape: str) -> None:
     assert _compiled(shape, _DEEP[shape]).instructions > _DEEP[shape]
+
+
+#: Twice the program may take so many times as long. Twice the work is 2; what is left is for caches
+#: and for other programs on the machine. Where time grows with the square it is 4.
+_MOST = 3.2
+_LARGEST = 20_000  #: instructions
+_SLOWEST = 20.0  #: seconds for those
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", sorted(SHAPES))
+def test_growth(shape: str) -> None:
+    """From a size that takes a while on, each doubling of a program doubles the time.
+
+    (Clang nests braces no deeper than 256.)
+    """
+    steps = 30 if shape.startswith("nested") else 100
+    most = 240 if shape.startswith("nested") else _LARGEST
+    costs = [_compiled(shape, steps)]
+    while costs[-1].instructions <= _LARGEST // 2 and 2 * steps <= most:
+        steps *= 2
+        costs.append(_compiled(shape, steps))
+        assert costs[-1].seconds < _SLOWEST, costs
+    long = [cost for cost in costs if cost.seconds > 0.2]
+    if len(long) > 1:
+        doublings = math.log2(long[-1].instructions / long[0].instructions)
+        growth = long[-1].seconds / long[0].seconds
+        assert growth <= _MOST**doublings, costs
