@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import mlx.core as mx
 import numpy as np
 import pytest
 
 import anymetal
 from anymetal.targets.cpu.variant import gang_width
+from tests.runtime.native import ROOT
 
 WIDTHS = [32, 1]
 
@@ -171,3 +176,42 @@ def test_a_format_that_is_known_when_it_runs(capfd: pytest.CaptureFixture[str]) 
 
 def lines(capfd: pytest.CaptureFixture[str]) -> list[str]:
     return capfd.readouterr().err.splitlines()
+
+
+@pytest.mark.parametrize("threads", ["1", "4"])
+@pytest.mark.parametrize("how", ["ctrl-c", "time limit"])
+def test_a_kernel_that_prints_into_a_full_pipe_can_be_stopped(how, threads):
+    text = f"""
+import os, signal, sys, threading
+import mlx.core as mx
+import anymetal
+talk = anymetal.metal_kernel("talk", [], ["y"], 'os_log_default.log("%u", 1u); y[0] = 1;',
+                             header="#include <metal_logging>")
+def run(size):
+    return talk(inputs=[], output_shapes=[(1,)], output_dtypes=[mx.uint32], grid=(size, 1, 1),
+                threadgroup=(32, 1, 1))[0]
+mx.eval(run(1))
+if {how == "ctrl-c"}:
+    threading.Timer(1.0, os.kill, [os.getpid(), signal.SIGINT]).start()
+try:
+    mx.eval(run(1 << 20))
+except (KeyboardInterrupt, TimeoutError) as error:
+    print(type(error).__name__, flush=True)
+os._exit(0)
+"""
+    limit = {} if how == "ctrl-c" else {"ANYMETAL_TIME_LIMIT": "1"}
+    with subprocess.Popen(
+        [sys.executable, "-c", text],
+        cwd=ROOT,
+        env={**os.environ, **limit, "ANYMETAL_NUM_THREADS": threads},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,  # which nobody reads
+        text=True,
+    ) as program:
+        try:
+            assert program.wait(60) == 0
+            assert program.stdout is not None
+            answer = program.stdout.read().strip()
+            assert answer == ("KeyboardInterrupt" if how == "ctrl-c" else "KernelTimeoutError")
+        finally:
+            program.kill()

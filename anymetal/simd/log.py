@@ -33,8 +33,8 @@ class Log:
         bits = self.masks.bits(mask)
         if w.width != 32:
             bits = w.value(f"zext i{w.width} {bits} to i32")
-        w.declarations[PRINTER] = f"declare hidden void @{PRINTER}(ptr, ptr, i32)"
-        w.do(f"call void @{PRINTER}(ptr {KERNEL_NAME}, ptr {records}, i32 {bits})")
+        w.declarations[PRINTER] = f"declare hidden void @{PRINTER}(ptr, ptr, i32, ptr)"
+        w.do(f"call void @{PRINTER}(ptr {KERNEL_NAME}, ptr {records}, i32 {bits}, ptr %cancel)")
 
 
 def kernel_name(name: str) -> str:

@@ -10,9 +10,18 @@ using uint32_t = unsigned int;
 using uint64_t = unsigned long;
 
 extern "C" int snprintf(char*, size_t, const char*, ...);
+struct Wait {
+  int file;
+  short wanted, found;
+};
 extern "C" int64_t write(int, const void*, size_t);
+extern "C" int poll(Wait*, unsigned long, int milliseconds);
+extern "C" int getpid();
+extern "C" int* __errno_location();
 
-constexpr int STANDARD_ERROR = 2;
+constexpr int STANDARD_ERROR = 2, INTERRUPTED = 4, TRY_AGAIN = 11;  // EINTR, EAGAIN
+constexpr short WRITABLE = 4;                                       // POLLOUT
+constexpr int GLANCE = 10;               // milliseconds between two looks at the cancel flag
 constexpr uint32_t LONGEST_LINE = 4000;  // a pipe takes 4096 bytes at once
 constexpr uint32_t WIDEST = 200;         // field width; precision is kept below as well
 
@@ -195,8 +204,48 @@ static void heading(Line* line, const char* kernel, const uint64_t* record) {
   line->put("] ");
 }
 
+// The process whose thread prints, or 0. One at a time: two could find room for one line in a pipe,
+// and one of them would then wait for somebody to read, which no cancel flag ends. A child may
+// inherit the mark of a thread that it does not have.
+static int printing;
+
+static bool begin_printing(const volatile int* cancel) {
+  const int me = getpid();
+  for (;;) {
+    int found = __atomic_load_n(&printing, __ATOMIC_RELAXED);
+    if (found != me && __atomic_compare_exchange_n(&printing, &found, me, false, __ATOMIC_ACQUIRE,
+                                                   __ATOMIC_RELAXED)) {
+      return true;
+    }
+    if (*cancel) return false;
+    poll(nullptr, 0, 1);
+  }
+}
+
+// Writes when there is room for it. A launch that is stopped does not wait for that.
+static void write_out(const char* at, const char* end, const volatile int* cancel) {
+  if (!begin_printing(cancel)) return;
+  while (at < end) {
+    Wait room{STANDARD_ERROR, WRITABLE, 0};
+    if (poll(&room, 1, GLANCE) <= 0) {
+      if (*cancel) break;
+      continue;
+    }
+    int64_t count = write(STANDARD_ERROR, at, end - at);
+    if (count > 0) {
+      at += count;
+    } else if (*__errno_location() != INTERRUPTED && *__errno_location() != TRY_AGAIN) {
+      break;
+    } else if (*cancel) {
+      break;
+    }
+  }
+  __atomic_store_n(&printing, 0, __ATOMIC_RELEASE);
+}
+
 // Prints for each lane whose bit is set; `records` has an address for every lane.
-extern "C" void am_log(const char* kernel, const uint64_t* const* records, uint32_t lanes) {
+extern "C" void am_log(const char* kernel, const uint64_t* const* records, uint32_t lanes,
+                       const volatile int* cancel) {
   for (; lanes; lanes &= lanes - 1) {
     const uint64_t* record = records[__builtin_ctz(lanes)];
     Line line;
@@ -205,10 +254,6 @@ extern "C" void am_log(const char* kernel, const uint64_t* const* records, uint3
     message(&line, reinterpret_cast<const char*>(record[0]), {record + 6, record[5]});
     while (line.length && line.text[line.length - 1] == '\n') --line.length;  // there is always one
     line.text[line.length++] = '\n';
-    for (const char* at = line.text; at < line.end();) {
-      int64_t count = write(STANDARD_ERROR, at, line.end() - at);
-      if (count <= 0) break;
-      at += count;
-    }
+    write_out(line.text, line.end(), cancel);
   }
 }
