@@ -482,7 +482,7 @@ class GangFunction:
         leave = self.w.fresh("leave")
         sources = [s for s in plan.region.nodes if fall in s.successors]
         if self._has_lanes(plan, node.block) and fall in plan.skip and sources == [node]:
-            others += ".active"
+            others += "$active"
         self.w.do(f"br i1 {self.masks.any(lanes)}, label %{leave}, label %{others}")
         before = dict(self.v.local)  # what is computed for those that leave is there for them only
         self.w.label(leave)
