@@ -108,7 +108,18 @@ def _tools() -> Iterator[Finding]:
             toolchain.check_versions(versions[0])
         except AnyMetalError as error:
             yield Finding("tools", "versions", str(error), "broken")
+    yield _helpers()
     yield _libmvec()
+
+
+def _helpers() -> Finding:
+    """What compiles kernels: processes beside the program, if Python can be started."""
+    from anymetal.runtime.interpreter import interpreter
+
+    if found := interpreter():
+        return Finding("tools", "helper processes", found)
+    remedy = "kernels are compiled in the program itself: ANYMETAL_COMPILE_LIMIT does not hold"
+    return Finding("tools", "helper processes", "no Python interpreter", "absent", remedy)
 
 
 def _ask(name: str, package: str, ask: Callable[[], str]) -> tuple[Finding, str]:

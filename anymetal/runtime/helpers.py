@@ -247,11 +247,11 @@ _alive: weakref.WeakSet[_Helper] = weakref.WeakSet()
 class _Crew:
     """The helpers of this process: as many as processors, at most."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
         self.unavailable = ""
         self._changed = threading.Condition()
         self._idle: list[_Helper] = []
-        self._most = processors.count()
+        self._most = most
 
     @contextmanager
     def member(self) -> Iterator[_Helper]:
@@ -303,7 +303,7 @@ class _Crew:
             self._idle.clear()
 
 
-_crew = _Crew()
+_crew = _Crew(processors.count())
 atexit.register(lambda: _crew.rest())
 
 
@@ -312,7 +312,7 @@ def _in_child() -> None:
     for helper in list(_alive):
         helper.leave()
     _alive.clear()
-    _crew = _Crew()
+    _crew = _Crew(_crew._most)
 
 
 os.register_at_fork(after_in_child=_in_child)

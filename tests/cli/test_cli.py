@@ -192,3 +192,11 @@ def test_doctor_sees_tools_that_do_not_fit(monkeypatch):
     found = {finding.name: finding for finding in doctor.findings()}
     assert "Clang 21.1.0" in found["versions"].value
     assert doctor.doctor() == 1
+
+
+def test_doctor_tells_what_compiles(monkeypatch):
+    from anymetal.runtime import interpreter
+
+    assert doctor._helpers().value == interpreter.interpreter()
+    monkeypatch.setattr(interpreter, "interpreter", lambda: None)
+    assert doctor._helpers().state == "absent" and "in the program" in doctor._helpers().remedy

@@ -29,8 +29,7 @@ TASKS = "tests.runtime.helper_tasks"
 @pytest.fixture(autouse=True)
 def crew(monkeypatch) -> helpers._Crew:
     """Helpers of the test's own."""
-    crew = helpers._Crew()
-    crew._most = 2 + len(helpers._alive)  # those of other tests rest
+    crew = helpers._Crew(2 + len(helpers._alive))  # those of other tests rest
     monkeypatch.setattr(helpers, "_crew", crew)
     yield crew
     crew.rest()

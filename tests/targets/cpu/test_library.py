@@ -8,10 +8,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from random import Random
 
 import pytest
 
-from tests.runtime.native import ROOT
+from tests.runtime.native import ROOT, processes_of
 from tests.runtime.test_helpers import left_of
 
 KERNEL = """
@@ -119,3 +120,18 @@ def test_nothing_is_left_of_a_killed_program(start, delay) -> None:
         processes |= descendants(process.pid)
         process.kill()
     assert not left_of(list(processes))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", ["at once"], indirect=True)  # no build of the bridge, which stays
+def test_kills_at_any_moment(start, tmp_path) -> None:
+    random, folder = Random(13), tmp_path / "cache"
+    for number in range(60):
+        body = "EASY" if number % 2 else "LONG"
+        text = f"call({body} + '// {number}'); call(EASY + '// and {number}')"
+        with start(text, ANYMETAL_CACHE_DIR=str(folder)) as process:
+            time.sleep(random.uniform(0, 1.5))
+            process.kill()
+        assert not processes_of(folder)
+    with start("print(call(EASY)[0].item())", ANYMETAL_CACHE_DIR=str(folder)) as process:
+        assert process.communicate(timeout=120)[0] == "4711.0\n"
