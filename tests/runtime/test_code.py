@@ -35,6 +35,7 @@ def compiler(monkeypatch, tmp_path) -> None:
     """C++ in the place of Metal, compiled once: only a constant differs between kernels."""
     monkeypatch.setenv("ANYMETAL_STRICT", "0")
     pool()  # no library of the test's cache
+    forget()
     whole = object_of(BODY.format("12345.25f"))
     assert whole.count(_bytes(12345.25)) == 1
 
@@ -76,6 +77,7 @@ def loaded() -> int:
 def forget() -> None:
     """Nobody defines a kernel again that was defined before."""
     generator_of.cache_clear()
+    library._recent.clear()
     gc.collect()
 
 
@@ -142,6 +144,7 @@ def test_kernels_come_and_go_in_threads() -> None:
             y = call(kernel(number), X)
             if done % 3 == 0:
                 generator_of.cache_clear()
+                library._recent.clear()
             if y.tolist() != [number + i for i in range(64)]:
                 wrong.append((number, y))
             done += 1

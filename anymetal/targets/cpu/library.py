@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Collection
 from weakref import WeakValueDictionary
 
@@ -18,6 +19,9 @@ _BUILD = "anymetal.targets.cpu.build:build"
 #: The code that somebody holds, by its key in the disk cache: plans of launches hold it, which last
 #: as long as the sources of kernels do. So nothing here may hold a source.
 _loaded: WeakValueDictionary[str, Code] = WeakValueDictionary()
+#: The latest, which stay loaded: for definitions that come again, and other launches of a kernel.
+_recent: OrderedDict[str, Code] = OrderedDict()
+_MOST_RECENT = 256
 _followed: dict[tuple[KernelSource, Variant], None] | None = None
 
 
@@ -36,6 +40,10 @@ def code_of(source: KernelSource, variant: Variant) -> Code:
     if code is None:
         where, code = _load(source, variant, key, told or Stages())
         code = _loaded.setdefault(key, code)
+    _recent.pop(key, None)
+    _recent[key] = code
+    if len(_recent) > _MOST_RECENT:
+        _recent.popitem(last=False)
     if _followed is not None:
         _followed[source, variant] = None
     if told:

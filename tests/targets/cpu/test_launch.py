@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import threading
 import timeit
+from collections import OrderedDict
 from weakref import WeakValueDictionary
 
 import mlx.core as mx
@@ -49,6 +50,7 @@ def compiled(monkeypatch, tmp_path):
 
     monkeypatch.setattr(library, "shared_library", shared_library)
     monkeypatch.setattr(library, "_loaded", WeakValueDictionary())
+    monkeypatch.setattr(library, "_recent", OrderedDict())
     monkeypatch.setenv("ANYMETAL_CACHE_DIR", str(tmp_path / "cache"))
     return compiled
 
@@ -209,7 +211,8 @@ def test_another_process_needs_no_compiler(compiled):
     x = mx.arange(8.0)
     launch = make(DOUBLE, [x], [(8,)], [mx.float32], (8, 1, 1))
     CpuTarget().run(launch)
-    library._loaded.clear()  # as good as another process
+    library._loaded.clear()
+    library._recent.clear()  # as good as another process
     assert CpuTarget().run(launch)[0].tolist() == (2 * x).tolist()
     assert len(compiled) == 1
 
@@ -264,6 +267,7 @@ def test_a_damaged_library_is_compiled_again(compiled):
         entry.path.unlink()  # what is loaded must not change under our feet
         entry.path.write_bytes(content[:-100])
     library._loaded.clear()
+    library._recent.clear()
     assert CpuTarget().run(launch)[0][7].item() == 14
     assert len(compiled) == 2
 
