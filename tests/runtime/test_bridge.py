@@ -443,6 +443,7 @@ def test_what_could_not_be_kept_is_built_only_for_who_needs_it(
     monkeypatch.setenv("ANYMETAL_BRIDGE", "1")
     monkeypatch.setattr(scratch, "_folders", {})
     monkeypatch.setattr(places, "_told", [])
+    monkeypatch.setattr(places, "_private", set())
     monkeypatch.setattr("tempfile.tempdir", None)
     fresh = loader.Bridge()
     for _ in range(3):

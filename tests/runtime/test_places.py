@@ -46,6 +46,13 @@ def said(reason: str) -> str:
     return f"anymetal: what is compiled is not kept for later processes: {reason}\n"
 
 
+@pytest.fixture(autouse=True)
+def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing has been told yet, and there is no folder of this process."""
+    monkeypatch.setattr(places, "_told", [])
+    monkeypatch.setattr(places, "_private", set())
+
+
 @pytest.fixture
 def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "cache"
@@ -160,7 +167,6 @@ def test_a_disk_that_fills_up(directory: Path, monkeypatch, capfd) -> None:
             raise OSError(28, "No space left on device")
         write(descriptor)
 
-    monkeypatch.setattr(places, "_told", [])
     monkeypatch.setattr(os, "fsync", full)
     key = cache.digest("key")
     for content in (b"one", b"two"):
@@ -178,7 +184,6 @@ def test_a_disk_that_fills_up(directory: Path, monkeypatch, capfd) -> None:
 
 
 def test_what_is_kept(directory: Path, monkeypatch) -> None:
-    monkeypatch.setattr(places, "_told", [])
     assert places.is_kept()
     monkeypatch.setattr(places, "_told", ["a disk was full before"])
     assert not places.is_kept()
