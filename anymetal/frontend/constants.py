@@ -40,7 +40,9 @@ _DEFINE = re.compile(r"[ \t]*#[ \t]*define\b")
 def defined(source: KernelSource, messages: str, ir: str) -> KernelSource | None:
     """The kernel with a marker at each operator that Clang complains of; None if there are none.
 
-    About INT_MIN / -1 it says nothing, but the IR shows in which line something has no value.
+    About INT_MIN / -1 it says nothing, nor about counts that overflow or that follow from others of
+    its results. But the IR shows in which line something has no value: there, and in macros, each
+    operator is marked.
     """
     edits = Edits(source)
     for match in _COMPLAINT.finditer(messages):
@@ -50,9 +52,13 @@ def defined(source: KernelSource, messages: str, ir: str) -> KernelSource | None
         places = Places(source, ir)
         for part, line, _ in filter(None, map(places.find, entries)):
             start = offset_of(edits.texts[part], line, 1)
-            for token in tokenize(edits.texts[part].split("\n")[line - 1]):
-                if token.text in ("/", "%"):
-                    edits.add(part, _mark(edits.texts[part], start + token.start))
+            within = tokenize(edits.texts[part].split("\n")[line - 1])
+            for offset in (*_operators(within), *_divisions(within)):
+                edits.add(part, _mark(edits.texts[part], start + offset))
+        for part, text in edits.texts.items():
+            for start, within in _macros(tokenize(text)):
+                for offset in (*_operators(within), *_divisions(within)):
+                    edits.add(part, _mark(text, start + offset))
     return edits.applied()
 
 
@@ -78,7 +84,8 @@ def in_functions(source: KernelSource) -> KernelSource:
 
 def _mark(text: str, offset: int) -> Iterator[Edit]:
     """`a << __am_defined << b`, `a <<= __am_defined = b`: of the operator's own precedence."""
-    if operator := _OPERATOR.match(text, offset):
+    operator = _OPERATOR.match(text, offset)
+    if operator and not text.endswith(DEFINED, 0, offset):  # else it is the marker's own
         marker = DEFINED + ("=" if operator[0].endswith("=") else operator[0])
         if not text.startswith(marker, operator.end()):
             yield Edit(operator.end(), operator.end(), marker)
@@ -86,11 +93,8 @@ def _mark(text: str, offset: int) -> Iterator[Edit]:
 
 def _shifts(tokens: Sequence[Token]) -> Iterator[int]:
     """Offsets of the shifts in functions that Clang may evaluate, and in macros."""
-    for token in tokens:
-        if token.kind == "directive" and _DEFINE.match(token.text):
-            start = token.text.index("#") + 1
-            within = tokenize(token.text[start:])
-            yield from (token.start + start + at for at in _operators(within))
+    for start, within in _macros(tokens):
+        yield from (start + at for at in _operators(within))
     for index, token in enumerate(tokens):
         start, body = index + 1, None
         if token.text == "constexpr" and tokens[index - 1].text != "if":
@@ -100,6 +104,19 @@ def _shifts(tokens: Sequence[Token]) -> Iterator[int]:
             body = _body(tokens, start, parameters=True)
         if body is not None:
             yield from _operators(tokens[start : closing(tokens, body)])
+
+
+def _macros(tokens: Sequence[Token]) -> Iterator[tuple[int, list[Token]]]:
+    """Where the definitions of macros begin, behind `#`, and their tokens."""
+    for token in tokens:
+        if token.kind == "directive" and _DEFINE.match(token.text):
+            start = token.text.index("#") + 1
+            yield token.start + start, tokenize(token.text[start:])
+
+
+def _divisions(tokens: Sequence[Token]) -> Iterator[int]:
+    """Offsets of divisions."""
+    return (token.start for token in tokens if token.text in ("/", "%"))
 
 
 def _begins_lambda(tokens: Sequence[Token], index: int) -> bool:

@@ -288,3 +288,30 @@ def test_what_has_no_value_is_refused() -> None:
     """A shift that no marker can stand behind: the operator is in no text."""
     text = _error("#define JOIN(a, b) a##b\nint n = 1;\nout[0] = n + (1 JOIN(<,<) 33);")
     assert "k: source:3:12: error: the value of a constant expression here is undefined" in text
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        # Clang does not say that this count, which wraps, is negative.
+        ("uint v = 1u << (N + 9);", 256),
+        ("uint v = SHIFTED(1u, (N + 9));", 256),
+        # What has no value there is an operand of the division.
+        ("uint v = (uint)SHIFTED(SHIFTED(1u, M), 3) / (uint)2;", 1 << 17),
+        ("switch (2) { case 2: v = SHIFTED(SHIFTED(3u, M), 3) % (uint)7; }", (3 << 18) % 7),
+        ("uint v = (1u << (N + 1)) / 1u + (8u >> (N + 2)) % 5u;", 1 + 4),
+    ],
+)
+def test_what_follows_from_a_shift_has_a_value_too(body: str, expected: int) -> None:
+    header = "#define SHIFTED(a, b) ((a) << (b))\n"
+    declared = "" if body.startswith("uint") else "uint v = 0; "
+    kernel = anymetal.metal_kernel("k", [], ["out"], f"{declared}{body} out[0] = v;", header=header)
+    (out,) = kernel(
+        inputs=[],
+        output_shapes=[(1,)],
+        output_dtypes=[mx.uint32],
+        grid=(1, 1, 1),
+        threadgroup=(1, 1, 1),
+        template=[("N", 2**31 - 1), ("M", 47)],
+    )
+    assert out.item() == expected
