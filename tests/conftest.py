@@ -70,7 +70,7 @@ class RecordingTarget:
 def no_helpers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kernels are compiled in this process, as where there is no interpreter to start."""
     monkeypatch.setattr(helpers, "interpreter", lambda: None)
-    monkeypatch.setattr(helpers, "_crew", helpers._Crew(1))
+    monkeypatch.setattr(helpers, "_crew", helpers._Crew(1000))
 
 
 @pytest.fixture
