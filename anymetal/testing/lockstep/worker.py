@@ -69,7 +69,10 @@ class Worker:
 
     def __init__(self, builds: tuple[str, ...]) -> None:
         self.builds = builds
-        self._folder = tempfile.TemporaryDirectory(prefix="anymetal-lockstep-")
+        # A tool of a process that was killed may still write there.
+        self._folder = tempfile.TemporaryDirectory(
+            prefix="anymetal-lockstep-", ignore_cleanup_errors=True
+        )
         self._child: multiprocessing.process.BaseProcess | None = None
         self._pipe: Connection | None = None
         self.left: list[int] = []  #: seeds that have no verdict yet
