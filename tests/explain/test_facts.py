@@ -100,6 +100,14 @@ def processor_with_masked_accesses(monkeypatch: pytest.MonkeyPatch) -> None:
             "float p[9]; for (int k = 0; k < 9; k++) p[k] = a[k * n]; "
             "out[i] = ((thread char*)p)[b[i]];",
             [
+                "store `p`: private array, interleaved: one vector",
+                "load `p`: private array, interleaved; the index differs between lanes: gather",
+            ],
+        ),
+        (
+            "float p[9]; for (int k = 0; k < 9; k++) p[k] = a[k * n]; "
+            "out[i] = *(thread float*)((thread char*)p + b[i]);",
+            [
                 "store `p`: private array, a copy for each lane, strided, 48 bytes from lane to "
                 "lane: scatter"
             ],
