@@ -84,7 +84,9 @@ def as_on_a_mac(data: bytes) -> bytes:
 
     def moved(match: re.Match[bytes]) -> bytes:
         length = match["length"][0]
-        if not match["name"][8:][:length].isalpha():
+        name = match["name"][8:][:length]
+        # A short name may be an address by chance.
+        if length < 3 or len(name) < length or not name.isalpha():
             return match[0]
         return b"\0\0\0\0" + b"\1" + b"\0" * 7 + match["name"]
 

@@ -86,8 +86,10 @@ def test_groups(body: str, expected: list[str]) -> None:
         ("float t[3][5]; t[b[i]][n] = a[i]; out[i] = t[n][b[i]];", True),
         ("float4 t[5]; t[b[i]] = float4(a[i]); out[i] = t[n].y;", True),
         ("P t[5]; t[b[i]].x = a[i]; t[n].n = 3; out[i] = t[b[n]].x + t[b[0]].n;", True),
-        # two sizes of elements, or a pointer that is chosen
-        ("Q t[5]; t[b[i]].x = a[i]; t[n].h = 3; out[i] = t[b[n]].x + t[b[0]].h;", False),
+        # two sizes of elements
+        ("Q t[5]; t[b[i]].x = a[i]; t[n].h = 3; out[i] = t[b[n]].x + t[b[0]].h;", True),
+        # elements that lie across others, or a pointer that is chosen
+        ("float t[9]; t[b[i]] = a[i]; out[i] = *(thread float*)((thread char*)t + n);", False),
         ("float t[9], u[9]; thread float* p = a[i] > 0 ? t : u; p[b[i]] = 1;\n"
          "out[i] = t[n] + u[n];", False),
     ],

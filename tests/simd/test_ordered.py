@@ -72,18 +72,23 @@ for name, body in kernels.items():
 """
 
 
+def results(runs: int, bridge: str, **variables: str) -> list[str]:
+    """How many different results each kernel has; if it is one, which."""
+    script = RUN.replace("RUNS", str(runs))
+    return run_script(script, timeout=240, ANYMETAL_BRIDGE=bridge, **variables).stdout.splitlines()
+
+
+@pytest.mark.slow  # chance may not show it on a busy machine
+def test_results_that_depend_on_the_order_differ(built_bridge) -> None:
+    found = results(400, "wait", ANYMETAL_NUM_THREADS="4")
+    assert all(int(line.split()[0]) > 1 for line in found)
+
+
 @pytest.mark.parametrize("bridge", ["0", "wait"])
 def test_the_same_bits_each_time(bridge, built_bridge) -> None:
-    def lines(runs: int, **variables: str) -> list[str]:
-        return run_script(
-            RUN.replace("RUNS", str(runs)), timeout=120, ANYMETAL_BRIDGE=bridge, **variables
-        ).stdout.splitlines()
-
-    assert all(int(line.split()[0]) > 1 for line in lines(20, ANYMETAL_NUM_THREADS="4")), (
-        "the order of threadgroups never showed"
-    )
     fixed = [
-        lines(3, ANYMETAL_NUM_THREADS=threads, ANYMETAL_DETERMINISTIC="1") for threads in "148"
+        results(3, bridge, ANYMETAL_NUM_THREADS=threads, ANYMETAL_DETERMINISTIC="1")
+        for threads in "148"
     ]
     assert all(line.startswith("1 ") for line in fixed[0]) and len(fixed[0]) == 2
     assert fixed[0] == fixed[1] == fixed[2]

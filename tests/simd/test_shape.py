@@ -104,8 +104,7 @@ def test_private_arrays_of_one_element_size_are_interleaved() -> None:
 
 def test_other_private_arrays_are_ordinary_copies() -> None:
     analysis = analyse(
-        _ID + "struct { float x; ushort n[80]; } t; t.x = a[i]; t.n[b[i]] = 1;\n"
-        "out[i] = t.x + t.n[n];"
+        _ID + "float t[40]; t[b[i]] = a[i];\nout[i] = *(thread float*)((thread char*)t + n);"
     )
     (alloca,) = (i for i in analysis.program.instructions() if i.op == "alloca")
     type_, align = alloca.arg

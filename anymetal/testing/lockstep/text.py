@@ -169,8 +169,10 @@ class Text:
         return f"{name}({first}, {second})"
 
     def quotient(self, type_: str, depth: int) -> str:
-        """A division: never by zero, nor by -1."""
-        inner = f"({type_})({self.integer(type_, depth - 1)})"
+        """A division: never by zero, nor by -1, and never of the smallest number, which GCC divides
+        by -1 for `a / b * -1`.
+        """
+        inner = f"({type_})(({self.integer(type_, depth - 1)}) | 1)"
         if self.chance(0.6):
             by = f"({type_}){self.rng.choice((2, 3, 5, 7, 8, 10, 64, 100, 127))}"
         else:
