@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from anymetal.frontend.loops import Function, Loop, Place, last_instruction
+from anymetal.frontend.loops import LOOP_MARK, Function, Loop, Place, last_instruction
 
 CROSS_LANE = r"__am_(?:shuffle|ballot|matrix_fma|reduce_\w+|scan_\w+|xscan_\w+)"
 
@@ -112,6 +112,24 @@ def _may_lead_out(function: Function, loop: Loop, block: str) -> bool:
     always = all(function.returns(latch, block) for latch in loop.latches)
     behind = function.behind(block) & loop.blocks
     return not always and any(function.leaves(loop, other) for other in behind)
+
+
+def marked(raw: str) -> str:
+    """Clang's output with the name of its loop on each `continue`, too: where the end of a loop
+    cannot be reached, LLVM drops the only edge that Clang has marked.
+    """
+    for function in Function.all(raw):
+        blocks = dict(function.blocks)
+        for loop in function.loops:
+            marks = {found[0] for b in loop.latches if (found := LOOP_MARK.search(blocks[b]))}
+            mark = min(marks)
+            for latch in loop.latches:
+                edge = re.compile(
+                    rf"^(  br label %{re.escape(loop.header)}(?:, !dbg !\d+)?)$", re.M
+                )
+                blocks[latch] = edge.sub(rf"\1, {mark}", blocks[latch])
+        raw = raw.replace(function.text, function.changed(blocks).text, 1)
+    return raw
 
 
 def held(raw: str, found: set[Escape]) -> str:

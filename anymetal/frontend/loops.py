@@ -14,7 +14,8 @@ _NAME = r"[\w.$-]+|\"[^\"]+\""
 _LABEL = re.compile(rf"^({_NAME}):.*\n", re.M)
 _TARGET = re.compile(rf"label %({_NAME})")
 _TERMINATOR = re.compile(r"^  (?:br|switch|ret|unreachable)\b", re.M)
-_LOOP = re.compile(r"!llvm\.loop !(\d+)")
+#: On an edge back to the beginning of a loop.
+LOOP_MARK = re.compile(r"!llvm\.loop !(\d+)")
 _METADATA = re.compile(r"^!(\d+) = (.*)$", re.M)
 _LOCATION = re.compile(
     r"!DILocation\(line: (\d+)(?:, column: (\d+))?, scope: !(\d+)(?:, inlinedAt: !(\d+))?"
@@ -138,7 +139,7 @@ class Function:
         """All loops of the user's text, inner ones last."""
         found: dict[tuple[str, str], set[str]] = {}
         for block, text in self.blocks.items():
-            if match := _LOOP.search(text, last_instruction(text)):
+            if match := LOOP_MARK.search(text, last_instruction(text)):
                 for target in self.successors[block]:
                     if self.returns(block, target):
                         found.setdefault((target, match[1]), set()).add(block)

@@ -56,6 +56,7 @@ def optimise(raw: str, large: int = 0) -> str:
         text = _optimised(prepare(raw, large))
         if not convergence.at_risk(raw, text):
             return text
+        raw = convergence.marked(raw)
         simplified = _simplified(prepare(raw, large))
         held = convergence.doubtful(raw, simplified, text)
         return convergence.settled(_converging(raw, large, held))
