@@ -119,7 +119,7 @@ class Notebook:
 
     def start(self, cell: str) -> str:
         """Run a cell; returns the message's name at once."""
-        name: str = self._client.execute(cell)
+        name: str = self._client.execute(cell, stop_on_error=False)
         return name
 
     def finish(self, name: str, timeout: float = 60) -> dict[str, Any]:
