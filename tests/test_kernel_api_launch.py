@@ -6,7 +6,6 @@ import copy
 import math
 import pickle
 import threading
-import time
 
 import mlx.core as mx
 import numpy as np
@@ -17,6 +16,7 @@ from anymetal import AnyMetalWarning, KernelLaunchError, targets
 from anymetal.dtypes import metal_name
 from anymetal.errors import CompilerError, KernelLoadError, MetalCompileError
 from anymetal.transforms import is_transformed
+from tests.counting import function_calls
 
 
 def kernel(**changes):
@@ -320,14 +320,10 @@ def test_errors_start_like_those_of_mlx():
 
 
 def test_overhead_of_a_warm_call(target):
-    """Everything in Python around a kernel with two inputs; a generous bound for a busy machine."""
+    """All functions around a kernel with two inputs; benchmarks/latency.py measures the time."""
     k = kernel(input_names=["a", "b"])
     arrays = mx.ones((100,)), mx.ones((3,))
     target.run = lambda launch: []
-    best = math.inf
-    for _ in range(20):
-        start = time.perf_counter()
-        for _ in range(500):
-            call(k, *arrays, template=[("T", mx.float32)])
-        best = min(best, time.perf_counter() - start)
-    assert best / 500 < 40e-6
+    call(k, *arrays, template=[("T", mx.float32)])
+    work = function_calls(lambda: call(k, *arrays, template=[("T", mx.float32)]))
+    assert work < 65

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-import timeit
 from collections import OrderedDict
 from weakref import WeakValueDictionary
 
@@ -19,6 +18,7 @@ from anymetal.signature import KernelDefinition, SignatureGenerator
 from anymetal.targets import cpu
 from anymetal.targets.base import Launch
 from anymetal.targets.cpu import library
+from tests.counting import function_calls
 from tests.runtime.native import object_of, output_of
 
 
@@ -218,7 +218,6 @@ def test_another_process_needs_no_compiler(compiled):
 
 
 FRESH_PROCESS = """
-import time
 from anymetal.runtime import zig
 from anymetal.targets.cpu import library
 def shared_library(source, variant, stages):
@@ -227,36 +226,38 @@ def shared_library(source, variant, stages):
 library.shared_library = shared_library
 for name in ("subprocess", "tempfile", "socket"):  # tests.runtime.native has imported them
     sys.modules.pop(name, None)
+STARTS = {"os.fork", "os.forkpty", "os.posix_spawn", "os.exec", "os.system", "subprocess.Popen"}
 import mlx.core as mx
 import anymetal
 body = "static_cast<float*>(buffers[1])[group] = 2 * static_cast<const float*>(buffers[0])[group];"
 kernel = anymetal.metal_kernel("native", ["i"], ["o"], body)
 x = mx.arange(8.0)
-start = time.perf_counter()
+started = []
+sys.addaudithook(lambda event, _: started.append(event) if event in STARTS else None)
 (y,) = kernel(inputs=[x], output_shapes=[(8,)], output_dtypes=[mx.float32], grid=(8, 1, 1),
               threadgroup=(1, 1, 1))
-taken = time.perf_counter() - start
-print(y[7].item(), taken < 0.25)
+print(y[7].item(), bool(started))
 print([name for name in ("numpy", "llvmlite", "socket", "subprocess", "tempfile", "rich", "typer")
        if name in sys.modules], end=" ")
 """
 
 
-def test_a_second_process_imports_no_tools(way, built_bridge, monkeypatch):
+def test_a_second_process_imports_and_starts_no_tools(way, built_bridge, monkeypatch):
     if way == "graph":
         cache.put(recipe.recipe().key, ".so", built_bridge.read_bytes())
     else:
         monkeypatch.setenv("ANYMETAL_BRIDGE", "0")
     first, _ = output_of(FRESH_PROCESS).splitlines()
-    assert first.startswith("compiled 14.0")
-    assert output_of(FRESH_PROCESS) == "14.0 True\n[]"
+    assert first == "compiled 14.0 True"
+    assert output_of(FRESH_PROCESS) == "14.0 False\n[]"
 
 
-def test_a_warm_call_takes_microseconds():
+def test_a_warm_call_is_little_work():
+    """benchmarks/latency.py measures the time."""
     target, x = CpuTarget(), mx.arange(16.0)
     launch = make(DOUBLE, [x], [(16,)], [mx.float32], (16, 1, 1), (16, 1, 1))
-    best = min(timeit.repeat(lambda: target.run(launch), number=200, repeat=20)) / 200
-    assert best < 40e-6, best  # measured: 7 µs
+    target.run(launch)
+    assert function_calls(lambda: target.run(launch)) < 45
 
 
 def test_a_damaged_library_is_compiled_again(compiled):
