@@ -54,12 +54,13 @@ def check(source: KernelSource, ir: str) -> None:
     for match in _GLOBAL.finditer(ir):
         if not plain(match["name"]).startswith(_OWN):
             raise _outliving(source, match["name"])
-    if _ASSEMBLY.search(ir):  # in a spelling that nobody has thought of
+    if "asm " in ir and _ASSEMBLY.search(ir):  # in a spelling that nobody has thought of
         raise MetalCompileError(source.name, f"error: {reason_for('asm')}")
     functions = {match[1]: match[0] for match in _FUNCTION.finditer(ir)}
     calls: dict[str, list[_Call]] = {}
     _follow(KERNEL_SYMBOL, functions, calls, places)
     kernels = {call.callee for call in calls[KERNEL_SYMBOL]}
+    elsewhere = [match["name"] for match in _ELSEWHERE.finditer(ir)]
     for name, made in calls.items():
         for call in made:
             if call.callee.startswith(_ANNOTATION):
@@ -75,12 +76,12 @@ def check(source: KernelSource, ir: str) -> None:
                 raise places.error(call.place, "a kernel cannot trap: Metal has no such function")
             elif call.place and call.callee not in functions and not is_known(call.callee):
                 raise places.error(call.place, _undefined(call.callee))
-        for match in _ELSEWHERE.finditer(ir):
-            use = rf"@{re.escape(match['name'])}(?![\w.$]).*?(?:!dbg (!\d+))?$"
+        for variable in elsewhere:
+            use = rf"@{re.escape(variable)}(?![\w.$]).*?(?:!dbg (!\d+))?$"
             if found := re.search(use, functions[name], re.M):
                 raise places.error(
                     found[1] or "",
-                    f"variable '{plain_name(match['name'])}' is declared, but the kernel's text "
+                    f"variable '{plain_name(variable)}' is declared, but the kernel's text "
                     "does not define it",
                 )
         if entries := constants.without_value(functions[name]):
