@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
 
@@ -123,14 +122,15 @@ def dominates(idom: Dominators[Node], a: Node, b: Node) -> bool:
     return first <= idom.spans[b][0] < end
 
 
-@dataclass(eq=False)
 class Loop:
     """A natural loop: one header, one latch (LLVM's loop-simplify form)."""
 
-    header: Block
-    blocks: set[Block]
-    parent: Loop | None = None
-    children: list[Loop] = field(default_factory=list)
+    def __init__(self, header: Block) -> None:
+        self.header = header
+        self.blocks = {header}
+        self.ordered: list[Block] = []  #: the same, in the order of the program
+        self.parent: Loop | None = None
+        self.children: list[Loop] = []
 
     @property
     def exits(self) -> list[tuple[Block, Block]]:
@@ -141,8 +141,6 @@ class Loop:
             for target in dict.fromkeys(block.successors)
             if target not in self.blocks
         ]
-
-    ordered: list[Block] = field(default_factory=list)
 
 
 def find_loops(blocks: list[Block]) -> list[Loop]:
@@ -158,7 +156,7 @@ def find_loops(blocks: list[Block]) -> list[Loop]:
             if position[target] <= position[block]:
                 if not dominates(idom, target, block):
                     raise Problem(f"thread program: irreducible loop at {target.name}")
-                loop = loops.setdefault(target, Loop(target, {target}))
+                loop = loops.setdefault(target, Loop(target))
                 _collect(loop, block, preds)
     result = sorted(loops.values(), key=lambda loop: position[loop.header])
     innermost: dict[Block, Loop] = {}

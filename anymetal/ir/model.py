@@ -21,14 +21,12 @@ own words (nuw, nsw, fast, exact, disjoint …) in front of the operands.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from anymetal.ir.types import VOID, Type
 
 
-@dataclass(frozen=True)
-class Location:
+class Location(NamedTuple):
     """A place in the user's text: `where` is "<kernel>: source" or "<kernel>: header"."""
 
     where: str
@@ -39,16 +37,21 @@ class Location:
         return f"{self.where}:{self.line}:{self.column}"
 
 
-@dataclass(eq=False, slots=True)
 class Value:
-    type: Type
+    __slots__ = ("type",)
+
+    def __init__(self, type_: Type) -> None:
+        self.type = type_
 
 
-@dataclass(eq=False, slots=True)
 class Const(Value):
     """A scalar constant in LLVM's spelling; vectors of constants are `ConstVector`."""
 
-    text: str
+    __slots__ = ("text",)
+
+    def __init__(self, type_: Type, text: str) -> None:
+        self.type = type_
+        self.text = text
 
     @property
     def is_undef(self) -> bool:
@@ -64,31 +67,47 @@ class Const(Value):
         return 0 if self.text == "zeroinitializer" else int(self.text)
 
 
-@dataclass(eq=False, slots=True)
 class ConstVector(Value):
-    elements: tuple[Value, ...]
+    __slots__ = ("elements",)
+
+    def __init__(self, type_: Type, elements: tuple[Value, ...]) -> None:
+        self.type = type_
+        self.elements = elements
 
 
-@dataclass(eq=False, slots=True)
 class Argument(Value):
-    name: str
-    index: int
-    describes: bool = False  #: shape, strides, ndim or size of an input
+    __slots__ = ("describes", "index", "name")
+
+    def __init__(self, type_: Type, name: str, index: int) -> None:
+        self.type = type_
+        self.name = name
+        self.index = index
+        self.describes = False  #: shape, strides, ndim or size of an input
 
 
-@dataclass(eq=False, slots=True)
 class Global(Value):
     """A program-scope constant table, or (`threadgroup`) one variable of threadgroup memory."""
 
-    name: str
-    value_type: Type
-    align: int
-    initializer: str  # LLVM text; empty for threadgroup memory
-    threadgroup: bool = False
+    __slots__ = ("align", "initializer", "name", "threadgroup", "value_type")
+
+    def __init__(
+        self,
+        type_: Type,
+        name: str,
+        value_type: Type,
+        align: int,
+        initializer: str,
+        threadgroup: bool = False,
+    ) -> None:
+        self.type = type_
+        self.name = name
+        self.value_type = value_type
+        self.align = align
+        self.initializer = initializer  #: LLVM text; empty for threadgroup memory
+        self.threadgroup = threadgroup
 
 
-@dataclass(frozen=True)
-class Access:
+class Access(NamedTuple):
     """How an instruction touches memory."""
 
     align: int
@@ -100,15 +119,28 @@ class Access:
         return " ".join([f"align {self.align}", *words])
 
 
-@dataclass(eq=False, slots=True)
 class Instr(Value):
-    op: str
-    operands: list[Value]
-    arg: Any = None
-    flags: str = ""
-    loc: Location | None = None
-    name: str = ""
-    block: Block | None = field(default=None, repr=False)
+    __slots__ = ("arg", "block", "flags", "loc", "name", "op", "operands")
+
+    def __init__(
+        self,
+        type_: Type,
+        op: str,
+        operands: list[Value],
+        arg: Any = None,
+        flags: str = "",
+        loc: Location | None = None,
+        name: str = "",
+        block: Block | None = None,
+    ) -> None:
+        self.type = type_
+        self.op = op
+        self.operands = operands
+        self.arg = arg
+        self.flags = flags
+        self.loc = loc
+        self.name = name
+        self.block = block
 
     @property
     def has_result(self) -> bool:
@@ -123,10 +155,12 @@ class Instr(Value):
         return self.op in ("load", "guarded_load", "store", "atomicrmw", "cmpxchg", "call")
 
 
-@dataclass(eq=False, slots=True)
 class Block:
-    name: str
-    instrs: list[Instr] = field(default_factory=list, repr=False)
+    __slots__ = ("instrs", "name")
+
+    def __init__(self, name: str, instrs: list[Instr] | None = None) -> None:
+        self.name = name
+        self.instrs = [] if instrs is None else instrs
 
     @property
     def phis(self) -> list[Instr]:
@@ -152,16 +186,23 @@ class Block:
         return instr
 
 
-@dataclass(eq=False)
 class Program:
     """One kernel thread. Its arguments are the buffers in binding order; blocks[0] is the entry."""
 
-    name: str
-    args: list[Argument]
-    blocks: list[Block]
-    globals: dict[str, Global]
-    type_definitions: list[str] = field(default_factory=list)  #: LLVM text, for the globals
-    shared_buffers: bool = False  #: several arguments may be one array
+    def __init__(
+        self,
+        name: str,
+        args: list[Argument],
+        blocks: list[Block],
+        globals: dict[str, Global],
+        type_definitions: list[str],
+    ) -> None:
+        self.name = name
+        self.args = args
+        self.blocks = blocks
+        self.globals = globals
+        self.type_definitions = type_definitions  #: LLVM text, for the globals
+        self.shared_buffers = False  #: several arguments may be one array
 
     def instructions(self) -> Iterator[Instr]:
         for block in self.blocks:

@@ -2,43 +2,42 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+#: Every type that was asked for, by its class and fields.
+_known: dict[tuple[Any, ...], Any] = {}
 
 
 class Type:
-    """Base of all types. `size` and `align` are in bytes."""
+    """Base of all types. `size` and `align` are in bytes.
+
+    Types that are alike are one object, so to compare them costs nothing.
+    """
 
     size: int
     align: int
+    lanes = 1
+    is_int = False
+    is_float = False
+    is_ptr = False
+    is_vector = False
 
-    @property
-    def is_int(self) -> bool:
-        return isinstance(self, Int)
-
-    @property
-    def is_float(self) -> bool:
-        return isinstance(self, Float)
-
-    @property
-    def is_ptr(self) -> bool:
-        return isinstance(self, Ptr)
-
-    @property
-    def is_vector(self) -> bool:
-        return isinstance(self, Vector)
+    def __new__(cls, *fields: Any) -> Self:
+        key = cls, *fields
+        known: Self | None = _known.get(key)
+        if known is None:
+            known = _known.setdefault(key, object.__new__(cls))
+        return known
 
     @property
     def scalar(self) -> Type:
         """The element type of a vector, else the type itself."""
-        return self.element if isinstance(self, Vector) else self
-
-    @property
-    def lanes(self) -> int:
-        return self.count if isinstance(self, Vector) else 1
+        return self
 
 
-@dataclass(frozen=True)
 class Void(Type):
     size = 0
     align = 1
@@ -47,110 +46,85 @@ class Void(Type):
         return "void"
 
 
-@dataclass(frozen=True)
 class Int(Type):
-    bits: int
+    is_int = True
 
-    @cached_property
-    def size(self) -> int:  # type: ignore[override]
-        """Store size, rounded up to a power of two as LLVM allocates it."""
-        size = 1
-        while size * 8 < self.bits:
-            size *= 2
-        return size
-
-    @property
-    def align(self) -> int:  # type: ignore[override]
-        return min(self.size, 8)
+    def __init__(self, bits: int) -> None:
+        self.bits = bits
+        self.size = 1  # store size, rounded up to a power of two as LLVM allocates it
+        while self.size * 8 < bits:
+            self.size *= 2
+        self.align = min(self.size, 8)
 
     def __str__(self) -> str:
         return f"i{self.bits}"
 
 
-@dataclass(frozen=True)
 class Float(Type):
-    name: str  # half, bfloat, float, double
+    is_float = True
 
-    @property
-    def size(self) -> int:  # type: ignore[override]
-        return {"half": 2, "bfloat": 2, "float": 4, "double": 8}[self.name]
-
-    @property
-    def align(self) -> int:  # type: ignore[override]
-        return self.size
+    def __init__(self, name: str) -> None:
+        self.name = name  # half, bfloat, float, double
+        self.size = self.align = {"half": 2, "bfloat": 2, "float": 4, "double": 8}[name]
 
     def __str__(self) -> str:
         return self.name
 
 
-@dataclass(frozen=True)
 class Ptr(Type):
     size = 8
     align = 8
+    is_ptr = True
 
     def __str__(self) -> str:
         return "ptr"
 
 
-@dataclass(frozen=True)
 class Vector(Type):
-    count: int
-    element: Type
+    is_vector = True
 
-    @cached_property
-    def size(self) -> int:  # type: ignore[override]
-        bits = self.count * (self.element.bits if isinstance(self.element, Int) else 0)
-        size = (bits + 7) // 8 if bits else self.count * self.element.size
-        return 1 << (size - 1).bit_length() if size else 0
+    def __init__(self, count: int, element: Type) -> None:
+        self.count = self.lanes = count
+        self.element = element
+        bits = count * (element.bits if isinstance(element, Int) else 0)
+        size = (bits + 7) // 8 if bits else count * element.size
+        self.size = self.align = 1 << (size - 1).bit_length() if size else 0
 
     @property
-    def align(self) -> int:  # type: ignore[override]
-        return self.size
+    def scalar(self) -> Type:
+        return self.element
 
     def __str__(self) -> str:
         return f"<{self.count} x {self.element}>"
 
 
-@dataclass(frozen=True)
 class Array(Type):
-    count: int
-    element: Type
-
-    @property
-    def size(self) -> int:  # type: ignore[override]
-        return self.count * self.element.size
-
-    @property
-    def align(self) -> int:  # type: ignore[override]
-        return self.element.align
+    def __init__(self, count: int, element: Type) -> None:
+        self.count = count
+        self.element = element
+        self.size = count * element.size
+        self.align = element.align
 
     def __str__(self) -> str:
         return f"[{self.count} x {self.element}]"
 
 
-@dataclass(frozen=True)
 class Struct(Type):
-    fields: tuple[Type, ...]
-    packed: bool = False
+    def __new__(cls, fields: tuple[Type, ...], packed: bool = False) -> Self:
+        return super().__new__(cls, fields, packed)
 
-    @cached_property
-    def offsets(self) -> tuple[int, ...]:
-        """Byte offset of every field, then the unpadded end."""
-        at, result = 0, []
-        for field in self.fields:
-            if not self.packed:
+    def __init__(self, fields: tuple[Type, ...], packed: bool = False) -> None:
+        self.fields = fields
+        self.packed = packed
+        at, offsets = 0, []
+        for field in fields:
+            if not packed:
                 at = -(-at // field.align) * field.align
-            result.append(at)
+            offsets.append(at)
             at += field.size
-        return (*result, at)
-
-    @cached_property
-    def align(self) -> int:  # type: ignore[override]
-        return 1 if self.packed else max((f.align for f in self.fields), default=1)
-
-    @cached_property
-    def size(self) -> int:  # type: ignore[override]
-        return -(-self.offsets[-1] // self.align) * self.align
+        self.offsets = (*offsets, at)  #: of every field in bytes, then the unpadded end
+        self.align = 1 if packed else max((f.align for f in fields), default=1)
+        self.size = -(-at // self.align) * self.align
 
     def __str__(self) -> str:
         inner = ", ".join(map(str, self.fields))

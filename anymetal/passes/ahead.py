@@ -125,7 +125,7 @@ class _Slice:
                     name = AHEAD_READ if instr.op in ("load", "guarded_load") else AHEAD_WRITE
                     copy.append(Instr(t.VOID, "call", [pointer], name, "", instr.loc))
         source = self.source
-        result = Program(source.name, source.args, list(blocks.values()), source.globals)
+        result = Program(source.name, source.args, list(blocks.values()), source.globals, [])
         result.type_definitions = source.type_definitions
         for instr in result.instructions():
             instr.operands = [copies.get(v, v) for v in instr.operands]

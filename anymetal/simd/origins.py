@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from anymetal.ir.calls import AHEAD_READ, LINE_READ, NEXT_READ
 from anymetal.ir.model import Argument, Global, Instr, Program, Value
 
@@ -97,4 +95,4 @@ def unlocked(program: Program, origins: dict[Value, frozenset[Origin]]) -> None:
         if instr.op in ("load", "guarded_load", "store") and instr.arg.atomic:
             pointer = instr.operands[1 if instr.op == "store" else 0]
             if not instr.arg.volatile and in_threadgroup(origins.get(pointer, frozenset())):
-                instr.arg = replace(instr.arg, atomic=False)
+                instr.arg = instr.arg._replace(atomic=False)
