@@ -9,7 +9,6 @@ computed there. Such a part is given a block of its own in front and one behind 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from anymetal.ir import calls
 from anymetal.ir import types as t
@@ -20,13 +19,13 @@ from anymetal.simd.origins import pointer_origins
 from anymetal.simd.regions import BARRIER
 
 
-@dataclass(eq=False)
 class Part:
     """Blocks that are entered from outside at `entry` only, and left from `last` only."""
 
-    entry: Block
-    last: Block
-    blocks: list[Block]
+    def __init__(self, entry: Block, last: Block, blocks: list[Block]) -> None:
+        self.entry = entry
+        self.last = last
+        self.blocks = blocks
 
 
 class Differ:

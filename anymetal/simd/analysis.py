@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from anymetal.ir.model import Argument, Block, Instr, Program, Value
 from anymetal.simd.addresses import indices_elsewhere, made_by_accesses
 from anymetal.simd.ahead import spread_out
@@ -39,44 +37,46 @@ from anymetal.simd.tiles import Tile, TileFinder
 OFTEN, LARGE = 3, 400
 
 
-@dataclass
 class Analysis:
     """What the generator needs to know of a program; shared by its full and masked versions."""
 
-    program: Program
-    launch: Launch
-    width: int
-    team: int = 1  #: SIMD-groups that run as one (passes/jam.py)
-    tree: RegionTree = field(init=False)
-    private: dict[Value, Instr] = field(init=False)
-    far: Far = field(init=False)
-    shapes: Shapes = field(init=False)
-    counters: dict[Value, Instr] = field(default_factory=dict)  #: of 32 bits, with those of 64
-    plans: dict[Region, RegionPlan] = field(init=False)
-    roots: MaskRoots = field(init=False)
-    numbers: LaneNumbers = field(init=False)
-    groups: dict[Instr, Group] = field(init=False)
-    ordered: set[Group] = field(init=False)  #: in full gangs, members are in the order of memory
-    tiles: dict[Instr, Tile] = field(init=False)
-    next_steps: dict[Tile, Distance] = field(init=False)  #: of tiles that are asked for ahead
-    matrix_places: MatrixPlaces = field(init=False)
-    products: dict[Instr, Product] = field(init=False)
-    row_phis: dict[Block, list[Columns]] = field(init=False)
-    carried: dict[Columns, Product] = field(init=False)
-    needed: set[Value] = field(init=False)  #: by addresses, in other blocks than their own
-    made_later: set[Value] = field(default_factory=set)  #: addresses, by those who use them
-    demanded: set[Value] = field(init=False)
-    laid_out: set[Value] = field(init=False)
-    spread: Spread = field(init=False)
-    used: set[Value] = field(init=False)
-    streams: set[Instr] = field(init=False)
-    origins: dict[Value, frozenset[Origin]] = field(init=False)
-    few: dict[Instr, list[int]] = field(init=False)  #: loads -> their lanes
-    read_only: set[Argument] = field(init=False)
-    sums: dict[Argument, Sums] = field(init=False)
-    only_added: set[Instr] = field(default_factory=set)  #: to arrays that nobody looks at
+    tree: RegionTree
+    private: dict[Value, Instr]
+    far: Far
+    shapes: Shapes
+    counters: dict[Value, Instr]  #: of 32 bits, with those of 64
+    plans: dict[Region, RegionPlan]
+    roots: MaskRoots
+    numbers: LaneNumbers
+    groups: dict[Instr, Group]
+    ordered: set[Group]  #: in full gangs, members are in the order of memory
+    tiles: dict[Instr, Tile]
+    next_steps: dict[Tile, Distance]  #: of tiles that are asked for ahead
+    matrix_places: MatrixPlaces
+    products: dict[Instr, Product]
+    row_phis: dict[Block, list[Columns]]
+    carried: dict[Columns, Product]
+    needed: set[Value]  #: by addresses, in other blocks than their own
+    made_later: set[Value]  #: addresses, by those who use them
+    demanded: set[Value]
+    laid_out: set[Value]
+    spread: Spread
+    used: set[Value]
+    streams: set[Instr]
+    origins: dict[Value, frozenset[Origin]]
+    few: dict[Instr, list[int]]  #: loads -> their lanes
+    read_only: set[Argument]
+    sums: dict[Argument, Sums]
+    only_added: set[Instr]  #: to arrays that nobody looks at
 
-    def __post_init__(self) -> None:
+    def __init__(self, program: Program, launch: Launch, width: int, team: int = 1) -> None:
+        self.program = program
+        self.launch = launch
+        self.width = width
+        self.team = team  #: SIMD-groups that run as one (passes/jam.py)
+        self.counters = {}
+        self.made_later = set()
+        self.only_added = set()
         self.tree = RegionTree(self.program.blocks)
         self.origins = pointer_origins(self.program)
         unlocked(self.program, self.origins)

@@ -7,8 +7,7 @@ loads at the root. Its operands come in slots: what the members have at one posi
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 
 from anymetal.ir import calls
 from anymetal.ir import types as t
@@ -27,10 +26,10 @@ _ELEMENTWISE = COMMUTATIVE | frozenset(
 _OTHER = ("__am_", "llvm.powi.")
 
 
-@dataclass(eq=False)
 class Bundle:
-    members: tuple[Instr, ...]
-    slots: list[Slot] = field(default_factory=list)  #: none of a group of loads
+    def __init__(self, members: tuple[Instr, ...], slots: Sequence[Slot] = ()) -> None:
+        self.members = members
+        self.slots = slots  #: none of a group of loads
 
     @property
     def count(self) -> int:

@@ -10,7 +10,6 @@ bytes that the program does not.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from anymetal.ir import calls
 from anymetal.ir.model import Access, Argument, Block, Instr, Program, Value
@@ -27,14 +26,15 @@ LONGEST_ROW, SHORTEST_ROW = 8, 4
 Origins = Mapping[Value, frozenset[Origin]]
 
 
-@dataclass(eq=False)
 class Group:
     """Loads, stores or atomic float additions of one block, in the order of their addresses."""
 
-    members: list[Instr]
-    anchor: Instr  #: the member in whose place the group is emitted: the first load, else the last
-    first_offset: int  #: from the anchor's address to that of members[0]
-    stride: int  #: bytes from lane to lane
+    def __init__(self, members: list[Instr], anchor: Instr, first_offset: int, stride: int) -> None:
+        self.members = members
+        #: The member in whose place the group is emitted: the first load, else the last.
+        self.anchor = anchor
+        self.first_offset = first_offset  #: from the anchor's address to that of members[0]
+        self.stride = stride  #: bytes from lane to lane
 
     @property
     def has_gaps(self) -> bool:

@@ -11,8 +11,6 @@ by whoever jumps there (`assign`), or collected from several edges (`collect`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from anymetal.ir.calls import is_long
 from anymetal.ir.cfg import dominates, dominators
 from anymetal.simd.regions import Edge, Node, Region, RegionTree
@@ -33,18 +31,18 @@ Target = Node | End
 WORTH_SKIPPING = 12
 
 
-@dataclass(eq=False)
 class RegionPlan:
     """Where control goes, and how masks flow, inside one region."""
 
-    region: Region
-    divergent: bool  #: a loop that lanes leave in different iterations
-    route: dict[Edge, Target] = field(default_factory=dict)  #: out of nodes that branch for real
-    fall: dict[Node, Target] = field(default_factory=dict)  #: out of nodes that are linearized
-    skip: dict[Node, Target] = field(default_factory=dict)  #: where to go if no lane is active
-    alias: dict[Node, Node] = field(default_factory=dict)  #: node -> dominating node with its mask
-    collect: set[Node] = field(default_factory=set)
-    direct: set[Node] = field(default_factory=set)  #: reached by original edges only
+    def __init__(self, region: Region, divergent: bool) -> None:
+        self.region = region
+        self.divergent = divergent  #: a loop that lanes leave in different iterations
+        self.route: dict[Edge, Target] = {}  #: out of nodes that branch for real
+        self.fall: dict[Node, Target] = {}  #: out of nodes that are linearized
+        self.skip: dict[Node, Target] = {}  #: where to go if no lane is active
+        self.alias: dict[Node, Node] = {}  #: node -> dominating node with its mask
+        self.collect: set[Node] = set()
+        self.direct: set[Node] = set()  #: reached by original edges only
 
 
 class Linearizer:

@@ -8,8 +8,7 @@ marks; code that runs has none.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from anymetal.ir.model import Instr
 
@@ -23,8 +22,7 @@ _FUNCTIONS = _FIRST + 10
 _PLACES = _FIRST + 100
 
 
-@dataclass(frozen=True)
-class Mark:
+class Mark(NamedTuple):
     """What a line number stands for."""
 
     function: str

@@ -9,7 +9,6 @@ come out of a phi that another product has filled, as the sums of a loop do, the
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from anymetal.ir.cfg import find_loops
 from anymetal.ir.model import Block, Instr, Program, Value
@@ -20,13 +19,13 @@ MATRIX_FMA = "__am_matrix_fma"
 MOST_CALLS = 8
 
 
-@dataclass(eq=False)
 class Step:
     """Calls with one left matrix, of which none needs the result of another; two or more, a power
     of two: one that has no partner stands there twice."""
 
-    left: Columns
-    calls: list[Instr]
+    def __init__(self, left: Columns, calls: list[Instr]) -> None:
+        self.left = left
+        self.calls = calls
 
     @property
     def right(self) -> Columns:
@@ -37,11 +36,11 @@ class Step:
         return tuple(call.operands[3] for call in self.calls)
 
 
-@dataclass(eq=False)
 class Product:
     """Steps, each of which adds to what the one before gives."""
 
-    steps: list[Step]
+    def __init__(self, steps: list[Step]) -> None:
+        self.steps = steps
 
     @property
     def anchor(self) -> Instr:

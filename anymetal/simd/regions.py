@@ -7,7 +7,6 @@ a time. Edges that leave a loop region are terminal: "back" to its header or "ex
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -17,25 +16,25 @@ from anymetal.ir.model import Block, predecessors
 BARRIER = "__am_threadgroup_barrier"
 
 
-@dataclass(eq=False)
 class Edge:
     """One control-flow edge, as a region sees it."""
 
-    source: Block
-    target: Block
-    node: Node | None  #: target node in the same region; None if terminal
-    is_back: bool = False
+    def __init__(self, source: Block, target: Block, node: Node | None, is_back: bool) -> None:
+        self.source = source
+        self.target = target
+        self.node = node  #: target node in the same region; None if terminal
+        self.is_back = is_back
 
 
-@dataclass(eq=False)
 class Node:
     """A block, or a loop seen from outside."""
 
-    region: Region
-    block: Block  #: the block itself, or the header of the loop
-    inner: Region | None = None
-    edges: list[Edge] = field(default_factory=list)
-    index: int = 0
+    def __init__(self, region: Region, block: Block, inner: Region | None = None) -> None:
+        self.region = region
+        self.block = block  #: the block itself, or the header of the loop
+        self.inner = inner
+        self.edges: list[Edge] = []
+        self.index = 0
 
     @property
     def name(self) -> str:
@@ -60,14 +59,14 @@ class Ways(NamedTuple):
     leaves: bool  #: one way leaves the loop
 
 
-@dataclass(eq=False)
 class Region:
     """The function (loop is None) or one loop."""
 
-    loop: Loop | None
-    parent: Region | None
-    node: Node | None = None  #: this loop as a node of the parent
-    nodes: list[Node] = field(default_factory=list)
+    def __init__(self, loop: Loop | None, parent: Region | None) -> None:
+        self.loop = loop
+        self.parent = parent
+        self.node: Node | None = None  #: this loop as a node of the parent
+        self.nodes: list[Node] = []
 
     @property
     def entry(self) -> Node:

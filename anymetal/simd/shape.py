@@ -12,7 +12,6 @@ valid), and everything else uses the exact vector.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import NamedTuple
 
@@ -55,8 +54,7 @@ def strided(stride: int, exact: bool = True, multiple: int = 1) -> Shape:
     return Shape("strided", stride, exact, multiple) if stride else UNIFORM
 
 
-@dataclass(frozen=True)
-class Launch:
+class Launch(NamedTuple):
     """What is known of the launch shape when a kernel is compiled."""
 
     linear: bool  #: x of a gang's threads is consecutive, y and z are uniform

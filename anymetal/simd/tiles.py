@@ -17,7 +17,7 @@ are active; if not, each access takes the usual way.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr, Program, Value
@@ -38,22 +38,24 @@ SHORTEST_RUN = 4  #: unless there are few of them
 FEW_RUNS = 4
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(NamedTuple):
     """Elements side by side in memory: for each, the (lane, number of the member) that access it,
     of which a store has one."""
 
     cells: tuple[tuple[tuple[int, int], ...], ...]
 
 
-@dataclass(eq=False)
 class Tile:
     """Loads, or stores, of one block; `members` in the order of their addresses."""
 
-    members: list[Instr]
-    anchor: Instr  #: the member in whose place the tile is emitted: first load, last store
-    runs: list[Run]  #: all of one length; a power of two of them
-    distances: tuple[int, ...]  #: bytes from the first run to each; none if they are not known
+    def __init__(
+        self, members: list[Instr], anchor: Instr, runs: list[Run], distances: tuple[int, ...]
+    ) -> None:
+        self.members = members
+        #: The member in whose place the tile is emitted: first load, last store.
+        self.anchor = anchor
+        self.runs = runs  #: all of one length; a power of two of them
+        self.distances = distances  #: bytes from the first run to each; none if they are not known
 
 
 class TileFinder:
