@@ -7,8 +7,10 @@ as Metal (`signature.metal_text`), the other targets print it as a Clang transla
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 ParameterKind = Literal["input", "shape", "strides", "ndim", "size", "output"]
 MathMode = Literal["safe", "relaxed", "fast"]
@@ -38,8 +40,7 @@ ATTRIBUTES: dict[str, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(NamedTuple):
     """One buffer parameter of the generated function, in binding order."""
 
     name: str  #: identifier in the user's body
@@ -48,13 +49,12 @@ class Parameter:
     declaration: str  #: Metal text without the binding, e.g. "const device float* inp"
 
 
-class _Referable:
-    __slots__ = ("__weakref__",)
+class KernelSource:
+    """Everything that decides the machine code of one kernel, apart from the launch shape.
 
-
-@dataclass(frozen=True, slots=True)
-class KernelSource(_Referable):
-    """Everything that decides the machine code of one kernel, apart from the launch shape."""
+    (No data class: the module `dataclasses` takes long to import. No named tuple: to those nobody
+    can refer weakly.)
+    """
 
     name: str  #: the user's name of the kernel
     entry: str  #: MLX's name of the function, custom_kernel_…
@@ -64,11 +64,53 @@ class KernelSource(_Referable):
     attributes: tuple[str, ...]  #: e.g. "thread_position_in_grid", alphabetical
     template_parameters: str  #: "typename T, int N", empty without a template
     template_arguments: str  #: "<float, 3>", empty without a template
-    math_mode: MathMode = "safe"
-    prologue: str = ""  #: in front of the body, whose lines count from behind it
+    math_mode: MathMode
+    prologue: str  #: in front of the body, whose lines count from behind it
+
+    def __init__(
+        self,
+        name: str,
+        entry: str,
+        header: str,
+        body: str,
+        parameters: tuple[Parameter, ...],
+        attributes: tuple[str, ...],
+        template_parameters: str,
+        template_arguments: str,
+        math_mode: MathMode = "safe",
+        prologue: str = "",
+    ) -> None:
+        vars(self).update(
+            name=name,
+            entry=entry,
+            header=header,
+            body=body,
+            parameters=parameters,
+            attributes=attributes,
+            template_parameters=template_parameters,
+            template_arguments=template_arguments,
+            math_mode=math_mode,
+            prologue=prologue,
+        )
+
+    def replaced(self, **changes: str) -> Self:
+        """The same with other texts."""
+        return type(self)(**{**vars(self), **changes})
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"the source of a kernel does not change: {name}")
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(vars(self).values()))
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
+        return f"{type(self).__name__}({fields})"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LibrarySource(KernelSource):
     """A kernel that brings its own signature, out of a Metal file: `header` is the whole file.
 
@@ -79,3 +121,7 @@ class LibrarySource(KernelSource):
     file: str  #: name of the file in diagnostics
     before: str  #: values of function constants
     after: str  #: the function that calls the kernel
+
+    def __init__(self, *fields: Any, file: str, before: str, after: str, **more: Any) -> None:
+        super().__init__(*fields, **more)
+        vars(self).update(file=file, before=before, after=after)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import NamedTuple
 
 from anymetal.frontend.tokens import offset_of
@@ -68,4 +67,4 @@ class Edits:
         for part, edits in self._edits.items():
             for edit in sorted(edits, reverse=True):
                 texts[part] = texts[part][: edit.start] + edit.text + texts[part][edit.end :]
-        return replace(self._source, header=texts["header"], body=texts["source"])
+        return self._source.replaced(header=texts["header"], body=texts["source"])

@@ -122,7 +122,7 @@ def _without(source: KernelSource, spans: dict[str, list[tuple[int, int]]]) -> K
             text = parts[part]
             blank = re.sub(r"[^\n]", " ", text[start:end])
             parts[part] = text[:start] + blank + text[end:]
-    return replace(source, header=parts["header"], body=parts["source"])
+    return source.replaced(header=parts["header"], body=parts["source"])
 
 
 def without_redundant_overloads(source: KernelSource, messages: str) -> KernelSource | None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,13 @@ def surroundings(note: Note) -> dict[str, Any]:
         "environment": dict(os.environ),
         "group": os.getpgrp(),
     }
+
+
+def compiler(note: Note) -> list[str]:
+    """The modules of a helper that has all it needs to compile."""
+    for name in ("build", "compiler"):
+        import_module(f"anymetal.targets.cpu.{name}")
+    return sorted(sys.modules)
 
 
 def speak(note: Note) -> None:

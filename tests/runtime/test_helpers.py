@@ -95,6 +95,13 @@ def test_one_helper_serves_many_requests() -> None:
     assert len({ask("process") for _ in range(3)}) == 1
 
 
+def test_what_takes_long_to_import_is_left_out() -> None:
+    """The first kernel of a process waits for it."""
+    modules = ask("compiler")
+    assert "anymetal.targets.cpu.compiler" in modules
+    assert not {"mlx", "numpy", "dataclasses", "inspect"} & set(modules)
+
+
 def test_no_mlx_no_foreign_files_no_site(monkeypatch, tmp_path) -> None:
     with open(tmp_path / "open", "w") as file:
         os.set_inheritable(file.fileno(), True)

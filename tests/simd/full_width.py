@@ -30,9 +30,7 @@ class Kernel(NamedTuple):
         )
 
     def variant(self, cpu: str) -> Variant:
-        from dataclasses import replace
-
-        return replace(variant_for(self.source(), self.grid, self.threadgroup), cpu=cpu)
+        return variant_for(self.source(), self.grid, self.threadgroup)._replace(cpu=cpu)
 
 
 _X = {"x": mx.zeros(4096)}

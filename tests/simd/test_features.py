@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -101,7 +100,7 @@ def _object_file(case: CorpusCase, cpu: str) -> bytes:
     source, variant = case.source()
     machine = machine_for(cpu)
     program = thread_program(source)
-    return assemble(vector_ir(program, replace(variant, cpu=cpu), machine), machine)
+    return assemble(vector_ir(program, variant._replace(cpu=cpu), machine), machine)
 
 
 def _expected(symbol: str) -> bool:

@@ -5,19 +5,17 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import prod
+from typing import NamedTuple
 
 from anymetal.source import KernelSource
-from anymetal.targets.base import new_epoch
 
 SIMD_GROUP = 32
 MOST_THREADS = 1024  #: in a threadgroup
 LARGEST_TEAM = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Variant:
+class Variant(NamedTuple):
     """What a compiled version relies on."""
 
     flat: bool  #: threadgroups extend in x only
@@ -66,6 +64,8 @@ def gang_width_in_use() -> int:
 @contextlib.contextmanager
 def gang_width(width: int) -> Iterator[None]:
     """Compile kernels with another gang width: 1 is the scalar build, the reference for fuzzing."""
+    from anymetal.targets.base import new_epoch  # which nobody needs who compiles
+
     global _width
     before, _width = _width, width
     new_epoch()

@@ -8,7 +8,7 @@ import ctypes
 import resource
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from unittest import mock
@@ -58,7 +58,7 @@ class Build:
         """The class of the case's launch in this build."""
         with gang_width(self.width):
             group = group_of(case, source)
-            return replace(variant_for(source, case.grid, group), cpu=self.cpu)
+            return variant_for(source, case.grid, group)._replace(cpu=self.cpu)
 
 
 #: Those that this machine can run are used (`builds_here`).

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
 
@@ -120,7 +119,7 @@ def test_versions_of_the_gang(grid: Extent, group: Extent, functions: list[str])
     ],
 )
 def test_gangs_suspend_only_for_each_other(body: str, group: Extent, suspends: bool) -> None:
-    launch = replace(variant(group=group), team=1, sole=False)
+    launch = variant(group=group)._replace(team=1, sole=False)
     assert ("presplitcoroutine" in module_of(body, launch)) == suspends
 
 
@@ -157,7 +156,7 @@ def test_what_a_gang_needs_when_it_goes_on_is_in_its_frame(
 ) -> None:
     """Behind a barrier it is another call that runs it: am_entry's stack is not its own."""
     text = module_of(
-        f"{before} {_BARRIER} {after}", replace(variant(), team=1, sole=False, cpu=cpu)
+        f"{before} {_BARRIER} {after}", variant()._replace(team=1, sole=False, cpu=cpu)
     )
     module = str(compiler.optimised(text, machine_for(cpu)))
     entry = module[module.index("@am_entry(") :]
@@ -237,7 +236,7 @@ def test_levels_of_x86_64() -> None:
 
 
 def test_a_machine_elsewhere() -> None:
-    launch = replace(variant(), cpu="aarch64")
+    launch = variant()._replace(cpu="aarch64")
     found = symbols(compile_kernel(kernel_source(_ID + _BARRIER), launch))
     assert found.machine == "aarch64"
 

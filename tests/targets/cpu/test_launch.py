@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import threading
 from collections import OrderedDict
 from weakref import WeakValueDictionary
@@ -127,7 +126,7 @@ def test_the_size_extension():
     plan = SignatureGenerator(definition).plan([x], [mx.uint32], ())
     launch = make(body, [x], [(1,)], [mx.uint32], (1, 1, 1))
     assert [p.kind for p in plan.source.parameters] == ["input", "size", "output"]
-    launch.source = dataclasses.replace(plan.source, body=body)
+    launch.source = plan.source.replaced(body=body)
     assert CpuTarget().run(launch)[0].item() == 63
 
 
