@@ -7,7 +7,7 @@ refuses a PCH whose language options differ from those of the run, so each math 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from anymetal.errors import MetalCompileError, ToolchainError
@@ -17,7 +17,7 @@ from anymetal.frontend.unit import translation_unit
 from anymetal.frontend.visible import file_system
 from anymetal.runtime import cache, turns, zig
 from anymetal.runtime.cache import digest
-from anymetal.runtime.identity import tools
+from anymetal.runtime.identity import files_in, tools
 from anymetal.runtime.zig import host_triple
 from anymetal.source import KernelSource, MathMode
 
@@ -153,7 +153,7 @@ def precompiled_header(math_mode: MathMode) -> int:
 
     A file in memory, by its descriptor: whatever happens to the cache, Clang can read it.
     """
-    key = digest(tools(), *flags(math_mode), *_HEADER_FLAGS, *_header_texts())
+    key = digest(tools(), *flags(math_mode), *_HEADER_FLAGS, files_in(str(INCLUDE)))
     found = cache.get(key, ".pch")
     if found is None:
         with turns.making(key):
@@ -170,13 +170,6 @@ def _precompiled(math_mode: MathMode, key: str) -> cache.Cached:
             f"{_beginning(messages)}"
         )
     return cache.put(key, ".pch", output, f"Metal's headers, {math_mode} maths")
-
-
-def _header_texts() -> Iterator[bytes]:
-    for file in sorted(INCLUDE.rglob("*")):
-        if file.is_file():
-            yield str(file).encode()
-            yield file.read_bytes()
 
 
 def _run(arguments: list[str], text: str = "", files: Sequence[int] = ()) -> tuple[int, bytes, str]:

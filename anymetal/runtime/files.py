@@ -56,7 +56,8 @@ def digest(*parts: str | bytes) -> str:
     hashed = hashlib.sha256()
     for part in parts:
         data = part.encode() if isinstance(part, str) else part
-        hashed.update(len(data).to_bytes(8, "little") + data)
+        hashed.update(len(data).to_bytes(8, "little"))
+        hashed.update(data)
     return hashed.hexdigest()
 
 
@@ -68,9 +69,9 @@ def read(path: Path) -> tuple[bytes, Seal]:
     """
     descriptor = _opened(path)
     try:
-        seal, end = _seal_of(descriptor, path)
+        seal = _seal_of(descriptor, path)
         with open(descriptor, "rb", closefd=False) as file:
-            content = file.read(end)[: seal.length]
+            content = file.read(seal.length)
     finally:
         os.close(descriptor)
     if _digest(path, content, seal) != seal.digest:
@@ -82,7 +83,7 @@ def seal_of(path: Path) -> Seal:
     """The last line alone; raises as `read` does."""
     descriptor = _opened(path)
     try:
-        return _seal_of(descriptor, path)[0]
+        return _seal_of(descriptor, path)
     finally:
         os.close(descriptor)
 
@@ -214,8 +215,7 @@ def _opened(path: Path) -> int:
     raise Damaged(f"{path}: not a file that nobody else can write")
 
 
-def _seal_of(descriptor: int, path: Path) -> tuple[Seal, int]:
-    """The seal, and the size of the file; so much of it may be read."""
+def _seal_of(descriptor: int, path: Path) -> Seal:
     size = os.fstat(descriptor).st_size
     tail = os.pread(descriptor, _LONGEST_MARK, max(0, size - _LONGEST_MARK))
     place = tail.rfind(_MARK)
@@ -226,7 +226,7 @@ def _seal_of(descriptor: int, path: Path) -> tuple[Seal, int]:
         raise Damaged(f"{path}: not sealed") from error
     if place < 0 or not tail.endswith(b"\n") or seal.length != size - len(tail) + place:
         raise Damaged(f"{path}: of another length than it was written with")
-    return seal, size
+    return seal
 
 
 def _digest(path: Path, content: bytes, seal: Seal) -> str:

@@ -37,8 +37,7 @@ from pathlib import Path
 from typing import Any
 
 from anymetal.errors import AnyMetalError, AnyMetalWarning, CompilerError, KernelTimeoutError
-from anymetal.runtime import helper_main, processors, turns
-from anymetal.runtime.cache import cache_directory
+from anymetal.runtime import helper_main, places, processors, turns
 from anymetal.runtime.helper_main import DONE, MISFIT, NOTE, RAISED, TAKEN, receive, send
 from anymetal.runtime.interpreter import interpreter, search_path
 from anymetal.runtime.limits import seconds_in
@@ -122,7 +121,7 @@ def unavailable() -> str:
 def _in_helper(
     name: str, arguments: tuple[Any, ...], note: Callable[[Any], None], limit: float | None
 ) -> Any:
-    environment = {**os.environ, "ANYMETAL_CACHE_DIR": os.path.abspath(cache_directory())}
+    environment = {**os.environ, **places.environment()}
     request = (name, arguments, environment)
     reason = ""
     for _ in range(_ATTEMPTS):

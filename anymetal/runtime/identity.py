@@ -47,7 +47,7 @@ def fingerprint() -> str:
 
 def package() -> str:
     """Names, sizes and times of AnyMetal's own files: editing the compiler empties the cache."""
-    return _files(_PACKAGE)
+    return files_in(_PACKAGE)
 
 
 def included(text: str) -> str:
@@ -57,10 +57,10 @@ def included(text: str) -> str:
     spec = importlib.util.find_spec("mlx")
     folders = spec.submodule_search_locations if spec else None
     folder = os.path.join(next(iter(folders or ()), ""), "include", MLX_HEADERS)
-    return _files(folder) if folders and os.path.isdir(folder) else ""
+    return files_in(folder) if folders and os.path.isdir(folder) else ""
 
 
-def _files(folder: str) -> str:
+def files_in(folder: str) -> str:
     """Name, size and time of every file below a folder."""
     lines: list[str] = []
     folders = [folder]

@@ -2,6 +2,9 @@
 
     ANYMETAL_CACHE_DIR   its folder (default: $XDG_CACHE_HOME/anymetal, or ~/.cache/anymetal)
 
+    ANYMETAL_CACHE_ALSO  another folder to read, if that one cannot be written: how a helper process
+                         finds what the process finds that it works for
+
 The folder holds machine code. It is read if it, and every folder on the way to it, belongs to this
 user or to root, and nobody else may write there: so the machines of a build farm may share one that
 root has filled and made readable (`chmod -R a+rX`). What cannot be written there goes into a folder
@@ -18,6 +21,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from anymetal.runtime import files, trust
+
+_ALSO = "ANYMETAL_CACHE_ALSO"
 
 #: Why something is not kept, if that has happened; only the first reason is told.
 _told: list[str] = []
@@ -58,7 +63,17 @@ def readable() -> list[Path]:
     folders = [found.path] if found.readable else []
     if _private:
         folders.append(_of_this_process())
+    if also := os.environ.get(_ALSO):
+        other = _place(also, "", "", os.geteuid())
+        folders += [other.path] if other.readable else []
     return folders
+
+
+def environment() -> dict[str, str]:
+    """What to tell a helper process, such that it reads and writes where this one does."""
+    found, to = place(), os.path.abspath(directory())
+    also = str(found.path) if found.readable and not found.writable else ""
+    return {"ANYMETAL_CACHE_DIR": to, _ALSO: also}
 
 
 def private(reason: str) -> Path:

@@ -279,3 +279,24 @@ def test_others_may_read_what_they_cannot_write(directory: Path) -> None:
     stored.path.chmod(0o646)
     assert cache.get(cache.digest("key")) is None
     assert stat.S_IMODE(directory.stat().st_mode) == 0o700
+
+
+def test_a_helper_finds_what_its_process_finds(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a cache that cannot be written, it is read there, and what is new goes elsewhere."""
+    key, new = cache.digest("key"), cache.digest("new")
+    stored = cache.put(key, ".pch", b"headers")
+    assert places.environment()["ANYMETAL_CACHE_DIR"] == str(directory)
+    may = places._may
+    monkeypatch.setattr(
+        places, "_may", lambda path, mode: (path, mode) != (directory, os.W_OK) and may(path, mode)
+    )
+    places._place.cache_clear()
+    for name, value in places.environment().items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(places, "_private", set())  # as in another process
+    places._place.cache_clear()
+    assert cache.get(key, ".pch") == stored
+    assert cache.put(new, ".so", b"code").path.parents[1] == cache.cache_directory() != directory
+    places._place.cache_clear()
