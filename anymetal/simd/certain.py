@@ -59,6 +59,7 @@ class _Finder:
             for all_ in self.origins.values()
             for o in all_
         )
+        self.touched = self._touched()
         self.turns: dict[str, int] = {}
         self.counters: dict[Instr, Form] = {}
         self.forms: dict[Value, Form | None] = {}
@@ -77,16 +78,20 @@ class _Finder:
                 result.append(stores)
         return result
 
+    def _touched(self) -> dict[Origin, dict[Instr, list[int]]]:
+        """The instructions that have to do with the memory behind each argument, and which of their
+        operands lead there."""
+        result: dict[Origin, dict[Instr, list[int]]] = {}
+        for instr in self.program.instructions():
+            if instr.op not in ("gep", "phi", "select", "freeze"):
+                for position, value in enumerate(instr.operands):
+                    for origin in self.origins.get(value, ()):
+                        result.setdefault(origin, {}).setdefault(instr, []).append(position)
+        return result
+
     def _stores(self, argument: Argument) -> Stores | None:
         forms: dict[tuple[tuple[tuple[str, ...], int], ...], tuple[int, list[int]]] = {}
-        for instr in self.program.instructions():
-            touched = [
-                position
-                for position, value in enumerate(instr.operands)
-                if argument in self.origins.get(value, frozenset[Origin]())
-            ]
-            if not touched or instr.op in ("gep", "phi", "select", "freeze"):
-                continue
+        for instr, touched in self.touched.get(argument, {}).items():
             if instr.op != "store" or touched != [1] or instr.arg.volatile:
                 return None
             form = self._form(instr.operands[1]) if self._is_certain(instr) else None

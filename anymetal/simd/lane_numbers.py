@@ -33,10 +33,13 @@ class LaneNumbers:
             return tuple(range(self.width))
         if instr.op not in _FOLDS and instr.op not in _OTHERS:
             return None
-        operands = [self(v) for v in instr.operands]
-        if any(o is None for o in operands):
-            return None
-        columns = list(zip(*(o for o in operands if o is not None), strict=True))
+        operands = []
+        for value in instr.operands:
+            numbers = self(value)
+            if numbers is None:
+                return None
+            operands.append(numbers)
+        columns = list(zip(*operands, strict=True))
         modulus = 1 << instr.type.bits
         if instr.op == "select":
             return tuple(yes if c else no for c, yes, no in columns)

@@ -20,12 +20,11 @@ def pointer_origins(program: Program) -> dict[Value, frozenset[Origin]]:
             return frozenset((value,))
         return result.get(value, frozenset())
 
+    pointers = [instr for instr in program.instructions() if instr.type.is_ptr]
     changed = True
     while changed:
         changed = False
-        for instr in program.instructions():
-            if not instr.type.is_ptr:
-                continue
+        for instr in pointers:
             if instr.op == "gep":
                 new = of(instr.operands[0])
             elif instr.op == "select":

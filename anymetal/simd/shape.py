@@ -12,12 +12,14 @@ valid), and everything else uses the exact vector.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from heapq import heappop, heappush
 from typing import NamedTuple
 
 from anymetal.ir.calls import SCALES
 from anymetal.ir.cfg import Loop, reverse_postorder
 from anymetal.ir.model import Argument, Block, Const, Global, Instr, Program, Value
+from anymetal.ir.types import VOID
 from anymetal.ir.walk import from_below
 from anymetal.simd.regions import Node, RegionTree
 
@@ -94,6 +96,7 @@ class Shapes:
         self.new_joins: list[Block] = []  #: of which nobody has drawn conclusions
         self.waiting: list[Node] = []  #: divergent ones whose joins are still to be found
         self.multiples: dict[Value, int] = {}  #: of uniform values
+        self._handlers: dict[str, Callable[[Instr, list[Shape]], Shape]] = {}  #: by operation
         self.run()
 
     def __getitem__(self, value: Value) -> Shape:
@@ -152,20 +155,21 @@ class Shapes:
         """Once through the program, for these instructions and those that follow from them; gives
         those in front of what they follow from, in loops."""
         again: set[int] = set()
-        queue = sorted(work)  # a heap
-        while queue:
-            place = heappop(queue)
-            while queue and queue[0] == place:
-                heappop(queue)
+        waiting = bytearray(len(self.instrs))  # 1 for those whose turn is still to come
+        for place in work:
+            waiting[place] = 1
+        place = waiting.find(1)
+        while place >= 0:
             instr = self.instrs[place]
-            if not instr.has_result:
+            if instr.type is VOID:
                 self._branch(instr)
             elif self._changes(instr):
-                for user in self.users.get(instr, []):
+                for user in self.users.get(instr, ()):
                     if user > place:
-                        heappush(queue, user)
+                        waiting[user] = 1
                     else:
                         again.add(user)
+            place = waiting.find(1, place + 1)
         return again
 
     def _changes(self, instr: Instr) -> bool:
@@ -247,15 +251,15 @@ class Shapes:
     def _transfer(self, instr: Instr) -> Shape | None:
         if instr.op == "phi":
             return self._phi(instr)
-        shapes = [self._known(v) for v in instr.operands]
-        if any(s is None for s in shapes):
-            return None
-        known = [s for s in shapes if s is not None]
-        handler = getattr(self, f"_op_{instr.op}", None)
-        if handler is not None:
-            result: Shape = handler(instr, known)
-            return result
-        return UNIFORM if all(s.is_uniform for s in known) else VARYING
+        known: list[Shape] = []
+        for value in instr.operands:
+            shape = self.shapes.get(value) if isinstance(value, Instr) else UNIFORM
+            if shape is None:
+                return None
+            known.append(shape)
+        if instr.op not in self._handlers:
+            self._handlers[instr.op] = getattr(self, f"_op_{instr.op}", _of_operands)
+        return self._handlers[instr.op](instr, known)
 
     def _phi(self, instr: Instr) -> Shape | None:
         known = [s for v in instr.operands if v is not instr and (s := self._known(v)) is not None]
@@ -300,7 +304,7 @@ class Shapes:
             return UNIFORM if shapes[1].is_uniform else VARYING
         if name.startswith(("__am_scan_", "__am_xscan_", "__am_matrix_")):
             return VARYING
-        return UNIFORM if all(s.is_uniform for s in shapes) else VARYING
+        return _of_operands(instr, shapes)
 
     def _op_add(self, instr: Instr, shapes: list[Shape]) -> Shape:
         return self._linear(instr, shapes, 1, 1)
@@ -311,7 +315,7 @@ class Shapes:
     def _op_or(self, instr: Instr, shapes: list[Shape]) -> Shape:
         if "disjoint" in instr.flags:
             return self._linear(instr, shapes, 1, 1)
-        return UNIFORM if all(s.is_uniform for s in shapes) else VARYING
+        return _of_operands(instr, shapes)
 
     def _linear(self, instr: Instr, shapes: list[Shape], a: int, b: int) -> Shape:
         left, right = shapes
@@ -393,13 +397,13 @@ class Shapes:
                 return shapes[0]
             if mask & low == 0:
                 return UNIFORM
-        return UNIFORM if all(s.is_uniform for s in shapes) else VARYING
+        return _of_operands(instr, shapes)
 
     def _op_lshr(self, instr: Instr, shapes: list[Shape]) -> Shape:
         amount = _number(instr.operands[1])
         if amount is not None and 1 << amount >= self.width and self._aligned_lanes(shapes[0]):
             return UNIFORM
-        return UNIFORM if all(s.is_uniform for s in shapes) else VARYING
+        return _of_operands(instr, shapes)
 
     def _op_zext(self, instr: Instr, shapes: list[Shape]) -> Shape:
         return self._extend(instr, shapes[0])
@@ -436,6 +440,11 @@ class Shapes:
 
     def _op_select(self, instr: Instr, shapes: list[Shape]) -> Shape:
         return _join(shapes[1], shapes[2]) if shapes[0].is_uniform else VARYING
+
+
+def _of_operands(_: Instr, shapes: list[Shape]) -> Shape:
+    """The same in all lanes if all operands are."""
+    return UNIFORM if all(s.is_uniform for s in shapes) else VARYING
 
 
 def _factors(value: Value) -> list[Value]:
