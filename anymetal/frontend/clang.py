@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from anymetal.errors import MetalCompileError, ToolchainError
-from anymetal.frontend import constants, restrictions, toolchain
+from anymetal.frontend import constants, toolchain
 from anymetal.frontend.forbidden import find_forbidden
 from anymetal.frontend.unit import translation_unit
 from anymetal.frontend.visible import file_system
@@ -76,6 +76,8 @@ def compile_to_ir(source: KernelSource) -> str:
 
         raise error_at(source, findings)
     source, ir = _compiled(constants.in_functions(source))
+    from anymetal.frontend import restrictions  # imported while Clang runs, by who asked for that
+
     toolchain.check_versions(_version_in(ir))
     restrictions.check(source, ir)
     return restrictions.untangled(source, ir)

@@ -19,6 +19,7 @@ from anymetal.source import KernelSource
 from anymetal.targets.cpu.stages import Stages
 from anymetal.targets.cpu.variant import Variant
 
+_RESTRICTIONS = "anymetal.frontend.restrictions"  # which the front end asks first
 _COMPILER = "anymetal.targets.cpu.compiler"
 
 #: What a follower of a compilation is told: the times of its stages, or a text and its name.
@@ -48,6 +49,7 @@ def build(
 
 def _import_compiler() -> Any:
     with turns.llvm:  # nobody shall fork while it is imported
+        import_module(_RESTRICTIONS)
         return import_module(_COMPILER)
 
 
