@@ -1,4 +1,8 @@
-"""Makes a failing case small: leaves out lines and blocks, and replaces parts of expressions."""
+"""Makes a failing case small: leaves out lines and blocks, and replaces parts of expressions.
+
+The marks around a loop (metal.h) tell the oracle where lanes meet again. They stay as long as the
+loop does: without them the oracle would be wrong, and the case fail for that.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,8 @@ from anymetal.testing.lockstep.worker import Worker
 
 #: Seconds for one failure.
 PATIENCE = 180.0
+#: Lines of a marked loop in front of its body, and behind it.
+_HEAD, _TAIL = 3, 2
 
 
 def shrunk(case: Case, failure: Failure, builds: tuple[str, ...]) -> tuple[Case, str]:
@@ -43,11 +49,12 @@ def minimal(case: Case, fails: Callable[[Case], bool], end: float) -> Case:
     progress = True
     while progress:
         progress = False
-        for text in _smaller(case.body):
+        for lines in _smaller(case.body.splitlines()):
             if time.monotonic() > end:
                 return case
-            candidate = case.with_body(text)
-            if len(text) < len(case.body) and fails(candidate):
+            candidate = case.with_body("\n".join(lines) + "\n")
+            shorter = len(candidate.body) < len(case.body)
+            if shorter and _marked(lines) and fails(candidate):
                 case, progress = candidate, True
                 break
     return case
@@ -62,23 +69,34 @@ def _verdict(worker: Worker, case: Case) -> Verdict:
                 return verdict
 
 
-def _smaller(body: str) -> Iterator[str]:
+def _smaller(lines: list[str]) -> Iterator[list[str]]:
     """Bodies with something left out, large parts first."""
-    lines = body.splitlines()
-    blocks = list(_blocks(lines))
     size = len(lines) // 2
     while size >= 1:
         for start in range(0, len(lines) - size + 1, size):
             part = lines[start : start + size]
             if _balanced(part):
-                yield "\n".join(lines[:start] + lines[start + size :]) + "\n"
+                yield lines[:start] + lines[start + size :]
         size //= 2
-    for first, last in sorted(blocks, key=lambda block: block[0] - block[1]):
-        yield "\n".join(lines[:first] + lines[last + 1 :]) + "\n"
-        yield "\n".join(lines[:first] + lines[first + 1 : last] + lines[last + 1 :]) + "\n"
+    for first, last in sorted(_blocks(lines), key=lambda block: block[0] - block[1]):
+        yield lines[:first] + lines[last + 1 :]
+        head, tail = (_HEAD, _TAIL) if lines[first].strip() == "LOOP" else (1, 1)
+        yield lines[:first] + lines[first + head : last + 1 - tail] + lines[last + 1 :]
     for number, line in enumerate(lines):
         for shorter in _shorter(line):
-            yield "\n".join([*lines[:number], shorter, *lines[number + 1 :]]) + "\n"
+            yield [*lines[:number], shorter, *lines[number + 1 :]]
+
+
+def _marked(lines: list[str]) -> bool:
+    """Whether the marks of each loop are complete: `LOOP`, the head of the loop, `ITER`, its body,
+    its end, `END_LOOP`."""
+    marks = [line.strip() for line in lines]
+    blocks = dict(_blocks(lines))
+    starts = [number for number, mark in enumerate(marks) if mark == "LOOP"]
+    return marks.count("ITER") == marks.count("END_LOOP") == len(starts) and all(
+        blocks.get(start + 1, -1) + 1 == blocks.get(start) and marks[start + 2] == "ITER"
+        for start in starts
+    )
 
 
 def _depth(line: str) -> int:

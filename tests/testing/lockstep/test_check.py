@@ -106,6 +106,46 @@ def test_failures_are_made_small():
     assert small.body.strip() == "b ^= a * a;"  # neither its block nor anything around it
 
 
+_LOOPS = """\
+uint s = 0u;
+LOOP
+for (uint k = 0u; k < 3u; k++) {
+  ITER
+  s += k;
+  LOOP
+  for (uint m = 0u; m < i; m++) {
+    ITER
+    s += simd_sum(m);
+    s ^= 3u;
+  }
+  END_LOOP
+}
+END_LOOP
+y[i] = s;
+"""
+_SUM = "s += simd_sum(m);"
+
+
+@pytest.mark.parametrize(
+    ("needed", "expected"),
+    [
+        ((_SUM,), [_SUM]),
+        (
+            (_SUM, "m < i"),
+            ["LOOP", "for (uint m = 0u; m < i; m++) {", "ITER", _SUM, "}", "END_LOOP"],
+        ),
+    ],
+)
+def test_loops_keep_their_marks(needed, expected):
+    """Or the oracle would not know where lanes meet, and the case fail for that."""
+
+    def fails(case: Case) -> bool:
+        return all(part in case.body for part in needed)
+
+    small = minimal(case_of(_LOOPS), fails, time.monotonic() + 60)
+    assert [line.strip() for line in small.body.splitlines()] == expected
+
+
 def test_results_add_up(tmp_path, capsys):
     for number, status in enumerate(("ok", "differs")):
         results = Results()
