@@ -38,6 +38,7 @@ _POINTER = re.compile(
     r"^( *%[\w.]+ =) call ptr @llvm\.ptr\.annotation\S*\(ptr (\S+), ptr @.*$", re.M
 )
 _ATTRIBUTES = re.compile(r"^attributes #\d+ = .*$", re.M)
+_UNWANTED = re.compile(r" (?:noinline|optnone|mustprogress)\b")
 #: `threadgroup float* p`, `threadgroup float* p[2]`: pointers to such memory, which are no such.
 _POINTERS = re.compile(r"(?:\[\d+ x )*ptr\]*")
 _LOOP_HINT = re.compile(r"^(!\d+ = distinct !\{!\d+)(.*)\}$", re.M)
@@ -114,10 +115,10 @@ def prepare(raw: str, large: int) -> str:
     )
     # With their ranges known, arithmetic of `short` becomes that of `int`, which is not cut short.
     text = _POSITION.sub(_with_range, text)
-    # A user's `noinline` would contradict `alwaysinline`, on which LLVM gives up the process.
-    text = _ATTRIBUTES.sub(lambda match: re.sub(r" (?:noinline|optnone)\b", "", match[0]), text)
-    # A kernel that loops for ever must do so (and be stopped by Ctrl-C), not be deleted.
-    text = re.sub(r"\bmustprogress ", "", text).replace("llvm.loop.mustprogress", "am.loop")
+    # A user's `noinline` would contradict `alwaysinline`, on which LLVM gives up the process. A
+    # kernel that loops for ever must do so (and be stopped by Ctrl-C), not be deleted.
+    text = _ATTRIBUTES.sub(lambda match: _UNWANTED.sub("", match[0]), text)
+    text = text.replace("llvm.loop.mustprogress", "am.loop")
     # Run-time unrolling of scalar loops would only be in the way of the vectorizer.
     no_unroll = f"!{_next_metadata(text)}"
     text = _LOOP_HINT.sub(rf"\1\2, {no_unroll}}}", text)
