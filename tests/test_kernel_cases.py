@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import random
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,6 +26,15 @@ def checked() -> Iterator[None]:
         yield
 
 
+#: Of a case with more dtypes, so many run by default, drawn by its name: each dtype has its cases.
+_BY_DEFAULT = 4
+
+
+def _quick(case: MetalCase) -> list[str]:
+    draw = random.Random(case_name(case, ""))
+    return draw.sample(case.dtypes, min(_BY_DEFAULT, len(case.dtypes)))
+
+
 def case_name(case: MetalCase, dtype: str) -> str:
     return "-".join(filter(None, (str(case.path.relative_to(_FOLDER)), dtype)))
 
@@ -32,8 +42,14 @@ def case_name(case: MetalCase, dtype: str) -> str:
 @pytest.mark.parametrize(
     ("case", "dtype"),
     [
-        pytest.param(case, dtype, id=case_name(case, dtype))
+        pytest.param(
+            case,
+            dtype,
+            id=case_name(case, dtype),
+            marks=[] if dtype in quick else pytest.mark.slow,
+        )
         for case in CASES
+        for quick in [_quick(case)]
         for dtype in case.dtypes
     ],
 )

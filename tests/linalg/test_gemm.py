@@ -24,6 +24,15 @@ TILES_ATB = [(64, 64), (8, 32), (16, 16), (32, 3), (5, 3)]
 SHAPES = [(1, 1, 1), (7, 5, 3), (33, 65, 31), (64, 64, 64), (130, 70, 40), (31, 129, 100)]
 
 
+def each_tile(sizes: list[tuple[int, int]], shapes: list[tuple[int, int, int]]) -> list[Any]:
+    """All pairs; inputs of a few numbers are kernels of their own, for which one tile does."""
+    return [
+        pytest.param(tile, *shape, marks=[pytest.mark.slow] if max(shape) == 1 and number else [])
+        for number, tile in enumerate(sizes)
+        for shape in shapes
+    ]
+
+
 def random_pair(
     left: tuple[int, ...], right: tuple[int, ...], dtype: mx.Dtype = mx.float32
 ) -> tuple[mx.array, mx.array, Array, Array]:
@@ -40,8 +49,7 @@ def close(result: mx.array, exact: Array, length: int) -> None:
     )
 
 
-@pytest.mark.parametrize(("m", "n", "q"), SHAPES)
-@pytest.mark.parametrize("tile", TILES_AV)
+@pytest.mark.parametrize(("tile", "m", "n", "q"), each_tile(TILES_AV, SHAPES))
 def test_av(tile: tuple[int, int], m: int, n: int, q: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANYMETAL_GEMM_TILE_AV", "x".join(map(str, tile)))
     monkeypatch.setattr(gemm, "TILE_AV", tiles.tile_av())
@@ -49,8 +57,7 @@ def test_av(tile: tuple[int, int], m: int, n: int, q: int, monkeypatch: pytest.M
     close(matmul_av(A, V, path="kernel"), a @ v, n)
 
 
-@pytest.mark.parametrize(("n", "m", "q"), [*SHAPES, (40, 5000, 9)])
-@pytest.mark.parametrize("tile", TILES_ATB)
+@pytest.mark.parametrize(("tile", "n", "m", "q"), each_tile(TILES_ATB, [*SHAPES, (40, 5000, 9)]))
 def test_atb(
     tile: tuple[int, int], m: int, n: int, q: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,7 +13,7 @@ from functools import cache as once
 from pathlib import Path
 from typing import Any
 
-from anymetal.runtime import cache, zig
+from anymetal.runtime import cache, identity, zig
 from anymetal.runtime.code import Code
 from anymetal.runtime.pool import Call, pool
 
@@ -44,6 +44,7 @@ COSTS = "for (uint64_t end = now() + static_cast<uint64_t*>(buffers[0])[group]; 
 _loaded: list[Code] = []
 
 
+@once
 def object_of(body: str, helpers: str = "") -> bytes:
     """An object file that exports `am_entry`, running `body` for each group, and `am_notes`, which
     says that nothing is known of what it stores."""
@@ -56,9 +57,12 @@ def object_of(body: str, helpers: str = "") -> bytes:
 
 @once
 def entry_of(body: str, helpers: str = "") -> int:
-    """Address of a loaded kernel."""
-    library = zig.link_shared(object_of(body, helpers))
-    found = cache.put(cache.digest("test", body, helpers), ".so", library)
+    """Address of a loaded kernel, which later processes find in the cache."""
+    headers = [header.read_bytes() for header in sorted(RUNTIME.glob("*.h"))]
+    key = cache.digest("test", identity.tools(), _FRAME, body, helpers, *headers)
+    found = cache.get(key, ".so")
+    if found is None:
+        found = cache.put(key, ".so", zig.link_shared(object_of(body, helpers)))
     _loaded.append(Code(found, "test"))
     return _loaded[-1].entry
 

@@ -54,7 +54,7 @@ def test_scalar_build(path: Path) -> None:
     "name",
     [
         "gemm_ragged",
-        "gemm_staged",
+        pytest.param("gemm_staged", marks=pytest.mark.slow),  # gemm_ragged is like it
         "multiply_accumulate",
         "overwritten",
         "real_numbers",
