@@ -24,6 +24,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from anymetal import dtypes
+
 _NAME = re.compile(r"\w+")
 _KEYS = ("cases", "code", "refused", "tests", "absent", "accepted")
 
@@ -52,20 +54,7 @@ class Feature:
 
 
 #: How the types of Metal are called in the directives of a case.
-DTYPES = {
-    "bool": "bool",
-    "char": "int8",
-    "uchar": "uint8",
-    "short": "int16",
-    "ushort": "uint16",
-    "int": "int32",
-    "uint": "uint32",
-    "long": "int64",
-    "ulong": "uint64",
-    "half": "float16",
-    "float": "float32",
-    "bfloat": "bfloat16",
-}
+DTYPES = {name: str(dtype).removeprefix("mlx.core.") for name, dtype in dtypes.DTYPES.items()}
 
 
 def features() -> list[Feature]:

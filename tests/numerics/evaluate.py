@@ -10,24 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 import anymetal
+from anymetal.dtypes import DTYPES
 
 Array = npt.NDArray[Any]
-
-#: NumPy's types, or for bfloat a name, and MLX's; bfloat's bits are uint16 in NumPy.
-MLX = {
-    "bool": mx.bool_,
-    "char": mx.int8,
-    "uchar": mx.uint8,
-    "short": mx.int16,
-    "ushort": mx.uint16,
-    "int": mx.int32,
-    "uint": mx.uint32,
-    "long": mx.int64,
-    "ulong": mx.uint64,
-    "float": mx.float32,
-    "half": mx.float16,
-    "bfloat": mx.bfloat16,
-}
 
 
 def evaluate(
@@ -70,7 +55,7 @@ def evaluate(
     outputs = kernel(
         inputs=[_to_mlx(array, type_) for array in inputs.values()],
         output_shapes=[(rows, width)] * len(results),
-        output_dtypes=[MLX[out]] * len(results),
+        output_dtypes=[DTYPES[out]] * len(results),
         grid=(rows * 32 if uniform else rows, 1, 1),
         threadgroup=(32 if uniform else 64, 1, 1),
     )

@@ -15,6 +15,7 @@ from unittest import mock
 
 import mlx.core as mx
 
+from anymetal.dtypes import DTYPES
 from anymetal.frontend.clang import compile_to_ir
 from anymetal.frontend.optimise import optimise
 from anymetal.runtime import zig
@@ -28,22 +29,6 @@ from anymetal.targets.cpu.variant import Variant, fitting_group, gang_width, var
 from anymetal.testing.lockstep.arrays import Arrays
 from anymetal.testing.lockstep.case import Case
 from anymetal.testing.lockstep.dialect import HEADER
-
-#: MLX's element types by Metal's names.
-DTYPES = {
-    "bool": mx.bool_,
-    "char": mx.int8,
-    "uchar": mx.uint8,
-    "short": mx.int16,
-    "ushort": mx.uint16,
-    "int": mx.int32,
-    "uint": mx.uint32,
-    "long": mx.int64,
-    "ulong": mx.uint64,
-    "half": mx.float16,
-    "bfloat": mx.bfloat16,
-    "float": mx.float32,
-}
 
 
 @dataclass(frozen=True)
