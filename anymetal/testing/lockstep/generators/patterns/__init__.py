@@ -1,0 +1,51 @@
+"""Shapes of programs that single passes look for, with random parts: each pass is met often."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+from anymetal.testing.lockstep.case import Case
+from anymetal.testing.lockstep.generators.patterns import ahead, computing, counting, layout
+
+
+def generate(rng: random.Random) -> Case:
+    """A case."""
+    return rng.choice(_PATTERNS)(rng)
+
+
+#: Some several times: they have shapes of which a pass likes only one.
+_PATTERNS: tuple[Callable[[random.Random], Case], ...] = (
+    ahead.named_rows,
+    ahead.long_turn,
+    ahead.run_ends,
+    ahead.short_runs,
+    computing.nest,
+    layout.transposed,
+    computing.matrices,
+    computing.products,
+    computing.parts,
+    layout.copies,
+    counting.appended,
+    counting.own_bins,
+    counting.float_runs,
+    layout.gaps,
+    layout.scaled,
+    layout.many_words,
+    computing.looked_up,
+    computing.elimination,
+    layout.divided,
+    layout.tiles,
+    layout.often,
+    ahead.walks,
+    counting.histogram,
+    ahead.neighbour_rows,
+    counting.float_runs,
+    counting.float_runs,
+    counting.float_runs,
+    layout.scaled,
+    layout.copies,
+    layout.copies,
+    computing.nest,
+    ahead.neighbour_rows,
+)
