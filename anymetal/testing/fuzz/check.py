@@ -6,7 +6,6 @@ again after a crash, and the verdict on that case is the crash.
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import tempfile
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Literal
 
+from anymetal.testing.child import Child
 from anymetal.testing.fuzz import oracle
 from anymetal.testing.fuzz.execute import difference, execute
 from anymetal.testing.fuzz.generate import generate
@@ -81,44 +81,36 @@ class Checker:
     """Gives verdicts from a child process that it restarts when needed."""
 
     def __init__(self, widths: tuple[int, ...], time_limit: float = TIME_LIMIT) -> None:
-        self.widths = widths
         self.time_limit = time_limit
         self.cache = tempfile.TemporaryDirectory(prefix="anymetal-fuzz-")
-        self._child: multiprocessing.process.BaseProcess | None = None
-        self._pipe: Connection | None = None
+        self._child = Child(_serve, widths, self.cache.name)
 
     def __enter__(self) -> Checker:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._stop()
+        self._child.stop()
         self.cache.cleanup()
 
     def submit(self, work: int | Case) -> None:
         """Hands a case, or the seed of one, to the child."""
-        if self._child is None or not self._child.is_alive():
-            self._start()
-        assert self._pipe is not None
-        self._pipe.send(work)
+        self._child.submit(work)
 
     @property
     def pipe(self) -> Connection:
         """Readable as soon as the verdict is there, or the child is gone."""
-        assert self._pipe is not None
-        return self._pipe
+        return self._child.pipe
 
     def result(self, wait: bool = True) -> Verdict:
         """The verdict on what was submitted; without `wait`, a hang if there is none yet."""
-        assert self._child is not None
         if not self.pipe.poll(self.time_limit if wait else 0):
-            self._stop()
+            self._child.stop()
             return Verdict("hang", f"no result after {self.time_limit:g} s")
         try:
-            verdict = self.pipe.recv()
+            verdict = self._child.receive()
         except EOFError:
-            self._child.join()
-            code = self._child.exitcode
-            self._stop()
+            code = self._child.exit_code()
+            self._child.stop()
             return Verdict("crash", f"the process ended with exit code {code}", str(code))
         assert isinstance(verdict, Verdict)
         return verdict
@@ -131,20 +123,3 @@ class Checker:
         """Empties the kernel cache, which else grows with every case."""
         for path in Path(self.cache.name).rglob("*.so"):
             path.unlink(missing_ok=True)
-
-    def _start(self) -> None:
-        context = multiprocessing.get_context("spawn")
-        self._pipe, theirs = context.Pipe()
-        arguments = (theirs, self.widths, self.cache.name)
-        self._child = context.Process(target=_serve, args=arguments, daemon=True)
-        self._child.start()
-        theirs.close()
-
-    def _stop(self) -> None:
-        if self._child is not None:
-            self._child.kill()
-            self._child.join()
-            self._child = None
-        if self._pipe is not None:
-            self._pipe.close()
-            self._pipe = None

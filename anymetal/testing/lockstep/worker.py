@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import functools
-import multiprocessing
 import os
 import tempfile
-import time
 from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+from anymetal.testing.child import Child
 from anymetal.testing.lockstep.builds import Build, builds_here
 from anymetal.testing.lockstep.case import Case
 from anymetal.testing.lockstep.check import SLOW, Verdict, check, expected_of
@@ -25,7 +24,6 @@ News = tuple[int, str, Verdict | None]
 #: Processor seconds for one build of a case, and seconds on the clock.
 MOST_SECONDS = 1.2 * SLOW
 MOST_WALL_SECONDS = 600.0
-_TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def serve(pipe: Connection, build_names: tuple[str, ...], folder: str) -> None:
@@ -68,21 +66,18 @@ class Worker:
     """Such a process, which is started again when needed."""
 
     def __init__(self, builds: tuple[str, ...]) -> None:
-        self.builds = builds
         # A tool of a process that was killed may still write there.
         self._folder = tempfile.TemporaryDirectory(
             prefix="anymetal-lockstep-", ignore_cleanup_errors=True
         )
-        self._child: multiprocessing.process.BaseProcess | None = None
-        self._pipe: Connection | None = None
+        self._child = Child(serve, builds, self._folder.name)
         self.left: list[int] = []  #: seeds that have no verdict yet
         self.only = ""
         self._begun: tuple[int, str] | None = None
-        self._since = 0.0, 0.0  #: processor seconds of the child, and the clock, at its last news
 
     def close(self) -> None:
         """Ends the process and removes what it wrote."""
-        self._stop()
+        self._child.stop()
         self._folder.cleanup()
 
     def submit(self, work: Work) -> None:
@@ -91,30 +86,24 @@ class Worker:
             self.left, self.only = list(work[0]), work[1]
         else:
             self.left = [case.seed for case in work]
-        if self._child is None or not self._child.is_alive():
-            self._start()
-        assert self._pipe is not None
-        self._pipe.send(work)
-        self._note()
+        self._child.submit(work)
 
     @property
     def running(self) -> bool:
         """Whether there is a process: it is gone after a case that it did not survive."""
-        return self._child is not None
+        return self._child.running
 
     @property
     def pipe(self) -> Connection:
         """Readable when there is news, or the child is gone."""
-        assert self._pipe is not None
-        return self._pipe
+        return self._child.pipe
 
     def news(self) -> list[News]:
         """Verdicts since the last call, also of a case of which the process died."""
         result: list[News] = []
         try:
             while self.left and self.pipe.poll():
-                news = self.pipe.recv()
-                self._note()
+                news = self._child.receive()
                 if news is None:
                     continue
                 seed, kind, verdict = news
@@ -123,12 +112,10 @@ class Worker:
                     self._done(seed)
                     result.append(news)
             if self.left and self._takes_too_long():
-                spent = f"no verdict after {self._spent():.0f} s of processor time"
+                spent = f"no verdict after {self._child.spent():.0f} s of processor time"
                 result.append(self._lost(Verdict("slow", spent, "killed")))
         except EOFError:
-            assert self._child is not None
-            self._child.join()
-            code = self._child.exitcode
+            code = self._child.exit_code()
             verdict = Verdict("crash", f"the process ended with exit code {code}", str(code))
             result.append(self._lost(verdict))
         return result
@@ -140,42 +127,8 @@ class Worker:
     def _lost(self, verdict: Verdict) -> News:
         seed, kind = self._begun or (self.left[0], self.only)
         self._done(seed)
-        self._stop()
+        self._child.stop()
         return seed, kind, verdict
 
     def _takes_too_long(self) -> bool:
-        late = time.monotonic() - self._since[1] > MOST_WALL_SECONDS
-        return late or self._spent() > MOST_SECONDS
-
-    def _spent(self) -> float:
-        return self._seconds() - self._since[0]
-
-    def _note(self) -> None:
-        self._since = self._seconds(), time.monotonic()
-
-    def _seconds(self) -> float:
-        """Processor time of the child, and of the tools that it has run."""
-        assert self._child is not None
-        try:
-            text = Path(f"/proc/{self._child.pid}/stat").read_text()
-        except OSError:
-            return 0.0
-        fields = text.rpartition(")")[2].split()
-        return sum(map(int, fields[11:15])) / _TICKS
-
-    def _start(self) -> None:
-        context = multiprocessing.get_context("spawn")
-        self._pipe, theirs = context.Pipe()
-        arguments = (theirs, self.builds, self._folder.name)
-        self._child = context.Process(target=serve, args=arguments, daemon=True)
-        self._child.start()
-        theirs.close()
-
-    def _stop(self) -> None:
-        if self._child is not None:
-            self._child.kill()
-            self._child.join()
-            self._child = None
-        if self._pipe is not None:
-            self._pipe.close()
-            self._pipe = None
+        return self._child.silent() > MOST_WALL_SECONDS or self._child.spent() > MOST_SECONDS
