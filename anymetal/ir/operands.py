@@ -36,10 +36,8 @@ class OperandReader:
             if tokens.accept("addrspace"):
                 tokens.skip_parentheses()
             return t.PTR
-        if token == "void":
-            return t.VOID
-        if token in t.FLOAT_NAMES:
-            return t.FLOAT_NAMES[token]
+        if token in t.COMMON:
+            return t.COMMON[token]
         if re.fullmatch(r"i\d+", token):
             return t.Int(int(token[1:]))
         if token in ("<", "["):

@@ -135,4 +135,5 @@ VOID = Void()
 PTR = Ptr()
 I1, I8, I16, I32, I64 = (Int(bits) for bits in (1, 8, 16, 32, 64))
 HALF, BFLOAT, FLOAT, DOUBLE = (Float(name) for name in ("half", "bfloat", "float", "double"))
-FLOAT_NAMES = {str(t): t for t in (HALF, BFLOAT, FLOAT, DOUBLE)}
+#: By LLVM's names of them.
+COMMON = {str(t): t for t in (VOID, I1, I8, I16, I32, I64, HALF, BFLOAT, FLOAT, DOUBLE)}
