@@ -23,9 +23,10 @@ class Code:
     def __init__(self, library: Cached, kernel: str) -> None:
         _load_vector_math()
         #: Of the file that is loaded, which need not be there any more.
-        self.path, self._handle = _opened(library, kernel)
+        self.path, handle = _opened(library, kernel)
+        self._handle = _Handle(handle)
         #: Address of `am_entry`.
-        self.entry: int = dlsym(self._handle, "am_entry")
+        self.entry: int = dlsym(handle, "am_entry")
         #: What a launch has to know of it: what it is certain to store (simd/certain.py), or, of a
         #: checked build, what it asks (passes/checked.py).
         self.notes = self._text("am_notes")
@@ -33,12 +34,23 @@ class Code:
         self.order_counts = bool(self._text("am_order"))
 
     def _text(self, name: str) -> str:
-        pointer = ctypes.c_char_p.from_address(dlsym(self._handle, name))
+        pointer = ctypes.c_char_p.from_address(dlsym(self._handle.number, name))
         return (pointer.value or b"").decode()
 
+
+class _Handle:
+    """Closes a library when the one object that holds it is gone.
+
+    That object has no `__del__` itself: while one runs, weak references still give the object to
+    other threads, which would launch code that is being unloaded.
+    """
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    # The default is for the end of the process, when modules may have been emptied.
     def __del__(self, close=dlclose) -> None:  # type: ignore[no-untyped-def]
-        if handle := self.__dict__.get("_handle"):
-            close(handle)
+        close(self.number)
 
 
 def _opened(library: Cached, kernel: str) -> tuple[str, int]:

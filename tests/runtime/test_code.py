@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import gc
+import sys
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import FrameType
 
 import mlx.core as mx
 import pytest
@@ -151,6 +154,25 @@ def test_kernels_come_and_go_in_threads() -> None:
     mx.synchronize()
     forget()
     assert loaded() == base
+
+
+def test_nobody_is_given_code_that_is_being_unloaded() -> None:
+    """While `__del__` of an object runs, weak references still give it to other threads."""
+    found: list[Code | None] = []
+    code = Code(cache.put("one more", ".so", zig.link_shared(object_of(""))), "test")
+    known, base = weakref.ref(code), loaded()
+
+    def note(frame: FrameType, event: str, argument: object) -> None:
+        if event == "call" and frame.f_code.co_name == "__del__":
+            found.append(known())
+
+    sys.setprofile(note)
+    try:
+        del code
+    finally:
+        sys.setprofile(None)
+    assert found == [None]
+    assert loaded() == base - 1
 
 
 def test_a_launch_that_runs_keeps_its_code(way) -> None:
