@@ -12,7 +12,8 @@ by whoever jumps there (`assign`), or collected from several edges (`collect`).
 from __future__ import annotations
 
 from anymetal.ir.calls import is_long
-from anymetal.ir.cfg import dominates, dominators
+from anymetal.ir.cfg import Loop, dominates, dominators
+from anymetal.ir.model import Block
 from anymetal.simd.regions import Edge, Node, Region, RegionTree
 from anymetal.simd.shape import Shapes
 
@@ -51,63 +52,75 @@ class Linearizer:
     def __init__(self, tree: RegionTree, shapes: Shapes) -> None:
         self.tree = tree
         self.shapes = shapes
-        self.plans: dict[Region, RegionPlan] = {}
-        while not self._plan_all():
-            pass
-
-    def _plan_all(self) -> bool:
-        self.plans = {}
-        for region in self.tree.regions:
-            plan = self._plan(region)
-            if plan is None:
-                return False
-            self.plans[region] = plan
-        return True
-
-    def _plan(self, region: Region) -> RegionPlan | None:
-        """None if something had to be made divergent, so that all must be planned again."""
-        divergent = region.loop in self.shapes.divergent_loops
-        plan = RegionPlan(region, divergent)
-        deferred: dict[Node, set[Target]] = {node: set() for node in region.nodes}
-        for node in region.nodes:
-            if not self._route(plan, node, deferred):
-                return None
-        self._find_direct(plan)
-        if not self._check_joins(plan):
-            return None
-        self._plan_masks(plan)
-        while self._plan_skips(plan, deferred):
-            # A skip goes where the skipped node's path would have gone: routes stay as they are.
-            self._find_direct(plan)
+        self.forced = True  #: whether the shapes were asked for more since the routes were begun
+        self.deferred: dict[Node, set[Target]] = {}
+        while self.forced:
+            self.forced = False
+            self.plans = {region: self._plan_routes(region) for region in tree.regions}
+        for plan in self.plans.values():
             self._plan_masks(plan)
+            while self._plan_skips(plan):
+                # A skip goes where the node's path would have gone: routes stay as they are.
+                self._find_direct(plan)
+                self._plan_masks(plan)
+
+    def _force(
+        self, *, loop: Loop | None = None, block: Block | None = None, join: Block | None = None
+    ) -> None:
+        """Divergence leads to more of it and never to less. So a round asks for all that it finds
+        missing, even if by then what it has planned before holds no longer."""
+        self.shapes.force(loop=loop, block=block, join=join)
+        self.forced = True
+
+    def _plan_routes(self, region: Region) -> RegionPlan:
+        plan = RegionPlan(region, region.loop in self.shapes.divergent_loops)
+        self.deferred.update((node, set()) for node in region.nodes)
+        in_order = [self._route(plan, node) for node in region.nodes]
+        self._find_direct(plan)
+        if all(in_order):
+            self._find_joins(plan)
         return plan
 
     # -- routes ---------------------------------------------------------------------------
 
-    def _route(self, plan: RegionPlan, node: Node, deferred: dict[Node, set[Target]]) -> bool:
-        waiting = deferred[node]
+    def _route(self, plan: RegionPlan, node: Node) -> bool:
+        """False if something had to be made divergent for that."""
+        waiting = self.deferred[node]
+        in_order = not waiting or self.shapes.diverges(node) or self._keeps_order(plan, node)
         if self.shapes.diverges(node) or not node.edges:
             targets = {self._target(plan, e) for e in node.edges} | waiting
-            plan.fall[node] = _go(targets or {END}, deferred)
-            return True
+            plan.fall[node] = self._go(targets or {END})
+            return in_order
+        for edge in node.edges:
+            if edge.node is not None or plan.divergent:
+                plan.route[edge] = self._go({self._target(plan, edge)} | waiting)
+        return in_order
+
+    def _keeps_order(self, plan: RegionPlan, node: Node) -> bool:
+        """Whether a uniform node goes where it wants while lanes wait for their turn: none of them
+        is to come before that. Else it is made divergent, and what is behind it runs in order."""
         for edge in node.edges:
             if edge.node is None and not plan.divergent:
-                if waiting:  # lanes wait for their turn, but this edge leaves the loop
-                    assert plan.region.loop is not None
-                    self.shapes.force(loop=plan.region.loop)
-                    return False
-                continue
+                assert plan.region.loop is not None
+                self._force(loop=plan.region.loop)  # which this edge leaves
+                return False
             target = self._target(plan, edge)
-            chosen = _go({target} | waiting, deferred)
-            plan.route[edge] = chosen
-            if chosen is not target and len(node.edges) > 1:
+            first = min({target} | self.deferred[node], key=_index)
+            if first is not target and len(node.edges) > 1:
                 if node.inner is not None:
                     assert node.inner.loop is not None
-                    self.shapes.force(loop=node.inner.loop)
+                    self._force(loop=node.inner.loop)
                 else:
-                    self.shapes.force(block=node.block)
+                    self._force(block=node.block)
                 return False
         return True
+
+    def _go(self, targets: set[Target]) -> Target:
+        """The first target in order; the others wait for it to pass control on."""
+        first = min(targets, key=_index)
+        if isinstance(first, Node):
+            self.deferred[first] |= targets - {first}
+        return first
 
     @staticmethod
     def _target(plan: RegionPlan, edge: Edge) -> Target:
@@ -124,15 +137,13 @@ class Linearizer:
                 indirect |= {target, edge.node}
         plan.direct = {node for node in plan.region.nodes if node not in indirect}
 
-    def _check_joins(self, plan: RegionPlan) -> bool:
+    def _find_joins(self, plan: RegionPlan) -> None:
         """Phis of a block that may run without all its predecessors' choices need blending."""
         for node in plan.region.nodes:
             block = node.block
             if node.inner is None and node not in plan.direct and block not in self.shapes.joins:
                 if any(len(phi.operands) > 1 for phi in block.phis):
-                    self.shapes.force(join=block)
-                    return False
-        return True
+                    self._force(join=block)
 
     # -- masks ----------------------------------------------------------------------------
 
@@ -169,16 +180,16 @@ class Linearizer:
 
     # -- skips ----------------------------------------------------------------------------
 
-    def _plan_skips(self, plan: RegionPlan, deferred: dict[Node, set[Target]]) -> bool:
+    def _plan_skips(self, plan: RegionPlan) -> bool:
         found = False
         for node in plan.region.nodes:
             if node in plan.collect and node not in plan.skip:
-                waiting = set(deferred[node])
+                waiting = set(self.deferred[node])
                 if not waiting and plan.region.loop is None:
                     waiting = {END}  # behind lanes that are in a loop without end
                 # Where nothing waits inside a loop, all its lanes have come here.
                 if waiting and self._worth_skipping(plan, node):
-                    plan.skip[node] = _go(waiting, deferred)
+                    plan.skip[node] = self._go(waiting)
                     found = True
         return found
 
@@ -205,9 +216,5 @@ class Linearizer:
         return False
 
 
-def _go(targets: set[Target], deferred: dict[Node, set[Target]]) -> Target:
-    """The first target in order; the others wait for it to pass control on."""
-    first = min(targets, key=lambda target: target.index)
-    if isinstance(first, Node):
-        deferred[first] |= targets - {first}
-    return first
+def _index(target: Target) -> int:
+    return target.index

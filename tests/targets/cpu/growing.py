@@ -177,7 +177,80 @@ def private_array(steps: int) -> Iterable[str]:
         yield f"w[{k}] = x + {k}.0f; x += w[h % {k + 1}u];"
 
 
+# ---------------------------------------------------------- neighbours, and orders of memory
+
+_FLOAT4 = "((const device float4*)a)"
+_repeated("sums_of_float4s", f"v += {_FLOAT4}[i + @ * 32] * 0.5f;", "float4 v = 0;", "x += v.x;")
+_repeated(
+    "stores_of_float4s",
+    f"((device float4*)out)[i + @ * 32] = {_FLOAT4}[i + @ * 32] * x;",
+)
+_repeated(
+    "uses_of_one_float4",
+    "((device float4*)out)[i + @ * 32] = v * (y + @.0f);",
+    f"float4 v = {_FLOAT4}[i];",
+)
+_repeated(
+    "tallies",
+    "{ int4 v = ((const device int4*)b)[i + @ * 32]; t += v.x + v.y + v.z + v.w; }",
+    "int t = 0;",
+    "at = simd_sum(t);",
+)
+_repeated("strides_and_stores", "x += a[i * 5 + uint(n) * @u]; out[i + @ * 64] = x;")
+_repeated(
+    "additions_and_loads",
+    "atomic_fetch_add_explicit((device atomic<float>*)out + i * 5 + uint(n) * @u, x, "
+    "memory_order_relaxed); x += a[i + @];",
+)
+_repeated(
+    "loaded_addresses",
+    "at = at * 3 + @; x += a[at + lane];",
+    "at = b[threadgroup_position_in_grid.x];",
+)
+_repeated(
+    "places_that_are_data",
+    "p = p * 3 + @; out[p + k * 32 + lane] = x;",
+    "uint p = uint(b[i]); for (int k = 0; k < n; k++) {",
+    "}",
+)
+_repeated(
+    "matrices",
+    "{ simdgroup_float8x8 m; simdgroup_load(m, a + @ * 64, 8);"
+    "simdgroup_multiply_accumulate(s[@ % 4], m, r, s[@ % 4]); }",
+    "simdgroup_float8x8 r, s[4]; simdgroup_load(r, a, 8);"
+    "for (int k = 0; k < 4; k++) s[k] = make_filled_simdgroup_matrix<float, 8, 8>(0);",
+    "for (int k = 0; k < 4; k++) simdgroup_store(s[k], out + k * 64, 8);",
+)
+_repeated(
+    "many_left_matrices",
+    "simdgroup_float8x8 m@, s@; simdgroup_load(m@, a + @ * 64, 8); simdgroup_multiply(s@, m@, r);",
+    "simdgroup_float8x8 r; simdgroup_load(r, a, 8);",
+    "simdgroup_store(s0, out, 8);",
+)
+
 # ------------------------------------------------------------------------------- control flow
+
+_repeated(
+    "nests",
+    "for (int j = 0; j < 64; j++) { float t = a[j * 64 + @]; out[j] = t;"
+    "for (int d = 0; d < 64; d++) w[d] += t * b[j * n + d]; }",
+    "float w[64]; for (int k = 0; k < 64; k++) w[k] = y;",
+    "x += w[at & 63];",
+)
+_repeated("uniform_ifs", "if (n > @) { x += a[i + @]; if (n == @ + 7) out[i] = x; }")
+_repeated("uniform_ways_out", "if (h > @u) { if (n == @) return; x += a[i + @]; }")
+_repeated(
+    "loops_with_ways_out",
+    "for (int k = 0; k < n; k++) { if (x > @.0f) { if (n == k + @) break; x += a[k]; } }",
+)
+
+
+@_shape
+def late_uses(steps: int) -> Iterable[str]:
+    """What is loaded in front, for branches far behind."""
+    yield "".join(f"float v{k} = a[i * 3 + {k}];" for k in range(steps))
+    yield "".join(f"if (h > {k}u) x = x * v{k} + y;" for k in range(steps))
+
 
 _repeated("loops", "for (int k = 0; k < n + @; k++) x += a[k * 32 + lane] * y;")
 _repeated("divergent_loops", "while (x > @.0f) { x -= y; y *= 2.0f; }")
