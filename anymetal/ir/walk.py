@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterable
 from typing import TypeVar
 
 from anymetal.ir.cfg import postorder
-from anymetal.ir.model import Instr, Program, Value
+from anymetal.ir.model import Instr, Value
 
 Node = TypeVar("Node", bound=Hashable)
 Answer = TypeVar("Answer")
@@ -33,10 +33,10 @@ def from_below(
     return known[node]
 
 
-def made_from(program: Program, roots: Iterable[Value]) -> set[Value]:
-    """The roots and all that is made of them, loads at such addresses included."""
+def made_from(instrs: Iterable[Instr], roots: Iterable[Value]) -> set[Value]:
+    """The roots and what of the instructions is made of them, loads at such addresses included."""
     users: dict[Value, list[Instr]] = {}
-    for instr in program.instructions():
+    for instr in instrs:
         for operand in instr.operands:
             users.setdefault(operand, []).append(instr)
     found: set[Value] = set(roots)

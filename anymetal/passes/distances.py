@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from anymetal.ir.model import Instr, Program, Value
 from anymetal.ir.walk import made_from
 from anymetal.simd.lane_numbers import LaneNumbers
@@ -13,21 +11,15 @@ from anymetal.simd.shape import Shapes
 
 class Distances:
     """Of a program. `shapes` are those of a SIMD-group, `steps` says by how much the results of
-    calls for positions grow to the next one; `counters` are others that move."""
+    calls for positions grow to the next one."""
 
-    def __init__(
-        self,
-        program: Program,
-        shapes: Shapes,
-        steps: dict[str, int],
-        counters: Iterable[Value] = (),
-    ) -> None:
+    def __init__(self, program: Program, shapes: Shapes, steps: dict[str, int]) -> None:
         self.steps = steps
         self.width = shapes.width
         self.numbers = LaneNumbers(program.instructions(), shapes.width)
         self.forms = LinearForms(shapes, self.numbers, deep=True)
         roots = [i for i in program.instructions() if self._step(i)]
-        self.moving = made_from(program, [*counters, *roots])
+        self.moving = made_from(program.instructions(), roots)
 
     def between(self, a: Value, b: Value) -> Distance | None:
         """From one address to another; None if it is not known, or not the same for all lanes."""

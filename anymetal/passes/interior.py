@@ -88,7 +88,7 @@ def _checks(program: Program) -> Iterator[_Check]:
     ends = [b for b in blocks if b.terminator.op == "ret"]
     after = dominators(ends[0], lambda b: preds[b]) if len(ends) == 1 else {}
     loops = find_loops(blocks)
-    moving = made_from(program, (i for i in program.instructions() if _is_place(i)))
+    moving = made_from(program.instructions(), (i for i in program.instructions() if _is_place(i)))
     for block in blocks:
         for instr in block.instrs:
             if instr.op == "guarded_load":

@@ -28,7 +28,7 @@ from anymetal.ir import types as t
 from anymetal.ir.calls import NEXT_READ
 from anymetal.ir.cfg import Loop
 from anymetal.ir.model import Block, Const, Instr, Program, Value, predecessors
-from anymetal.ir.walk import from_below
+from anymetal.ir.walk import from_below, made_from
 from anymetal.passes.distances import Distances
 from anymetal.simd.lane_numbers import signed
 from anymetal.simd.lane_split import split_lanes
@@ -67,6 +67,7 @@ class _Ahead(NamedTuple):
 
     steps: dict[str, int]  #: the results of calls for positions, of another gang
     counters: dict[Value, Value]  #: of the loop around
+    moving: set[Value]  #: all that differs then
 
 
 def run(program: Program, launch: Launch, steps: dict[str, int], team: int = 1) -> None:
@@ -77,6 +78,7 @@ def run(program: Program, launch: Launch, steps: dict[str, int], team: int = 1) 
         shapes = Shapes(program, RegionTree(program.blocks), launch, {}, SIMD_GROUP)
     preds = predecessors(program.blocks)
     origins = pointer_origins(program)
+    distances = Distances(program, shapes, steps)
     around: dict[Loop | None, _Wanted] = {}  #: by the loop around
     for region in shapes.tree.regions:
         loop = region.loop
@@ -84,11 +86,11 @@ def run(program: Program, launch: Launch, steps: dict[str, int], team: int = 1) 
             continue
         front = [b for b in preds[loop.header] if b not in loop.blocks]
         counter = _counter(loop)
-        ahead = _Ahead({}, _moving(loop.parent)) if loop.parent else _Ahead(steps, {})
-        if counter is None or len(front) > 1 or not any(ahead):
+        if counter is None or len(front) > 1:
             continue
         if loop.parent not in around:
-            around[loop.parent] = _Wanted(program, shapes, ahead, team, origins)
+            ahead = _in_step_of(loop.parent) if loop.parent else _Ahead(steps, {}, distances.moving)
+            around[loop.parent] = _Wanted(shapes, ahead, team, origins, distances)
         wanted = around[loop.parent]
         if targets := wanted.in_loop(loop, counter):
             reach = sum(wanted.reach(load) for load in targets)
@@ -99,8 +101,9 @@ def run(program: Program, launch: Launch, steps: dict[str, int], team: int = 1) 
             asking.done()
 
 
-def _moving(loop: Loop) -> dict[Value, Value]:
-    """Integers that grow from step to step of a loop by what does not change meanwhile."""
+def _in_step_of(loop: Loop) -> _Ahead:
+    """The next step of a loop. What counts are integers that grow by what does not change in the
+    loop."""
     found: dict[Value, Value] = {}
     for phi in loop.header.phis:
         for update in phi.operands:
@@ -108,7 +111,8 @@ def _moving(loop: Loop) -> dict[Value, Value]:
                 by = update.operands[1]
                 if not (isinstance(by, Instr) and by.block in loop.blocks):
                     found[phi] = by
-    return found
+    inside = (instr for block in loop.blocks for instr in block.instrs)
+    return _Ahead({}, found, made_from(inside, found))
 
 
 def _counter(loop: Loop) -> _Counter | None:
@@ -139,15 +143,14 @@ class _Wanted:
     """Which loads are asked for, and what their addresses are made of."""
 
     def __init__(
-        self, program: Program, shapes: Shapes, ahead: _Ahead, team: int,
-        origins: dict[Value, frozenset[Origin]],
+        self, shapes: Shapes, ahead: _Ahead, team: int,
+        origins: dict[Value, frozenset[Origin]], distances: Distances,
     ) -> None:  # fmt: skip
         self.shapes = shapes
         self.ahead = ahead
         self.team = team
         self.origins = origins
-        distances = Distances(program, shapes, *ahead)
-        self.numbers, self.forms, self.moves = distances.numbers, distances.forms, distances.moves
+        self.numbers, self.forms = distances.numbers, distances.forms
         self.movable: dict[Value, bool] = {}
 
     def in_loop(self, loop: Loop, counter: _Counter) -> list[Instr]:
@@ -172,7 +175,7 @@ class _Wanted:
             return False
         if not in_arrays(origins):
             return False
-        if not (self.moves(pointer) and self.can_be_moved(pointer)):
+        if not (pointer in self.ahead.moving and self.can_be_moved(pointer)):
             return False
         growth = growth_of(pointer)
         return growth is not None and 0 < abs(growth) <= self.reach(load) * self.team
@@ -217,7 +220,7 @@ class _Wanted:
     def stays(self, value: Instr) -> bool:
         """Whether the next gang's value is this one, or that of the first lane is known."""
         varies = self.shapes[value].is_varying
-        return self.first_lane(value) is not None or not (varies or self.moves(value))
+        return self.first_lane(value) is not None or not (varies or value in self.ahead.moving)
 
     def _computed_from(self, value: Value) -> list[Value]:
         """What the next gang's value is computed from; nothing if there is no computing it."""

@@ -29,14 +29,20 @@ MOST_AROUND = 256
 
 _LOADS = ("load", "guarded_load")
 _NOWHERE: frozenset[Origin] = frozenset()
+Origins = dict[Value, frozenset[Origin]]
 
 
 def run(program: Program) -> None:
     """Changes all nests of two loops for which it pays."""
-    for loop in find_loops(program.blocks):
-        nest = _nest(loop)
-        if nest is not None:
-            _Jam(program, *nest).run()
+    nests = [nest for loop in find_loops(program.blocks) if (nest := _nest(loop)) is not None]
+    origins = pointer_origins(program) if nests else {}
+    last: dict[Value, tuple[Value, Block]] = {}
+    for nest in nests:
+        jam = _Jam(origins, *nest)
+        jam.run()
+        last.update((old, (new, jam.front)) for old, new in jam.last.items())
+    if last:
+        _leave(program, last, {part: nest[0] for nest in nests for part in nest})
 
 
 def _nest(outer: Loop) -> tuple[Block, Block, Block] | None:
@@ -55,11 +61,13 @@ def _nest(outer: Loop) -> tuple[Block, Block, Block] | None:
 
 
 class _Jam:
-    def __init__(self, program: Program, front: Block, inner: Block, back: Block) -> None:
-        self.program = program
+    def __init__(self, origins: Origins, front: Block, inner: Block, back: Block) -> None:
+        self.origins = origins
         self.front, self.inner, self.back = front, inner, back
         self.parts = (front, inner, back)
-        self.origins = pointer_origins(program)
+        #: Of each value the one of the last of the iterations that come together, which is that
+        #: known behind the loop.
+        self.last: dict[Value, Value] = {}
         self.latch = {phi: phi.operands[phi.arg.index(back)] for phi in front.phis}
 
     def run(self) -> None:
@@ -183,6 +191,8 @@ class _Jam:
                 for instr in part.instrs:
                     if instr in differ and instr not in self.latch and not instr.is_terminator:
                         copy[instr] = _clone(instr, number, part)
+                        if instr in self.origins:
+                            self.origins[copy[instr]] = self.origins[instr]
             copies.append(copy)
         self._place_copies(differ, copies)
         self._leave(copies[-1])
@@ -204,15 +214,26 @@ class _Jam:
             part.instrs += [*same, *first, *rest, end]
 
     def _leave(self, last: dict[Value, Value]) -> None:
-        """The last of the iterations decides what comes next and what is known behind the loop."""
+        """The last of the iterations decides what comes next."""
+        self.last = last
         for phi, value in self.latch.items():
             phi.operands[phi.arg.index(self.back)] = last.get(value, value)
         end = self.back.terminator
         end.operands = [last.get(v, v) for v in end.operands]
-        for block in self.program.blocks:
-            if block not in self.parts:
-                for instr in block.instrs:
-                    instr.operands = [last.get(v, v) for v in instr.operands]
+
+
+def _leave(
+    program: Program, last: dict[Value, tuple[Value, Block]], nest_of: dict[Block, Block]
+) -> None:
+    """Behind a loop the values of its last iteration are known, for all loops at once: `last` has
+    the value of each, and the front of its nest; `nest_of` has the front of each block's nest."""
+    for block in program.blocks:
+        nest = nest_of.get(block)
+        for instr in block.instrs:
+            for number, value in enumerate(instr.operands):
+                new, front = last.get(value, (value, nest))
+                if front is not nest:
+                    instr.operands[number] = new
 
 
 def _clone(instr: Instr, number: int, block: Block) -> Instr:

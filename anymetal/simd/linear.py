@@ -11,10 +11,10 @@ a constant for each lane.
 from __future__ import annotations
 
 from anymetal.ir.model import Instr, Value
+from anymetal.ir.walk import from_below
 from anymetal.simd.lane_numbers import LaneNumbers, signed
 from anymetal.simd.shape import Shapes
 
-DEEPEST = 40  #: the longest chain of instructions that computes an address
 MOST_TERMS = 12
 MOST_FACTORS = 8  #: values that are multiplied with each other
 LARGEST = 1 << 64  #: what they are multiplied with is smaller
@@ -24,6 +24,7 @@ Linear = dict[Product, tuple[int, ...]]
 #: How far apart addresses are: products, each with its factor; the empty one counts in bytes.
 Distance = dict[Product, int]
 ONE: Product = ()
+_SUMS = frozenset("add sub or mul shl zext sext trunc".split())
 
 
 class LinearForms:
@@ -35,17 +36,19 @@ class LinearForms:
         self.numbers = numbers
         self.width = shapes.width
         self.known: dict[Value, Linear | None] = {}
-        self.depth = 0
 
     def __call__(self, value: Value) -> Linear | None:
         """None if the value depends on the lane in a way that is only known at run time."""
-        if value not in self.known:
-            if self.depth == DEEPEST:
-                return None
-            self.depth += 1
-            self.known[value] = self._compute(value)
-            self.depth -= 1
-        return self.known[value]
+        return from_below(value, self.known, self._parts, self._compute)
+
+    def _parts(self, value: Value) -> list[Value]:
+        """The operands from whose forms that of a value follows."""
+        if not isinstance(value, Instr) or self.numbers(value) is not None:
+            return []
+        if value.op == "gep":
+            return value.operands
+        sums = value.op in _SUMS and (self.deep or not self.shapes[value].is_uniform)
+        return value.operands if sums and _may_not_wrap(value) else []
 
     def _compute(self, value: Value) -> Linear | None:
         numbers = self.numbers(value)
@@ -71,22 +74,22 @@ class LinearForms:
         if not _may_not_wrap(value):
             return None
         if value.op in ("zext", "sext", "trunc"):
-            return self(value.operands[0])
+            return self.known[value.operands[0]]
         if value.op == "sub":
             first, second = value.operands
-            return self._sum([self(first), self._scaled(second, -1)])
+            return self._sum([self.known[first], self._scaled(second, -1)])
         if value.op == "add" or (value.op == "or" and "disjoint" in value.flags):
-            return self._sum([self(v) for v in value.operands])
+            return self._sum([self.known[v] for v in value.operands])
         if value.op == "mul":
-            return self._multiplied(*(self(v) for v in value.operands))
+            return self._multiplied(*(self.known[v] for v in value.operands))
         if value.op == "shl":
             numbers = self.numbers(value.operands[1])
             powers: Linear | None = {ONE: tuple(1 << n for n in numbers)} if numbers else None
-            return self._multiplied(self(value.operands[0]), powers)
+            return self._multiplied(self.known[value.operands[0]], powers)
         return None
 
     def _scaled(self, value: Value, scale: int) -> Linear | None:
-        linear = self(value)
+        linear = self.known[value]
         return linear and {key: tuple(n * scale for n in f) for key, f in linear.items()}
 
     def _sum(self, terms: list[Linear | None]) -> Linear | None:
