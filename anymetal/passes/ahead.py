@@ -16,6 +16,7 @@ from anymetal.ir.calls import AHEAD_READ, AHEAD_WRITE, POSITIONS, has_effect
 from anymetal.ir.cfg import find_loops
 from anymetal.ir.model import Block, Instr, Program, Value
 from anymetal.ir.straight import straighten
+from anymetal.ir.walk import made_from
 from anymetal.simd.origins import in_arrays, pointer_origins, read_only
 from anymetal.simd.shape import Shapes
 
@@ -23,6 +24,7 @@ from anymetal.simd.shape import Shapes
 MOST_INSTRUCTIONS = 150
 #: Bytes between lanes: beyond that each would want a line of its own.
 _NEAR = 16
+_LOADS = ("load", "guarded_load")
 _NOT_FREE = frozenset("load guarded_load store atomicrmw cmpxchg fence alloca call".split())
 
 
@@ -38,6 +40,10 @@ class _Slice:
         self.shapes = shapes
         self.origins = pointer_origins(source)
         self.constant = read_only(source, self.origins)
+        numbers = [i for i in source.instructions() if self._is_loaded(i)]
+        others = (i for i in source.instructions() if i.op not in _LOADS)
+        #: What is made of loaded numbers: addresses, too, but not what is loaded there.
+        self.of_loaded = made_from(others, numbers)
         self.targets = {i for i in source.instructions() if self._is_target(i)}
         self.needed: set[Value] = set()
         self.possible = bool(self.targets) and self._find_needed()
@@ -50,28 +56,15 @@ class _Slice:
         if pointer is None or not self._is_wanted(instr):
             return False
         shape = self.shapes[pointer]
-        if shape.is_varying or abs(shape.stride) > _NEAR:
-            return False
-        return any(self._is_loaded(v) for v in self._made_of(pointer))
+        return not shape.is_varying and abs(shape.stride) <= _NEAR and pointer in self.of_loaded
 
     def _is_wanted(self, instr: Instr) -> bool:
         origins = self.origins.get(_pointer(instr) or instr, frozenset())
         return in_arrays(origins)
 
-    def _made_of(self, value: Value) -> set[Instr]:
-        """What goes into an address, without what goes into addresses of loads."""
-        found: set[Instr] = set()
-        work = [value]
-        while work:
-            one = work.pop()
-            if isinstance(one, Instr) and one not in found:
-                found.add(one)
-                work.extend(() if one.op in ("load", "guarded_load") else one.operands)
-        return found
-
     def _is_loaded(self, value: Instr) -> bool:
         """Whether a value comes from an element of an array that changes from thread to thread."""
-        if value.op not in ("load", "guarded_load") or not value.type.is_int | value.type.is_float:
+        if value.op not in _LOADS or not value.type.is_int | value.type.is_float:
             return False
         pointer = value.operands[0]
         indexed = isinstance(pointer, Instr) and len(pointer.operands) > 1
@@ -100,7 +93,7 @@ class _Slice:
 
     def _is_free(self, instr: Instr) -> bool:
         """Whether computing a value ahead changes nothing, and gives what it will be."""
-        if instr.op in ("load", "guarded_load"):
+        if instr.op in _LOADS:
             return self._reads_constant(instr)
         if instr.op == "call":
             name = instr.arg
@@ -122,7 +115,7 @@ class _Slice:
                     copies[instr] = copy.append(one)
                 pointer = _pointer(instr)
                 if instr in self.targets and pointer is not None:
-                    name = AHEAD_READ if instr.op in ("load", "guarded_load") else AHEAD_WRITE
+                    name = AHEAD_READ if instr.op in _LOADS else AHEAD_WRITE
                     copy.append(Instr(t.VOID, "call", [pointer], name, "", instr.loc))
         source = self.source
         result = Program(source.name, source.args, list(blocks.values()), source.globals, [])
@@ -135,7 +128,7 @@ class _Slice:
 
 def _pointer(instr: Instr) -> Value | None:
     """The address of a plain access, or of an atomic addition."""
-    if instr.op in ("load", "guarded_load"):
+    if instr.op in _LOADS:
         return None if instr.arg.volatile or instr.arg.atomic else instr.operands[0]
     if instr.op == "store":
         return instr.operands[1]

@@ -11,12 +11,13 @@ processor has to read the line. So a store asks for what the next step of its lo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from types import EllipsisType
 
 from anymetal.ir import types as t
 from anymetal.ir.calls import AHEAD_WRITE
 from anymetal.ir.cfg import Loop, find_loops
-from anymetal.ir.model import Instr, Program, Value
+from anymetal.ir.model import Block, Instr, Program, Value
+from anymetal.ir.walk import made_from
 from anymetal.simd.origins import Origin, in_arrays, pointer_origins
 from anymetal.simd.regions import RegionTree
 from anymetal.simd.shape import Launch, Shapes
@@ -25,13 +26,14 @@ SIMD_GROUP = 32
 
 
 def run(program: Program, launch: Launch) -> None:
+    loops = [loop for loop in find_loops(program.blocks) if not loop.children]
+    data = _loops_of_data(program, {block: loop for loop in loops for block in loop.blocks})
     stores = [
         instr
-        for loop in find_loops(program.blocks)
-        if not loop.children
+        for loop in loops
         for block in loop.ordered
         for instr in block.instrs
-        if instr.op == "store" and _place_is_data(instr.operands[1], loop)
+        if instr.op == "store" and data.get(instr.operands[1], loop) is not loop
     ]
     if not stores:
         return
@@ -51,33 +53,46 @@ def _is_run(store: Instr, shapes: Shapes, origins: dict[Value, frozenset[Origin]
     return side_by_side and in_arrays(origins.get(pointer, frozenset()))
 
 
-def _place_is_data(pointer: Value, loop: Loop) -> bool:
-    """Whether an address is made of an element that is loaded in front of the loop. What is always
-    loaded from the same place is a size."""
-    loads = [i for i in _makings(pointer) if i.op in ("load", "guarded_load")]
-    return any(
-        load.block not in loop.blocks
-        and any(i.op in ("phi", "call") for i in _makings(load.operands[0]))
-        for load in loads
-    )
+def _loops_of_data(
+    program: Program, loop_of: dict[Block, Loop]
+) -> dict[Value, Loop | EllipsisType | None]:
+    """The innermost loop, or none, in which the data is loaded that a value is made of; `...` if
+    there are several such places. Of what is made of no data there is nothing.
+
+    Data is an element that is loaded from a place that changes: what is always loaded from the same
+    one is a size. What a value is made of ends at what is loaded.
+    """
+    others = [i for i in program.instructions() if "load" not in i.op]
+    changing = made_from(others, [i for i in others if i.op in ("phi", "call")])
+    users: dict[Value, list[Instr]] = {}
+    for instr in others:
+        for value in instr.operands:
+            users.setdefault(value, []).append(instr)
+    found: dict[Value, Loop | EllipsisType | None] = {
+        i: loop_of.get(_block(i))
+        for i in program.instructions()
+        if "load" in i.op and i.operands[0] in changing
+    }
+    work = list(found)
+    while work:
+        value = work.pop()
+        for user in users.get(value, []):
+            before = found.get(user, found[value])
+            both = before if before is found[value] else ...
+            if user not in found or both is not before:
+                found[user] = both
+                work.append(user)
+    return found
 
 
-def _makings(value: Value) -> Iterator[Instr]:
-    """The instructions that a value is made of, itself included, as far as those that load."""
-    waiting, seen = [value], {value}
-    while waiting:
-        made = waiting.pop()
-        if isinstance(made, Instr):
-            yield made
-            new = [] if "load" in made.op else [v for v in made.operands if v not in seen]
-            seen.update(new)
-            waiting += new
+def _block(instr: Instr) -> Block:
+    assert instr.block is not None
+    return instr.block
 
 
 def _ask(store: Instr) -> None:
     value, pointer = store.operands
-    block = store.block
-    assert block is not None
+    block = _block(store)
     there = Instr(t.PTR, "gep", [pointer], (SIMD_GROUP * value.type.size,), "", store.loc)
     asking = Instr(t.VOID, "call", [there], AHEAD_WRITE, "", store.loc)
     there.block = asking.block = block

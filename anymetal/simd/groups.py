@@ -9,7 +9,7 @@ bytes that the program does not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from anymetal.ir import calls
 from anymetal.ir.model import Access, Argument, Block, Instr, Program, Value
@@ -98,14 +98,19 @@ def runs(
     """Plain accesses with one key, with their offsets, that nothing in between may disturb."""
     open_runs: dict[object, list[tuple[int, Instr]]] = {}
     done: list[list[tuple[int, Instr]]] = []
+    bases: set[Value] = set()  #: of the open runs, if those are additions
     for instr in block.instrs:
         key = key_of(instr) if instr.op == op and _is_plain(instr) else None
         if key is not None:
+            if op == "atomicrmw" and key[0] not in open_runs:
+                bases.add(_base(pointer_of(instr)))
             open_runs.setdefault(key[0], []).append((key[1], instr))
-        elif _disturbs(instr, op) or (op == "atomicrmw" and _may_see(instr, open_runs.values())):
+        elif _disturbs(instr, op) or (op == "atomicrmw" and _may_see(instr, bases)):
             for other in list(open_runs):
                 if not _elsewhere(instr, open_runs[other][0][1], origins):
                     done.append(open_runs.pop(other))
+            if op == "atomicrmw":
+                bases = {_base(pointer_of(run[0][1])) for run in open_runs.values()}
         if key is not None and op == "store":  # stores of different runs may overlap
             others = [k for k in open_runs if open_runs[k][-1][1] is not instr]
             done.extend(open_runs.pop(k) for k in others)
@@ -147,11 +152,10 @@ def _disturbs(instr: Instr, op: str) -> bool:
     return instr.op in ("store", "atomicrmw", "cmpxchg", "fence")
 
 
-def _may_see(instr: Instr, additions: Iterable[list[tuple[int, Instr]]]) -> bool:
-    """Whether a load may read what was added before it, and so must not come first."""
+def _may_see(instr: Instr, bases: set[Value]) -> bool:
+    """Whether a load may read what was added there before, and so must not come first."""
     if instr.op not in ("load", "guarded_load"):
         return False
-    bases = {_base(pointer_of(run[0][1])) for run in additions}
     base = _base(instr.operands[0])
     return not isinstance(base, Argument) or base in bases
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-from anymetal.ir.cfg import reverse_postorder
+from anymetal.ir.cfg import postorder, reverse_postorder
 from anymetal.ir.model import Instr, Program, Value
 from anymetal.simd.bundles import Bundle, Bundles
 from anymetal.simd.shape import Shapes
@@ -53,6 +53,7 @@ class Tallies:
         self.of: dict[Value, str] = {}  #: the operation that a value is a tally of
         self.broken: set[Bundle] = set()
         self.together: list[list[Bundle]] = []  #: multiplied by each other
+        self.summed: dict[Value, tuple[Terms, list[Value]]] = {}  #: see _sum
         order = [i for b in reverse_postorder(program.blocks[0]) for i in b.instrs]
         for operation in dict.fromkeys(_OPERATIONS.values()):
             self._find(order, operation)
@@ -95,14 +96,11 @@ class Tallies:
     # -- what comes in --------------------------------------------------------------------
 
     def _count(self, order: list[Instr]) -> None:
-        terms: dict[Value, Terms] = {}
         for instr in order:
             if instr in self.of and instr.op != "phi":
                 factors = _factors(instr, self.of[instr])
                 rest = [] if instr.op == "fmul" and factors else instr.operands[len(factors) :]
-                terms[instr] = self._product(factors)
-                for value in rest:
-                    terms[instr] = terms[instr] + self._terms(value, terms)
+                self.summed[instr] = self._product(factors), rest
         for instr in order:
             if instr.op == "phi" and instr in self.of:
                 operation = self.of[instr]
@@ -111,10 +109,24 @@ class Tallies:
             else:
                 continue
             for value in instr.operands:
-                self._check(self._terms(value, terms), operation)
+                self._check(self._terms(value), operation)
 
-    def _terms(self, value: Value, terms: dict[Value, Terms]) -> Terms:
-        return self._product([value]) if value in self.bundles.of else terms.get(value, Counter())
+    def _terms(self, value: Value) -> Terms:
+        """All that is summed up in a value, and how often it comes in."""
+        total: Terms = Counter()
+        times = Counter({value: 1})
+        for one in reversed(postorder(value, lambda v: self._sum(v)[1])):  # sums before terms
+            own, rest = self._sum(one)
+            for term, count in own.items():
+                total[term] += count * times[one]
+            for part in rest:
+                times[part] += times[one]
+        return total
+
+    def _sum(self, value: Value) -> tuple[Terms, list[Value]]:
+        """What comes into a value by itself, and what it is the sum of besides."""
+        own = self._product([value]) if value in self.bundles.of else Counter[Term]()
+        return self.summed.get(value, (own, []))
 
     def _product(self, factors: list[Value]) -> Terms:
         """Of members with one number, and of what is the same in all lanes."""

@@ -40,7 +40,7 @@ def test_what_is_made_from_a_value() -> None:
           ret void
         """
     )
-    found = made_from(read, [named(read, "lane")])
+    found = made_from(read.instructions(), [named(read, "lane")])
     assert {i.name for i in read.instructions() if i in found and i.name} == {
         "%lane", "%p", "%x", "%k", "%m", "%more",
     }  # fmt: skip

@@ -223,9 +223,9 @@ _repeated(
 )
 _repeated(
     "many_left_matrices",
-    "simdgroup_float8x8 m@, s@; simdgroup_load(m@, a + @ * 64, 8); simdgroup_multiply(s@, m@, r);",
+    "simdgroup_float8x8 m@, s@; simdgroup_load(m@, a + @ * 64, 8); simdgroup_multiply(s@, m@, r);"
+    "simdgroup_store(s@, out + @ * 64, 8);",
     "simdgroup_float8x8 r; simdgroup_load(r, a, 8);",
-    "simdgroup_store(s0, out, 8);",
 )
 
 # ------------------------------------------------------------------------------- control flow

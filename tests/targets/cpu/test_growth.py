@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import replace
 from typing import NamedTuple
 
 import mlx.core as mx
@@ -21,7 +22,15 @@ from tests.targets.cpu.growing import SHAPES
 
 _INPUTS = {"a": mx.zeros(1 << 16), "b": mx.zeros(1 << 16, mx.int32), "n": mx.array(5)}
 _OUTPUTS = {"out": mx.float32, "to": mx.int32}
-_VARIANT = Variant(flat=True, linear=True, aligned=True, full=True, partial=True, single=False)
+_EDGES = Variant(flat=True, linear=True, aligned=True, full=True, partial=True, single=False)
+_TEAMS = replace(_EDGES, partial=False, team=8, sole=True)
+#: Those in which all passes run that need all lanes to be there.
+_IN_TEAMS = frozenset(
+    "additions_and_loads checks components gathers late_uses loaded_addresses loads_of_rows loops "
+    "loops_with_ways_out many_left_matrices matrices nests places_that_are_data shuffles "
+    "stores_of_float4s stores_of_rows strides_and_stores sums_of_float4s tallies uniform_ifs "
+    "uniform_ways_out uses_of_one_float4 xorshift_of_rows".split()
+)
 
 
 class _Cost(NamedTuple):
@@ -43,7 +52,7 @@ def _compiled(shape: str, steps: int) -> _Cost:
         run(program)
     instructions = sum(len(block.instrs) for block in program.blocks)
     certain_stores(program)
-    vector_ir(program, _VARIANT, machine_for(""))
+    vector_ir(program, _TEAMS if shape in _IN_TEAMS else _EDGES, machine_for(""))
     return _Cost(instructions, seconds + time.process_time() - start)
 
 
@@ -70,24 +79,41 @@ def test_deep_chains(shape: str) -> None:
 _MOST = 3.2
 _LARGEST = 20_000  #: instructions
 _SLOWEST = 20.0  #: seconds for those
+#: Of shapes for which Clang or LLVM take long.
+_SMALLER = 6_000
+_SLOW_ELSEWHERE = frozenset(
+    "atomics delays divergent_loops divided_index divisions factorisation flags float4s "
+    "float_squares hash ladder loops loops_with_ways_out many_left_matrices matrices min_max nests "
+    "phis private_array private_elements shuffles sines squares squares_of_place sum "
+    "sum_of_position switch tallies threadgroup_memory tree uniform_ifs uniform_masks "
+    "uniform_squares ways_out xorshift_of_position xorshift_to_index".split()
+)
+_DEEPEST = 240  #: Clang nests braces no deeper than 256
+
+
+def _steps_for(shape: str, *instructions: int) -> list[int]:
+    """With how many steps programs have about so many instructions."""
+    few, many = 50, 100
+    fewer, more = (_compiled(shape, steps).instructions for steps in (few, many))
+    return [few + (count - fewer) * (many - few) // (more - fewer) for count in instructions]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", sorted(SHAPES))
 def test_growth(shape: str) -> None:
-    """From a size that takes a while on, each doubling of a program doubles the time.
-
-    (Clang nests braces no deeper than 256.)
-    """
-    steps = 30 if shape.startswith("nested") else 100
-    most = 240 if shape.startswith("nested") else _LARGEST
-    costs = [_compiled(shape, steps)]
-    while costs[-1].instructions <= _LARGEST // 2 and 2 * steps <= most:
-        steps *= 2
-        costs.append(_compiled(shape, steps))
-        assert costs[-1].seconds < _SLOWEST, costs
-    long = [cost for cost in costs if cost.seconds > 0.2]
-    if len(long) > 1:
-        doublings = math.log2(long[-1].instructions / long[0].instructions)
-        growth = long[-1].seconds / long[0].seconds
-        assert growth <= _MOST**doublings, costs
+    """Each doubling of a program doubles the time: over two of them, since that of a small program
+    says little."""
+    largest = _SMALLER if shape in _SLOW_ELSEWHERE else _LARGEST
+    if shape.startswith("nested"):
+        sizes = [_DEEPEST // 4, _DEEPEST]
+    else:
+        sizes = _steps_for(shape, largest // 4, largest)
+    short, long = (_compiled(shape, steps) for steps in sizes)
+    growth = long.seconds / short.seconds
+    print(
+        f"{shape}: {short.instructions} -> {long.instructions} instructions, "
+        f"{short.seconds:.2f} -> {long.seconds:.2f} s, times {growth:.1f}"
+    )
+    assert long.seconds < _SLOWEST
+    assert shape.startswith("nested") or long.instructions > 0.9 * largest
+    assert growth <= _MOST ** math.log2(long.instructions / short.instructions)
