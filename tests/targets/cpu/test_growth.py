@@ -115,5 +115,5 @@ def test_growth(shape: str) -> None:
         f"{short.seconds:.2f} -> {long.seconds:.2f} s, times {growth:.1f}"
     )
     assert long.seconds < _SLOWEST
-    assert shape.startswith("nested") or long.instructions > 0.9 * largest
+    assert shape.startswith("nested") or long.instructions > 0.8 * largest  # some grow in steps
     assert growth <= _MOST ** math.log2(long.instructions / short.instructions)
