@@ -7,6 +7,13 @@
     4   also the program of a SIMD-group, as LLVM IR after LLVM's optimisation; if LLVM refuses the
         generated text, that text
     5   also its assembly
+    6   also what each pass of the compiler changed
+
+Names of passes (docs/architecture.md lists them), with commas between them, in the place of the
+level show the whole program behind each of those: ANYMETAL_DEBUG=version-by-bounds,coarsen
+
+`ANYMETAL_CHECK=1`: behind each pass of the compiler that changes a program, that is checked against
+the grammar of programs; what breaks a rule is a CompilerError that names the pass.
 
 Nothing of this is looked at in a call whose kernel is at hand.
 """
@@ -14,11 +21,13 @@ Nothing of this is looked at in a call whose kernel is at hand.
 from __future__ import annotations
 
 import os
+import re
 import sys
+from typing import NamedTuple
 
 from anymetal.source import KernelSource, LibrarySource
 
-HIGHEST = 5
+HIGHEST = 6
 #: From which level on a text is shown.
 LEVELS = {
     "Metal": 2,
@@ -26,16 +35,37 @@ LEVELS = {
     "vector IR": 4,
     "vector IR that LLVM refuses": 4,
     "assembly": 5,
+    "changes": 6,
 }
 
 
-def level() -> int:
-    """The level in use; 0 means silence."""
+class Wanted(NamedTuple):
+    """What `ANYMETAL_DEBUG` asks for."""
+
+    level: int
+    passes: frozenset[str] = frozenset()  #: after which the program is shown
+    check: bool = False  #: the program shall follow its grammar behind each pass
+
+    def shows(self, what: str) -> bool:
+        """Whether a text of this kind is asked for; what passes made has their names in it."""
+        kind = what.split(":")[0]
+        return self.level >= LEVELS[kind] if kind in LEVELS else True
+
+
+NOTHING = Wanted(0)
+
+
+def wanted() -> Wanted:
+    """What is asked for at present."""
     text = os.environ.get("ANYMETAL_DEBUG") or "0"
+    check = os.environ.get("ANYMETAL_CHECK", "0") not in ("", "0")
     if text in [str(number) for number in range(HIGHEST + 1)]:
-        return int(text)
+        return Wanted(int(text), check=check)
+    if re.fullmatch(r"[a-z-]+(,[a-z-]+)*", text):
+        return Wanted(1, frozenset(text.split(",")), check)
     raise ValueError(
-        f"ANYMETAL_DEBUG must be a level from 0 (silent) to {HIGHEST} (everything), not {text!r}"
+        f"ANYMETAL_DEBUG must be a level from 0 (silent) to {HIGHEST} (everything), or names of "
+        f"passes of the compiler, not {text!r}"
     )
 
 

@@ -63,9 +63,9 @@ def _fastest(file: Path, turns: int) -> list[tuple[str, Turn]]:
 def _turn(source: KernelSource, variant: Variant) -> Turn:
     from anymetal.runtime import zig
     from anymetal.targets.cpu.compiler import compile_kernel
-    from anymetal.targets.cpu.stages import Stages
+    from anymetal.targets.cpu.stages import GangStages
 
-    stages, before = Stages(), os.times()
+    stages, before = GangStages(), os.times()
     code = compile_kernel(source, variant, stages)
     with stages.stage("link"):
         zig.link_shared(code)

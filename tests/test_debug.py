@@ -11,7 +11,7 @@ import pytest
 import anymetal
 from anymetal import debug, targets
 from anymetal.ir.problem import Problem
-from anymetal.targets.cpu import compiler
+from anymetal.targets.cpu import assemble
 
 
 @pytest.fixture(autouse=True)
@@ -29,6 +29,7 @@ TEXTS = {
     3: r"anymetal: kernel `debugged`, thread program:\nthread debugged\(",
     4: r"anymetal: kernel `debugged`, vector IR:\n; ModuleID",
     5: r"anymetal: kernel `debugged`, assembly:\n",
+    6: r"anymetal: kernel `debugged`, changes: read:\n--- before",
 }
 
 
@@ -51,7 +52,7 @@ def call(size: int = 64) -> None:
         mx.eval(outputs)
 
 
-@pytest.mark.parametrize("level", range(6))
+@pytest.mark.parametrize("level", range(7))
 def test_levels(level: int, monkeypatch, capfd) -> None:
     monkeypatch.setenv("ANYMETAL_DEBUG", str(level))
     call()
@@ -72,10 +73,10 @@ def test_silence(monkeypatch, capfd) -> None:
     assert capfd.readouterr().err == ""
 
 
-@pytest.mark.parametrize("value", ["6", "-1", "all", "1.5", "٣"])
+@pytest.mark.parametrize("value", ["7", "-1", "1.5", "٣", "Version-Bounds", "coarsen,"])
 def test_other_values_are_errors(value: str, monkeypatch) -> None:
     monkeypatch.setenv("ANYMETAL_DEBUG", value)
-    with pytest.raises(ValueError, match=r"a level from 0 \(silent\) to 5 \(everything\), not"):
+    with pytest.raises(ValueError, match=r"a level from 0 \(silent\) to 6 \(everything\), or"):
         call()
 
 
@@ -91,8 +92,29 @@ def test_a_call_that_is_at_hand_asks_for_no_level(monkeypatch) -> None:
         )
 
     run()
-    monkeypatch.setattr(debug, "level", lambda: pytest.fail("asked"))
+    monkeypatch.setattr(debug, "wanted", lambda: pytest.fail("asked"))
     run()
+
+
+@pytest.mark.parametrize("name", ["predicate-loads", "coarsen", "keep-memory-order"])
+def test_the_program_behind_a_pass(name: str, monkeypatch, capfd) -> None:
+    monkeypatch.setenv("ANYMETAL_DEBUG", name)
+    call()
+    told = capfd.readouterr().err
+    assert told.count(f"kernel `debugged`, behind {name}:\nthread debugged(") == 1
+    assert ", changes" not in told and "Metal" not in told
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [("ANYMETAL_DEBUG", "no-such-pass"), ("ANYMETAL_PASSES", "-no-such-pass")],
+)
+def test_passes_that_there_are_not(variable: str, value: str, monkeypatch) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(
+        ValueError, match=rf"{variable}: there is no pass 'no-such-pass', but .*coarsen"
+    ):
+        call()
 
 
 def test_text_that_llvm_refuses_is_shown(monkeypatch, capfd, no_helpers) -> None:
@@ -101,7 +123,7 @@ def test_text_that_llvm_refuses_is_shown(monkeypatch, capfd, no_helpers) -> None
     def refuse(*_: object) -> None:
         raise Problem("generated code is invalid")
 
-    monkeypatch.setattr(compiler, "optimised", refuse)
+    monkeypatch.setattr(assemble, "optimised", refuse)
     with pytest.raises(anymetal.errors.CompilerError):
         call()
     assert "vector IR that LLVM refuses:\ntarget triple" in capfd.readouterr().err

@@ -31,10 +31,10 @@ def costs(function: GangFunction, marks: Marks, listing: Listing) -> list[Cost]:
         if not _goes_over_lanes(loop)
     }
     written = _by_region(function, marks, listing)
-    regions = function.a.tree.regions[1:]
+    regions = function.tree.regions[1:]
     innermost = [r for r in regions if not any(other.parent is r for other in regions)]
     found = []
-    if rest := written.get(function.a.tree.root):
+    if rest := written.get(function.tree.root):
         found.append(Cost(None, "", count(rest)))
     for region in innermost:
         loops = [loop for loop, owner in owners.items() if owner is region]
@@ -87,7 +87,7 @@ def _region_of(loop: Loop, function: GangFunction, marks: Marks) -> Region | Non
 
 def _region(function: GangFunction, mark: Mark) -> Region:
     assert mark.instr.block is not None
-    return function.a.tree.node_of[mark.instr.block].region
+    return function.tree.node_of[mark.instr.block].region
 
 
 def _mark(instruction: Instruction, function: GangFunction, marks: Marks) -> Mark | None:

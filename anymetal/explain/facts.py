@@ -12,9 +12,12 @@ from typing import Literal, NamedTuple
 from anymetal.explain.reasons import names_of, reason
 from anymetal.ir import types as t
 from anymetal.ir.model import Block, Instr, Location, Value
+from anymetal.simd import questions
 from anymetal.simd.gang import GangFunction
 from anymetal.simd.groups import accessed, pointer_of
+from anymetal.simd.lane_numbers import lane_numbers
 from anymetal.simd.lanes import is_cross_lane
+from anymetal.simd.origins import origins
 from anymetal.simd.regions import BARRIER, Region
 from anymetal.simd.ways import AtomicWay, Way, access_way, is_plain
 
@@ -59,10 +62,10 @@ _ACCESSES = {
 
 def facts(function: GangFunction) -> list[Fact]:
     """All facts about the code of one gang, in the order of the program."""
-    regions = function.a.tree.regions[1:]
+    regions = function.tree.regions[1:]
     loops = {location_of(region) for region in regions}
     found = [_loop(function, region) for region in regions]
-    for block in function.a.shapes.order:
+    for block in function.shapes.order:
         for instr in block.instrs:
             if instr.op in ("load", "guarded_load", "store"):
                 found.append(_access(function, instr))
@@ -74,7 +77,7 @@ def facts(function: GangFunction) -> list[Fact]:
                 found.extend(_call(function, instr))
         # A loop's first test has a branch of its own, which says nothing new.
         found.extend(fact for fact in _branch(function, block) if fact.location not in loops)
-    return _once(found, function.a.team)
+    return _once(found, function.team)
 
 
 def _once(found: list[Fact], team: int) -> list[Fact]:
@@ -100,45 +103,45 @@ def _access(function: GangFunction, instr: Instr) -> Fact:
     masked = "masked" if instr.block and function.is_masked(instr.block) else ""
     if way is Way.UNIFORM:
         masked = ""
-    streamed = "past the caches if the results are large" if instr in function.a.streams else ""
+    streams = instr in function.known(questions.streaming)
+    streamed = "past the caches if the results are large" if streams else ""
     detour = _detour(function, instr, way, bool(masked or conditional))
     parts = filter(None, (own, text, conditional, masked, streamed, detour))
     price: Price = "high" if detour else _PRICES.get(way, "low")
-    where = names_of(function.a, pointer)
+    where = names_of(function.known, pointer)
     return Fact(instr.loc, kind, f"{where}: {', '.join(parts)}", price)
 
 
 def _is_own(function: GangFunction, pointer: Value) -> bool:
     """Whether a pointer leads into a private array that is not interleaved."""
-    origins = function.a.origins.get(pointer, frozenset())
-    owned = all(isinstance(o, Instr) and o.op == "alloca" for o in origins)
-    return bool(origins) and owned and pointer not in function.a.private
+    leads_to = function.known(origins).get(pointer, frozenset())
+    owned = all(isinstance(o, Instr) and o.op == "alloca" for o in leads_to)
+    return bool(leads_to) and owned and pointer not in function.private
 
 
 def _way(function: GangFunction, instr: Instr, kind: str) -> tuple[Way, str]:
     """The way of an access, and how to put it."""
-    analysis = function.a
     apart = "scatter" if kind == "store" else "gather"
-    if (group := analysis.groups.get(instr)) is not None:
+    if (group := function.group_of.get(instr)) is not None:
         each = f"a {kind} a lane" if group.has_gaps else f"one wide {kind}"
         text = f"grouped: {len(group.members)} neighbours a lane, {each}"
-        ordered = group in function.groups.ordered
+        ordered = group.is_ordered and not function.groups.masked
         return Way.GROUP, f"{text}, in the order of memory" if ordered else text
-    if (tile := analysis.tiles.get(instr)) is not None:
+    if (tile := function.tile_of.get(instr)) is not None:
         runs, length = len(tile.runs), len(tile.runs[0].cells)
         rows = f"a row of {length} elements"
         if runs > 1:
             rows = f"{runs} rows of {length} elements" if length > 1 else f"{runs} elements"
         return Way.TILE, f"tiled: {rows}, known from the lane number"
-    way = access_way(instr, analysis.shapes, analysis.private)
+    way = access_way(instr, function.shapes, function.private)
     if instr in function.memory.few:
         return way, f"contiguous, but for {len(function.memory.few[instr])} lanes: one by one"
     if way is Way.STRIDED:
-        stride = analysis.shapes[pointer_of(instr)].stride
+        stride = function.shapes[pointer_of(instr)].stride
         return way, f"strided, {stride} bytes from lane to lane: {apart}"
     if way is Way.TESTED:
         one = "" if kind == "store" else "one element, "
-        cause = reason(analysis, pointer_of(instr))
+        cause = reason(function.known, pointer_of(instr))
         because = f" (the address depends on {cause})" if cause else ""
         return way, f"tested at run time: {one}a run, or {apart}{because}"
     return way, _ACCESSES[way].format(apart)
@@ -156,11 +159,11 @@ def _detour(function: GangFunction, instr: Instr, way: Way, masked: bool) -> str
 
 
 def _atomic(function: GangFunction, instr: Instr) -> Fact:
-    plain = is_plain(instr, function.a.origins)
+    plain = is_plain(instr, function.known(origins))
     one = "plain operation (threadgroup memory)" if plain else "locked instruction"
     way = function.atomics.way(instr)
     text = _ATOMICS[way].format(one)
-    where = names_of(function.a, instr.operands[0])
+    where = names_of(function.known, instr.operands[0])
     return Fact(instr.loc, "atomic", f"{where}: {text}", _PRICES.get(way, "low"))
 
 
@@ -171,8 +174,8 @@ def _call(function: GangFunction, instr: Instr) -> Iterator[Fact]:
     name = instr.arg
     if name == BARRIER:
         text = "nothing to wait for, a threadgroup is one SIMD-group"
-        if function.a.team > 1:
-            text = f"{function.a.team} SIMD-groups of the threadgroup run as one"
+        if function.team > 1:
+            text = f"{function.team} SIMD-groups of the threadgroup run as one"
             text += ", the others have to come" if function.suspends else ", nothing to wait for"
         elif function.suspends:
             text = "the SIMD-group is suspended until the others have come"
@@ -187,9 +190,9 @@ def _cross_lane(function: GangFunction, instr: Instr) -> str:
     name = instr.arg.removeprefix("__am_")
     if name.startswith("shuffle"):
         lane = instr.operands[1]
-        if function.a.shapes[lane].is_uniform:
+        if function.shapes[lane].is_uniform:
             return "all lanes read one lane"
-        known = function.a.numbers(lane) is not None
+        known = function.known(lane_numbers)(lane) is not None
         return "shuffle: " + ("a fixed permutation" if known else "lane numbers through memory")
     if name.startswith("reduce"):
         return "reduction of all lanes, uniform result"
@@ -210,13 +213,13 @@ def _branch(function: GangFunction, block: Block) -> Iterator[Fact]:
     end = block.terminator
     if end.op != "br" or len(end.arg) < 2 or end.arg[0] is end.arg[1]:
         return
-    node = function.a.tree.node_of[block]
+    node = function.tree.node_of[block]
     if any(edge.node is None for edge in node.edges) and node.region.loop is not None:
         return  # it goes round, or leaves: part of the loop
-    if not function.a.shapes.diverges(node):
+    if not function.shapes.diverges(node):
         yield Fact(end.loc, "branch", "uniform: one side runs")
         return
-    plan = function.a.plans[node.region]
+    plan = function.plans[node.region]
     skipped = any(target in plan.skip for target in node.successors)
     text = "divergent: both sides in turn, each for its lanes"
     if skipped:
@@ -226,28 +229,28 @@ def _branch(function: GangFunction, block: Block) -> Iterator[Fact]:
 
 def _choice(function: GangFunction, instr: Instr) -> Iterator[Fact]:
     """An `if` or `?:` that LLVM has made a selection, unless it is an `&&` or `||`."""
-    if instr.type != t.I1 and not function.a.shapes[instr.operands[0]].is_uniform:
+    if instr.type != t.I1 and not function.shapes[instr.operands[0]].is_uniform:
         text = "no branch: both values are computed, each lane takes its own"
         yield Fact(instr.loc, "choice", text)
 
 
 def _loop(function: GangFunction, region: Region) -> Fact:
     place = location_of(region)
-    if region.loop not in function.a.shapes.divergent_loops:
+    if region.loop not in function.shapes.divergent_loops:
         return Fact(place, "loop", "uniform: all lanes go round together")
     text = "divergent: goes round until the last lane has left"
     return Fact(place, "loop", text + _because(function, _cause(function, region)), "open")
 
 
 def _because(function: GangFunction, condition: Value | None) -> str:
-    cause = reason(function.a, condition) if condition is not None else ""
+    cause = reason(function.known, condition) if condition is not None else ""
     return f" (the condition depends on {cause})" if cause else ""
 
 
 def _cause(function: GangFunction, region: Region) -> Value | None:
     """The condition that lets lanes leave a loop in different iterations."""
     assert region.loop is not None
-    shapes = function.a.shapes
+    shapes = function.shapes
     leaving = [block for block, _ in region.loop.exits if block in shapes.divergent]
     others = [block for block in region.loop.ordered if block in shapes.divergent]
     for block in leaving + others:

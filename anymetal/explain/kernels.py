@@ -12,7 +12,7 @@ from anymetal.simd.gang import GangFunction
 from anymetal.simd.marks import Marks
 from anymetal.source import KernelSource
 from anymetal.targets.cpu.compiler import compile_kernel
-from anymetal.targets.cpu.stages import Stages
+from anymetal.targets.cpu.stages import GangStages
 from anymetal.targets.cpu.variant import Variant
 
 
@@ -26,7 +26,7 @@ class Explanation:
     costs: list[Cost]
 
 
-class _Look(Stages):
+class _Look(GangStages):
     """Keeps what a compilation decided and wrote."""
 
     def __init__(self) -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 
+from anymetal.analysis.cache import Analyses
 from anymetal.ir import types as t
 from anymetal.ir.model import Argument, Global, Instr, Value
 from anymetal.ir.tokens import plain
-from anymetal.simd.analysis import Analysis
 from anymetal.simd.groups import pointer_of
+from anymetal.simd.origins import origins
+from anymetal.simd.private import interleaved
+from anymetal.simd.shape import shapes
 
 _POSITIONS = {
     "__am_lane": "the lane number",
@@ -42,12 +45,13 @@ _OPERATIONS = {
 _LOADS = ("load", "guarded_load")
 
 
-def names_of(analysis: Analysis, pointer: Value) -> str:
+def names_of(known: Analyses, pointer: Value) -> str:
     """The buffers or variables that a pointer may point into."""
-    if pointer in analysis.private:
-        return described(analysis.private[pointer])
-    origins = analysis.origins.get(pointer, frozenset())
-    return ", ".join(sorted({described(origin) for origin in origins})) or "memory"
+    private = known(interleaved)
+    if pointer in private:
+        return described(private[pointer])
+    leads_to = known(origins).get(pointer, frozenset())
+    return ", ".join(sorted({described(origin) for origin in leads_to})) or "memory"
 
 
 def described(origin: Value) -> str:
@@ -62,7 +66,7 @@ def described(origin: Value) -> str:
     return "memory"
 
 
-def reason(analysis: Analysis, value: Value) -> str:
+def reason(known: Analyses, value: Value) -> str:
     """What makes a value differ between lanes by more than a constant step, in words; or "".
 
     That is the nearest value for which it is not the fault of an operand.
@@ -70,9 +74,9 @@ def reason(analysis: Analysis, value: Value) -> str:
     seen: set[Value] = {value}
     work = [value]
     for current in work:
-        if not isinstance(current, Instr) or analysis.shapes[current].is_uniform:
+        if not isinstance(current, Instr) or known(shapes)[current].is_uniform:
             continue
-        if cause := _cause(analysis, current):
+        if cause := _cause(known, current):
             line = f" in line {current.loc.line}" if current.loc else ""
             return cause + line
         new = [operand for operand in current.operands if operand not in seen]
@@ -81,19 +85,19 @@ def reason(analysis: Analysis, value: Value) -> str:
     return ""
 
 
-def _cause(analysis: Analysis, instr: Instr) -> str:
+def _cause(known: Analyses, instr: Instr) -> str:
     if instr.op in _LOADS:
-        return f"what is loaded from {names_of(analysis, pointer_of(instr))}"
+        return f"what is loaded from {names_of(known, pointer_of(instr))}"
     if instr.op in ("atomicrmw", "cmpxchg"):
-        return f"the old value in {names_of(analysis, instr.operands[0])}"
+        return f"the old value in {names_of(known, instr.operands[0])}"
     if _is_position(instr):
         return _POSITIONS[instr.arg]
     # Conditions are no steps: what they compare tells more.
-    if instr.type == t.I1 or any(analysis.shapes[v].is_varying for v in instr.operands):
+    if instr.type == t.I1 or any(known(shapes)[v].is_varying for v in instr.operands):
         return ""
-    if instr.op == "phi" and instr.block in analysis.shapes.joins:
+    if instr.op == "phi" and instr.block in known(shapes).joins:
         return "a value that lanes bring along from different ways"
-    if analysis.shapes[instr].is_varying and not any(map(_is_position, instr.operands)):
+    if known(shapes)[instr].is_varying and not any(map(_is_position, instr.operands)):
         name = instr.arg.removeprefix("llvm.").partition(".")[0] if instr.op == "call" else instr.op
         return _OPERATIONS.get(name, "")
     return ""

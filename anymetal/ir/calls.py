@@ -39,6 +39,8 @@ LINE_READ = "__am_line_read"
 #: An access of a checked build: whether it is outside of its array, where it begins there, numbers
 #: of the array and of the access, and the record for it (see passes/checked.py).
 STRAY = "__am_stray"
+#: Calls that only passes for gangs put in.
+OF_GANGS = frozenset((APART, ALL, AHEAD_READ, AHEAD_WRITE, NEXT_READ, LINE_READ))
 #: Where a thread stands, and how many there are.
 POSITIONS = frozenset(f"__am_{name}" for name in _POSITIONS)
 #: Whether the processor multiplies by powers of two, and that product (see simd/scaling.py).

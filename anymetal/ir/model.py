@@ -203,6 +203,7 @@ class Program:
         self.globals = globals
         self.type_definitions = type_definitions  #: LLVM text, for the globals
         self.shared_buffers = False  #: several arguments may be one array
+        self.twins: dict[Value, Instr] = {}  #: 64-bit ones of 32-bit counters
 
     def instructions(self) -> Iterator[Instr]:
         for block in self.blocks:

@@ -8,7 +8,7 @@ from typing import Any
 
 from anymetal.ir import types as t
 from anymetal.ir.calls import INTRINSICS, is_known
-from anymetal.ir.model import Access, Block, Instr
+from anymetal.ir.model import Access, Block, Instr, Value
 from anymetal.ir.types import Type
 
 
@@ -85,6 +85,11 @@ def _alignment(align: int) -> None:
     need(align > 0 and not align & (align - 1), "align is a power of two")
 
 
+#: Flag of accesses whose values are in the order of memory.
+ORDERED = "ordered"
+#: Of the operands, of which each lane has one, the vector number `arg` in the order of memory; and
+#: the reverse.
+TO_MEMORY, TO_LANES = REORDERINGS = "in_memory_order", "in_lane_order"
 _FAST = frozenset("fast nnan ninf nsz arcp contract afn reassoc".split())
 _FLAGS = {
     **dict.fromkeys("add sub mul shl trunc".split(), frozenset(("nuw", "nsw"))),
@@ -96,6 +101,7 @@ _FLAGS = {
     "icmp": frozenset(("samesign",)),
     "gep": frozenset(("inbounds", "nusw", "nuw")),
     "guarded_load": frozenset(("inverted",)),
+    **dict.fromkeys(("load", "store", "atomicrmw"), frozenset((ORDERED,))),
 }  # fmt: skip
 
 
@@ -191,36 +197,46 @@ def _end(instr: Instr) -> None:
     _no_arg(instr)
 
 
+def is_offset(address: Value) -> bool:
+    """Whether an address is an offset into an interleaved private array (simd/private.py)."""
+    return address.type == t.I64 and isinstance(address, Instr) and address.op in ("alloca", "gep")
+
+
 def _gep(instr: Instr) -> None:
-    _operands(instr, _ptr, *[_int] * (len(instr.operands) - 1))
-    need(_ptr(instr.type), "the result must be ptr")
+    base = t.I64 if is_offset(instr.operands[0]) else None
+    _operands(instr, _int if base else _ptr, *[_int] * (len(instr.operands) - 1))
+    need(instr.type == base if base else _ptr(instr.type), "the result must be like the base")
     numbers = isinstance(instr.arg, tuple) and all(isinstance(n, int) for n in instr.arg)
     need(numbers and len(instr.arg) == len(instr.operands), "arg: a scale per index, the offset")
 
 
+def _address(value: Value) -> Kind:
+    return lambda type_: type_ == t.PTR or is_offset(value)
+
+
 def _alloca(instr: Instr) -> None:
     _operands(instr)
-    _result(instr, t.PTR)
+    need(instr.type in (t.PTR, t.I64), "the result must be ptr, or i64 if it is interleaved")
     type_, align = instr.arg
     need(isinstance(type_, Type) and type_.size >= 0, "arg must be a type and its alignment")
     _alignment(align)
 
 
 def _load(instr: Instr) -> None:
-    _operands(instr, lambda type_: type_ == t.PTR)
+    _operands(instr, _address(instr.operands[0]))
     packed = instr.type.is_vector and instr.type.scalar == t.I1
     need(_in_memory(instr.type) or packed, f"cannot load {instr.type}")
     _access(instr.arg, instr.type)
 
 
 def _guarded_load(instr: Instr) -> None:
-    _operands(instr, lambda type_: type_ == t.PTR, lambda type_: type_ == t.I1)
+    _operands(instr, _address(instr.operands[0]), lambda type_: type_ == t.I1)
     need(_in_memory(instr.type), f"cannot load {instr.type}")
     _access(instr.arg, instr.type, atomic=False)
 
 
 def _store(instr: Instr) -> None:
-    value, _ = _operands(instr, _value, lambda type_: type_ == t.PTR)
+    value, _ = _operands(instr, _value, _address(instr.operands[-1]))
     packed = value.is_vector and value.scalar == t.I1
     need(_in_memory(value) or packed, f"cannot store {value}")
     _result(instr, t.VOID)
@@ -268,6 +284,13 @@ def _shufflevector(instr: Instr) -> None:
     need(first == second, "both operands must have one type")
     need(all(-1 <= n < 2 * first.lanes for n in instr.arg), "no such element")
     _result(instr, t.Vector(len(instr.arg), first.scalar))
+
+
+def _reorder(instr: Instr) -> None:
+    types = _operands(instr, *[_value] * len(instr.operands))
+    need(len(set(types)) == 1, "all operands must have one type")
+    _result(instr, types[0])
+    need(instr.arg in range(len(types)), "arg: the number of the result")
 
 
 def _call(instr: Instr) -> None:
@@ -334,5 +357,6 @@ RULES: dict[str, Rule] = {
     "insertelement": _insertelement,
     "shufflevector": _shufflevector,
     "call": _call,
+    **dict.fromkeys(REORDERINGS, _reorder),
 }
 VECTOR_ONLY = frozenset(("extractelement", "insertelement", "shufflevector"))

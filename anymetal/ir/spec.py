@@ -11,6 +11,7 @@ import re
 from enum import IntEnum
 
 from anymetal.ir import types as t
+from anymetal.ir.calls import OF_GANGS, STRAY
 from anymetal.ir.cfg import Loop, dominates, dominators, find_loops, reverse_postorder
 from anymetal.ir.model import (
     Argument,
@@ -24,7 +25,18 @@ from anymetal.ir.model import (
     predecessors,
 )
 from anymetal.ir.problem import Problem
-from anymetal.ir.rules import RULES, VECTOR_ONLY, Broken, flags_of, need
+from anymetal.ir.rules import (
+    ORDERED,
+    REORDERINGS,
+    RULES,
+    VECTOR_ONLY,
+    Broken,
+    flags_of,
+    is_offset,
+    need,
+)
+
+_ACCESSES = ("load", "guarded_load", "store")
 
 
 class Stage(IntEnum):
@@ -33,6 +45,10 @@ class Stage(IntEnum):
     READ = 0  #: as LLVM left it, with short vectors
     SCALAR = 1  #: no vectors any more
     GUARDED = 2  #: loads may be under a condition
+    CHECKED = 3  #: accesses may tell that they are outside of their arrays
+    GANG = 4  #: a gang asks for memory, and what holds for all its lanes
+    INTERLEAVED = 5  #: private arrays of all lanes lie side by side: pointers are offsets
+    ORDERED = 6  #: values may be in the order of memory
 
 
 def check(program: Program, stage: Stage) -> None:
@@ -106,6 +122,7 @@ class _Checker:
             type_ = (instr.operands[0] if instr.op == "store" else instr).type
             odd = isinstance(type_, t.Int) and type_.bits not in (8, 16, 32, 64)
             need(not odd, "lanes side by side have no padding: 1, 2, 4 or 8 bytes")
+        self._later(instr)
         unknown = sorted(set(instr.flags.split()) - flags_of(instr))
         need(not unknown, f"unknown flags {unknown}")
         RULES[instr.op](instr)
@@ -113,6 +130,18 @@ class _Checker:
             self._incoming(instr, block)
         for number, value in enumerate(instr.operands):
             self._operand(instr, number, value, block)
+
+    def _later(self, instr: Instr) -> None:
+        """What only passes for gangs put in."""
+        if instr.op == "call":
+            known = instr.arg not in OF_GANGS or self.stage >= Stage.GANG
+            need(known, "asks for memory, or about all lanes, before there is a gang")
+            known = instr.arg != STRAY or self.stage >= Stage.CHECKED
+            need(known, "tells of stray accesses before they are checked")
+        offset = is_offset(instr) or (instr.op in _ACCESSES and any(map(is_offset, instr.operands)))
+        need(self.stage >= Stage.INTERLEAVED or not offset, "private arrays lie apart so far")
+        ordered = instr.op in REORDERINGS or ORDERED in instr.flags.split()
+        need(self.stage >= Stage.ORDERED or not ordered, "values are in the order of lanes so far")
 
     def _incoming(self, phi: Instr, block: Block) -> None:
         number = self.at[phi][1]

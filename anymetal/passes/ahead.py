@@ -11,14 +11,15 @@ writes, at addresses that the program will read, too; so it changes nothing and 
 
 from __future__ import annotations
 
+from anymetal.analysis.cache import Analyses
+from anymetal.analysis.control import loops
 from anymetal.ir import types as t
 from anymetal.ir.calls import AHEAD_READ, AHEAD_WRITE, POSITIONS, has_effect
-from anymetal.ir.cfg import find_loops
 from anymetal.ir.model import Block, Instr, Program, Value
 from anymetal.ir.straight import straighten
 from anymetal.ir.walk import made_from
-from anymetal.simd.origins import in_arrays, pointer_origins, read_only
-from anymetal.simd.shape import Shapes
+from anymetal.simd.origins import in_arrays, origins, read_only
+from anymetal.simd.shape import shapes
 
 #: Instructions of the smaller program: it must cost less than the waiting.
 MOST_INSTRUCTIONS = 150
@@ -28,18 +29,17 @@ _LOADS = ("load", "guarded_load")
 _NOT_FREE = frozenset("load guarded_load store atomicrmw cmpxchg fence alloca call".split())
 
 
-def slice_of(program: Program, shapes: Shapes) -> Program | None:
+def slice_of(known: Analyses) -> Program | None:
     """The smaller program; None if there is nothing to ask for, or no way to."""
-    result = _Slice(program, shapes)
+    result = _Slice(known)
     return result.program() if result.possible else None
 
 
 class _Slice:
-    def __init__(self, source: Program, shapes: Shapes) -> None:
-        self.source = source
-        self.shapes = shapes
-        self.origins = pointer_origins(source)
-        self.constant = read_only(source, self.origins)
+    def __init__(self, known: Analyses) -> None:
+        self.source = source = known.program
+        self.loops, self.shapes = known(loops), known(shapes)
+        self.origins, self.constant = known(origins), known(read_only)
         numbers = [i for i in source.instructions() if self._is_loaded(i)]
         others = (i for i in source.instructions() if i.op not in _LOADS)
         #: What is made of loaded numbers: addresses, too, but not what is loaded there.
@@ -59,8 +59,7 @@ class _Slice:
         return not shape.is_varying and abs(shape.stride) <= _NEAR and pointer in self.of_loaded
 
     def _is_wanted(self, instr: Instr) -> bool:
-        origins = self.origins.get(_pointer(instr) or instr, frozenset())
-        return in_arrays(origins)
+        return in_arrays(self.origins.get(_pointer(instr) or instr, frozenset()))
 
     def _is_loaded(self, value: Instr) -> bool:
         """Whether a value comes from an element of an array that changes from thread to thread."""
@@ -71,8 +70,8 @@ class _Slice:
         return indexed and self._reads_constant(value)
 
     def _reads_constant(self, load: Instr) -> bool:
-        origins = self.origins.get(load.operands[0], frozenset())
-        return bool(origins) and all(o in self.constant for o in origins)
+        leads_to = self.origins.get(load.operands[0], frozenset())
+        return bool(leads_to) and all(o in self.constant for o in leads_to)
 
     # -- what that takes ------------------------------------------------------------------
 
@@ -87,8 +86,7 @@ class _Slice:
                 self.needed.add(value)
                 work.extend(value.operands)
         homes = {i.block for i in self.targets}
-        loops = find_loops(self.source.blocks)
-        useful = all(loop.blocks & homes for loop in loops)
+        useful = all(loop.blocks & homes for loop in self.loops)
         return useful and len(self.needed) <= MOST_INSTRUCTIONS
 
     def _is_free(self, instr: Instr) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from anymetal.analysis.cache import Analyses
 from anymetal.ir import calls
-from anymetal.ir.model import Instr, Program, Value
+from anymetal.ir.model import Instr, Value
 
 
 def has_effect(instr: Instr) -> bool:
@@ -17,7 +18,10 @@ def has_effect(instr: Instr) -> bool:
     return instr.op in ("store", "atomicrmw", "cmpxchg", "fence") or instr.is_terminator
 
 
-def run(program: Program) -> None:
+def run(known: Analyses) -> bool:
+    """Drops them."""
+    program = known.program
+    before = sum(len(block.instrs) for block in program.blocks)
     live: set[Value] = set()
     work = [i for i in program.instructions() if has_effect(i)]
     live.update(work)
@@ -28,3 +32,4 @@ def run(program: Program) -> None:
                 work.append(operand)
     for block in program.blocks:
         block.instrs = [i for i in block.instrs if i in live]
+    return sum(len(block.instrs) for block in program.blocks) < before

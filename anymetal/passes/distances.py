@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from anymetal.ir.model import Instr, Program, Value
+from anymetal.analysis.cache import Analyses
+from anymetal.ir.model import Instr, Value
 from anymetal.ir.walk import made_from
-from anymetal.simd.lane_numbers import LaneNumbers
-from anymetal.simd.linear import Distance, LinearForms, Product
-from anymetal.simd.shape import Shapes
+from anymetal.simd.lane_numbers import lane_numbers
+from anymetal.simd.linear import Distance, Product, forms
 
 
 class Distances:
-    """Of a program. `shapes` are those of a SIMD-group, `steps` says by how much the results of
-    calls for positions grow to the next one."""
+    """Of a program. `steps` says by how much the results of calls for positions grow from a
+    SIMD-group to the next one."""
 
-    def __init__(self, program: Program, shapes: Shapes, steps: dict[str, int]) -> None:
+    def __init__(self, known: Analyses, steps: dict[str, int]) -> None:
+        program = known.program
         self.steps = steps
-        self.width = shapes.width
-        self.numbers = LaneNumbers(program.instructions(), shapes.width)
-        self.forms = LinearForms(shapes, self.numbers, deep=True)
+        self.width = known.width
+        self.numbers, self.forms = known(lane_numbers), known(forms)
         roots = [i for i in program.instructions() if self._step(i)]
         self.moving = made_from(program.instructions(), roots)
 

@@ -20,15 +20,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from anymetal.analysis import control
+from anymetal.analysis.cache import Analyses
 from anymetal.ir import types as t
 from anymetal.ir.calls import AHEAD_READ, AHEAD_WRITE, ALL, POSITIONS
-from anymetal.ir.cfg import Loop, dominates, dominators, find_loops
-from anymetal.ir.model import Argument, Block, Const, Instr, Program, Value, predecessors
+from anymetal.ir.cfg import Loop, dominates, dominators
+from anymetal.ir.model import Argument, Block, Const, Instr, Program, Value
 from anymetal.ir.straight import straighten
 from anymetal.ir.walk import from_below, made_from
-from anymetal.simd.lane_numbers import LaneNumbers
-from anymetal.simd.regions import RegionTree
-from anymetal.simd.shape import Launch, Shapes
+from anymetal.simd.lane_numbers import LaneNumbers, lane_numbers
+from anymetal.simd.shape import Shapes, shapes
 
 SIMD_GROUP = 32
 #: Instructions that may be there twice: larger programs take too long to compile.
@@ -55,39 +56,39 @@ class _Check(NamedTuple):
     comparisons: dict[Instr, bool]  #: what it is made of, and how each must come out
 
 
-def run(program: Program, launch: Launch) -> None:
+def run(known: Analyses) -> bool:
     """Adds the second version, if there is something that can be asked in front."""
+    program = known.program
     if sum(len(block.instrs) for block in program.blocks) > MOST_INSTRUCTIONS:
-        return
+        return False
     entry = program.blocks[0]
-    known = LaneNumbers(program.instructions(), SIMD_GROUP)
-    found = [c for c in _checks(program) if _may_pass(c, known)]
+    found = [c for c in _checks(known) if _may_pass(c, known(lane_numbers))]
     start = _start(entry, found)
     front = _Front(entry, start)
     checks = _agreeing(c for c in found if all(map(front.can_have, c.comparisons)))
     comparisons = {one: wanted for c in checks for one, wanted in c.comparisons.items()}
-    shapes = Shapes(program, RegionTree(program.blocks), launch, {}, SIMD_GROUP)
     bounds = [
         i
-        for i in _ragged(program, shapes)
+        for i in _ragged(program, known(shapes))
         if i not in comparisons and i not in front.there and front.can_have(i.operands[1])
     ]
-    if (comparisons or bounds) and len(comparisons) <= _MOST_COMPARISONS:
-        front.move_allocas()
-        _Versions(program, front, checks, comparisons, bounds).make()
+    if not (comparisons or bounds) or len(comparisons) > _MOST_COMPARISONS:
+        return False
+    front.move_allocas()
+    _Versions(program, front, checks, comparisons, bounds).make()
+    return True
 
 
 # ------------------------------------------------------------------------------------- checks
 
 
-def _checks(program: Program) -> Iterator[_Check]:
+def _checks(known: Analyses) -> Iterator[_Check]:
     """All bounds checks of a program."""
+    program, preds = known.program, known(control.predecessors)
     blocks = program.blocks
-    preds = predecessors(blocks)
-    idom = dominators(blocks[0], lambda b: b.successors)
+    idom, loops = known(control.dominators), known(control.loops)
     ends = [b for b in blocks if b.terminator.op == "ret"]
     after = dominators(ends[0], lambda b: preds[b]) if len(ends) == 1 else {}
-    loops = find_loops(blocks)
     moving = made_from(program.instructions(), (i for i in program.instructions() if _is_place(i)))
     for block in blocks:
         for instr in block.instrs:

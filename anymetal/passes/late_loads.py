@@ -11,6 +11,7 @@ moved behind it. Others are done under the condition under which their value rea
 
 from __future__ import annotations
 
+from anymetal.analysis.cache import Analyses
 from anymetal.ir import calls
 from anymetal.ir import types as t
 from anymetal.ir.cfg import postorder
@@ -25,13 +26,16 @@ _MOST_MOVED = 300
 _MOST_SOURCES = 60
 
 
-def run(program: Program) -> None:
+def run(known: Analyses) -> bool:
+    """Moves loads, and puts conditions on those that cannot move far enough."""
+    program = known.program
     needs = Needs(program)
-    _Sinker(program, needs).run()
+    moved = _Sinker(program, needs).run()
     guards = _Guards(needs).find()
     for block in program.blocks:
         if any(instr in guards for instr in block.instrs):
             _Schedule(block, guards, needs).run()
+    return moved or bool(guards)
 
 
 def _is_plain_load(instr: Instr) -> bool:
@@ -57,12 +61,13 @@ class _Sinker:
         self.lowest: dict[Instr, Block] = {}  #: where a value is computed at the latest
         self.new_home: dict[Instr, Block] = {}
 
-    def run(self) -> None:
+    def run(self) -> bool:
+        """Whether anything moved."""
         blocks = list(self.needs.idom)
         for block in reversed(blocks):
             self._find_homes(block)
         if not self.new_home:
-            return
+            return False
         arrivals: dict[Block, list[Instr]] = {}
         for block in blocks:
             for instr in block.instrs:
@@ -75,6 +80,7 @@ class _Sinker:
             block.instrs[first:first] = instrs
             for instr in instrs:
                 instr.block = block
+        return True
 
     def _find_homes(self, block: Block) -> None:
         """Moves what can leave the block: loads behind which nothing in it writes."""

@@ -13,16 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from anymetal.analysis.cache import Analyses
+from anymetal.analysis.control import looped
 from anymetal.ir import types as t
 from anymetal.ir.calls import APART, LINE_READ
-from anymetal.ir.cfg import find_loops
-from anymetal.ir.model import Block, Instr, Program
+from anymetal.ir.model import Block, Instr
 from anymetal.passes.distances import Distances
 from anymetal.passes.short_runs import moved
 from anymetal.simd.linear import ONE, Distance
-from anymetal.simd.origins import in_arrays, pointer_origins
-from anymetal.simd.regions import RegionTree
-from anymetal.simd.shape import Launch, Shapes
+from anymetal.simd.origins import in_arrays, origins
+from anymetal.simd.shape import Shapes, shapes
 from anymetal.simd.streams import LINE
 
 SIMD_GROUP = 32
@@ -34,29 +34,28 @@ LONG = 16  #: instructions for each line
 _Lines = tuple[Instr, list[int]]
 
 
-def run(program: Program, launch: Launch, ways: Iterable[dict[str, int]]) -> None:
+def run(known: Analyses, ways: Iterable[dict[str, int]]) -> bool:
     """`ways`: by how much the results of calls for positions grow to the next SIMD-group; of those,
     the first that makes a difference to an address is its."""
-    looped = {block for loop in find_loops(program.blocks) for block in loop.blocks}
-    long = [b for b in program.blocks if b not in looped and _is_long(b)]
+    long = [b for b in known.program.blocks if b not in known(looped) and _is_long(b)]
     if not long:
-        return
-    shapes = Shapes(program, RegionTree(program.blocks), launch, {}, SIMD_GROUP)
-    moves = [Distances(program, shapes, steps) for steps in ways]
-    origins = pointer_origins(program)
+        return False
+    moves = [Distances(known, steps) for steps in ways]
+    shapes_of, leads_to, changed = known(shapes), known(origins), False
     for block in long:
         loads = [
             i
             for i in block.instrs
             if i.op == "load"
             and not (i.arg.volatile or i.arg.atomic)
-            and shapes[i.operands[0]].is_strided
-            and in_arrays(origins.get(i.operands[0], frozenset()))
+            and shapes_of[i.operands[0]].is_strided
+            and in_arrays(leads_to.get(i.operands[0], frozenset()))
         ]
         runs = _runs(loads, moves[0])
         count = sum(len(lines) for _, lines in runs)
         if FEW <= count <= min(MANY, len(block.instrs) // LONG):
-            _ask(block, loads[-1], runs, moves, shapes)
+            changed |= _ask(block, loads[-1], runs, moves, shapes_of)
+    return changed
 
 
 def _is_long(block: Block) -> bool:
@@ -80,7 +79,7 @@ def _runs(loads: list[Instr], distances: Distances) -> list[_Lines]:
 
 def _ask(
     block: Block, last: Instr, runs: list[_Lines], moves: list[Distances], shapes: Shapes
-) -> None:
+) -> bool:
     """Behind the last of the loads; from there they spread over the block (simd/ahead.py)."""
     made: list[Instr] = []
     for load, lines in runs:
@@ -94,6 +93,7 @@ def _ask(
         instr.block = block
     at = block.instrs.index(last) + 1
     block.instrs[at:at] = made
+    return bool(made)
 
 
 def _distance(load: Instr, moves: list[Distances], shapes: Shapes) -> Distance | None:

@@ -7,20 +7,27 @@ they take part in the memory lowering of `simd/`.
 
 from __future__ import annotations
 
+from anymetal.analysis.cache import Analyses
 from anymetal.ir import types as t
-from anymetal.ir.model import Access, Const, Instr, Program, Value
+from anymetal.ir.model import Access, Const, Instr, Value
 
 LIMIT = 512  # bytes
 
 
-def run(program: Program) -> None:
+def run(known: Analyses) -> bool:
+    """Changes each of them."""
+    program = known.program
+    changed = False
     for block in program.blocks:
         result: list[Instr] = []
         for instr in block.instrs:
-            result.extend(_expand(instr) or [instr])
+            expanded = _expand(instr)
+            changed |= expanded is not None
+            result.extend(expanded or [instr])
         block.instrs = result
         for instr in result:
             instr.block = block
+    return changed
 
 
 def _expand(instr: Instr) -> list[Instr] | None:

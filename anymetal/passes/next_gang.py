@@ -24,18 +24,19 @@ from collections import Counter as tally
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeGuard
 
+from anymetal.analysis.cache import Analyses
+from anymetal.analysis.control import predecessors
 from anymetal.ir import types as t
 from anymetal.ir.calls import NEXT_READ
 from anymetal.ir.cfg import Loop
-from anymetal.ir.model import Block, Const, Instr, Program, Value, predecessors
+from anymetal.ir.model import Block, Const, Instr, Value
 from anymetal.ir.walk import from_below, made_from
 from anymetal.passes.distances import Distances
-from anymetal.simd.lane_numbers import signed
-from anymetal.simd.lane_split import split_lanes
-from anymetal.simd.linear import ONE
-from anymetal.simd.origins import Origin, in_arrays, pointer_origins
-from anymetal.simd.regions import RegionTree
-from anymetal.simd.shape import Launch, Shapes
+from anymetal.simd.lane_numbers import lane_numbers, signed
+from anymetal.simd.linear import ONE, forms
+from anymetal.simd.origins import Origin, in_arrays, origins
+from anymetal.simd.regions import regions
+from anymetal.simd.shape import shapes
 
 SIMD_GROUP = 32
 #: Where the next gang is that of the next threadgroup: one of these grows.
@@ -70,19 +71,16 @@ class _Ahead(NamedTuple):
     moving: set[Value]  #: all that differs then
 
 
-def run(program: Program, launch: Launch, steps: dict[str, int], team: int = 1) -> None:
+def run(known: Analyses, steps: dict[str, int], team: int = 1) -> bool:
     """`steps`: by how much the results of calls for positions grow to the next gang; `team`: of how
     many SIMD-groups a gang is."""
-    shapes = Shapes(program, RegionTree(program.blocks), launch, {}, SIMD_GROUP)
-    if split_lanes(program, shapes):
-        shapes = Shapes(program, RegionTree(program.blocks), launch, {}, SIMD_GROUP)
-    preds = predecessors(program.blocks)
-    origins = pointer_origins(program)
-    distances = Distances(program, shapes, steps)
+    preds, diverging = known(predecessors), known(shapes).divergent_loops
+    distances = Distances(known, steps)
     around: dict[Loop | None, _Wanted] = {}  #: by the loop around
-    for region in shapes.tree.regions:
+    changed = False
+    for region in known(regions).regions:
         loop = region.loop
-        if loop is None or loop.children or loop in shapes.divergent_loops:
+        if loop is None or loop.children or loop in diverging:
             continue
         front = [b for b in preds[loop.header] if b not in loop.blocks]
         counter = _counter(loop)
@@ -90,7 +88,7 @@ def run(program: Program, launch: Launch, steps: dict[str, int], team: int = 1) 
             continue
         if loop.parent not in around:
             ahead = _in_step_of(loop.parent) if loop.parent else _Ahead(steps, {}, distances.moving)
-            around[loop.parent] = _Wanted(shapes, ahead, team, origins, distances)
+            around[loop.parent] = _Wanted(known, ahead, team)
         wanted = around[loop.parent]
         if targets := wanted.in_loop(loop, counter):
             reach = sum(wanted.reach(load) for load in targets)
@@ -99,6 +97,8 @@ def run(program: Program, launch: Launch, steps: dict[str, int], team: int = 1) 
             for load in targets:
                 asking.ask(load)
             asking.done()
+            changed = True
+    return changed
 
 
 def _in_step_of(loop: Loop) -> _Ahead:
@@ -142,15 +142,11 @@ def _bounds(loop: Loop, counters: tuple[Instr, Instr]) -> Iterator[Value]:
 class _Wanted:
     """Which loads are asked for, and what their addresses are made of."""
 
-    def __init__(
-        self, shapes: Shapes, ahead: _Ahead, team: int,
-        origins: dict[Value, frozenset[Origin]], distances: Distances,
-    ) -> None:  # fmt: skip
-        self.shapes = shapes
+    def __init__(self, known: Analyses, ahead: _Ahead, team: int) -> None:
+        self.shapes, self.origins = known(shapes), known(origins)
+        self.numbers, self.forms = known(lane_numbers), known(forms)
         self.ahead = ahead
         self.team = team
-        self.origins = origins
-        self.numbers, self.forms = distances.numbers, distances.forms
         self.movable: dict[Value, bool] = {}
 
     def in_loop(self, loop: Loop, counter: _Counter) -> list[Instr]:
@@ -170,10 +166,10 @@ class _Wanted:
 
     def _is_run(self, load: Instr, growth_of: _Growth) -> bool:
         """Whether lanes and steps read a run of an array, elsewhere than the next gang."""
-        pointer, origins = load.operands[0], self._array(load)
+        pointer, array = load.operands[0], self._array(load)
         if load.arg.volatile or load.arg.atomic or not self.reach(load):
             return False
-        if not in_arrays(origins):
+        if not in_arrays(array):
             return False
         if not (pointer in self.ahead.moving and self.can_be_moved(pointer)):
             return False

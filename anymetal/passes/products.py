@@ -9,17 +9,20 @@ shorter than a fused one, and most processors have other units for it.
 
 from __future__ import annotations
 
-from anymetal.ir.cfg import dominates, dominators, reverse_postorder
-from anymetal.ir.model import Block, Instr, Program, Value
+from anymetal.analysis.cache import Analyses
+from anymetal.analysis.control import dominators
+from anymetal.ir.cfg import dominates, reverse_postorder
+from anymetal.ir.model import Block, Instr, Value
 from anymetal.ir.rewrite import rewrite
 
 
-def run(program: Program) -> None:
+def run(known: Analyses) -> bool:
     """Of the fused operations only those that may be taken apart (`fmuladd`) are."""
+    program = known.program
     order = reverse_postorder(program.blocks[0])
-    idom = dominators(program.blocks[0], lambda b: b.successors)
+    idom = known(dominators)
     products: dict[frozenset[Value], list[Instr]] = {}
-    known: dict[Instr, Instr] = {}
+    there: dict[Instr, Instr] = {}
     for block in order:
         for instr in block.instrs:
             factors = frozenset(instr.operands[:2])
@@ -29,16 +32,15 @@ def run(program: Program) -> None:
                 for product in products.get(factors, []):
                     assert product.block is not None
                     if dominates(idom, product.block, block):
-                        known[instr] = product
+                        there[instr] = product
                         break
 
     def apart(block: Block, instr: Instr) -> Value | None:
-        product = known.get(instr)
+        product = there.get(instr)
         if product is None:
             return None
         operands = [product, instr.operands[2]]
         sum_ = Instr(instr.type, "fadd", operands, None, instr.flags, instr.loc, instr.name)
         return block.append(sum_)
 
-    if known:
-        rewrite(program, apart)
+    return rewrite(program, apart) if there else False

@@ -8,16 +8,17 @@ plus the rows of the gangs before. What follows from the lane number is known wh
 
 from __future__ import annotations
 
+from anymetal.analysis.cache import Analyses
 from anymetal.ir import types as t
-from anymetal.ir.model import Block, Const, Instr, Program, Value
+from anymetal.ir.model import Block, Const, Instr, Value
 from anymetal.ir.rewrite import rewrite
 
 SIMD_GROUP = 32
 
 
-def run(program: Program, length: int) -> None:
+def run(known: Analyses, length: int) -> bool:
     """`length`: threads in x of every threadgroup; they are 1 deep in z."""
-    rewrite(program, lambda block, instr: _position(block, instr, length))
+    return rewrite(known.program, lambda block, instr: _position(block, instr, length))
 
 
 def _position(block: Block, instr: Instr, length: int) -> Value | None:

@@ -13,44 +13,43 @@ from __future__ import annotations
 
 from types import EllipsisType
 
+from anymetal.analysis.cache import Analyses
+from anymetal.analysis.control import loops
 from anymetal.ir import types as t
 from anymetal.ir.calls import AHEAD_WRITE
-from anymetal.ir.cfg import Loop, find_loops
+from anymetal.ir.cfg import Loop
 from anymetal.ir.model import Block, Instr, Program, Value
 from anymetal.ir.walk import made_from
-from anymetal.simd.origins import Origin, in_arrays, pointer_origins
-from anymetal.simd.regions import RegionTree
-from anymetal.simd.shape import Launch, Shapes
+from anymetal.simd.origins import in_arrays, origins
+from anymetal.simd.shape import shapes
 
 SIMD_GROUP = 32
 
 
-def run(program: Program, launch: Launch) -> None:
-    loops = [loop for loop in find_loops(program.blocks) if not loop.children]
-    data = _loops_of_data(program, {block: loop for loop in loops for block in loop.blocks})
+def run(known: Analyses) -> bool:
+    """Asks behind each such store."""
+    inner = [loop for loop in known(loops) if not loop.children]
+    data = _loops_of_data(known.program, {block: loop for loop in inner for block in loop.blocks})
     stores = [
         instr
-        for loop in loops
+        for loop in inner
         for block in loop.ordered
         for instr in block.instrs
         if instr.op == "store" and data.get(instr.operands[1], loop) is not loop
     ]
-    if not stores:
-        return
-    shapes = Shapes(program, RegionTree(program.blocks), launch, {}, SIMD_GROUP)
-    origins = pointer_origins(program)
-    for store in stores:
-        if _is_run(store, shapes, origins):
-            _ask(store)
+    found = [store for store in stores if _is_run(store, known)]
+    for store in found:
+        _ask(store)
+    return bool(found)
 
 
-def _is_run(store: Instr, shapes: Shapes, origins: dict[Value, frozenset[Origin]]) -> bool:
+def _is_run(store: Instr, known: Analyses) -> bool:
     """Whether neighbouring lanes store to neighbours in device memory."""
     if store.arg.volatile or store.arg.atomic:
         return False
     pointer = store.operands[1]
-    side_by_side = shapes[pointer].stride == store.operands[0].type.size
-    return side_by_side and in_arrays(origins.get(pointer, frozenset()))
+    side_by_side = known(shapes)[pointer].stride == store.operands[0].type.size
+    return side_by_side and in_arrays(known(origins).get(pointer, frozenset()))
 
 
 def _loops_of_data(

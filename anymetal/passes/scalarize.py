@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from math import lcm
 
+from anymetal.analysis.cache import Analyses
 from anymetal.ir import types as t
 from anymetal.ir.cfg import reverse_postorder
 from anymetal.ir.model import Block, Const, ConstVector, Instr, Program, Value
@@ -19,8 +20,13 @@ _SUFFIX = re.compile(r"\.v\d+([a-z]+\d+)")
 _PAIRWISE = {"fmin": "minnum", "fmax": "maxnum", "fminimum": "minimum", "fmaximum": "maximum"}
 
 
-def run(program: Program) -> None:
-    _Scalarizer().run(program)
+def run(known: Analyses) -> bool:
+    """Changes programs in which there is a vector."""
+    program = known.program
+    vectors = any(v.type.is_vector for i in program.instructions() for v in (i, *i.operands))
+    if vectors:
+        _Scalarizer().run(program)
+    return vectors
 
 
 class _Scalarizer:

@@ -12,15 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from anymetal.analysis.cache import Analyses
+from anymetal.analysis.control import looped
 from anymetal.ir import types as t
 from anymetal.ir.calls import AHEAD_READ
-from anymetal.ir.cfg import find_loops
-from anymetal.ir.model import Block, Const, Instr, Program, Value
+from anymetal.ir.model import Block, Const, Instr, Value
 from anymetal.passes.distances import Distances
 from anymetal.simd.linear import ONE, Distance
-from anymetal.simd.origins import in_arrays, pointer_origins
-from anymetal.simd.regions import RegionTree
-from anymetal.simd.shape import Launch, Shapes
+from anymetal.simd.origins import in_arrays, origins
+from anymetal.simd.shape import shapes
 
 SIMD_GROUP = 32
 FOLLOWED = 16  #: runs that a processor may be trusted to follow
@@ -29,24 +29,23 @@ AHEAD = 2  #: threadgroups, so that there is one in between
 _ELEMENT = 16  #: bytes between the lanes of a run
 
 
-def run(program: Program, launch: Launch) -> None:
+def run(known: Analyses) -> bool:
     """What each block reads that is in no loop."""
-    shapes = Shapes(program, RegionTree(program.blocks), launch, {}, SIMD_GROUP)
-    rows = _Rows(program, shapes)
-    looped = {block for loop in find_loops(program.blocks) for block in loop.blocks}
-    for block in program.blocks:
-        loads = [] if block in looped else rows.read_in(block)
+    rows, changed = _Rows(known), False
+    for block in known.program.blocks:
+        loads = [] if block in known(looped) else rows.read_in(block)
         if loads:
             _ask(block, loads, rows)
+            changed = True
+    return changed
 
 
 class _Rows:
     """Loads of short runs of which the threadgroups along x read one part after the other."""
 
-    def __init__(self, program: Program, shapes: Shapes) -> None:
-        self.shapes = shapes
-        self.origins = pointer_origins(program)
-        self.distances = Distances(program, shapes, {"__am_group_x": AHEAD})
+    def __init__(self, known: Analyses) -> None:
+        self.shapes, self.origins = known(shapes), known(origins)
+        self.distances = Distances(known, {"__am_group_x": AHEAD})
 
     def read_in(self, block: Block) -> list[Instr]:
         """None of them if they are few."""

@@ -14,10 +14,12 @@ element of its own; and if what surrounds the inner loop keeps out of its way.
 
 from __future__ import annotations
 
+from anymetal.analysis.cache import Analyses
+from anymetal.analysis.control import loops
 from anymetal.ir import calls
-from anymetal.ir.cfg import Loop, find_loops
+from anymetal.ir.cfg import Loop
 from anymetal.ir.model import Block, Const, Instr, Program, Value
-from anymetal.simd.origins import Origin, disjoint, pointer_origins
+from anymetal.simd.origins import Origin, disjoint, origins
 
 #: Iterations at once; the first that divides their number.
 COUNTS = (4, 2)
@@ -32,17 +34,18 @@ _NOWHERE: frozenset[Origin] = frozenset()
 Origins = dict[Value, frozenset[Origin]]
 
 
-def run(program: Program) -> None:
+def run(known: Analyses) -> bool:
     """Changes all nests of two loops for which it pays."""
-    nests = [nest for loop in find_loops(program.blocks) if (nest := _nest(loop)) is not None]
-    origins = pointer_origins(program) if nests else {}
+    nests = [nest for loop in known(loops) if (nest := _nest(loop)) is not None]
     last: dict[Value, tuple[Value, Block]] = {}
+    changed = False
     for nest in nests:
-        jam = _Jam(origins, *nest)
-        jam.run()
+        jam = _Jam(known(origins), *nest)
+        changed |= jam.run()
         last.update((old, (new, jam.front)) for old, new in jam.last.items())
     if last:
-        _leave(program, last, {part: nest[0] for nest in nests for part in nest})
+        _leave(known.program, last, {part: nest[0] for nest in nests for part in nest})
+    return changed
 
 
 def _nest(outer: Loop) -> tuple[Block, Block, Block] | None:
@@ -70,20 +73,23 @@ class _Jam:
         self.last: dict[Value, Value] = {}
         self.latch = {phi: phi.operands[phi.arg.index(back)] for phi in front.phis}
 
-    def run(self) -> None:
+    def run(self) -> bool:
+        """Whether it pays, and is done."""
         count = self._count()
         if not count or not all(_is_plain(i) for part in self.parts for i in part.body):
-            return
+            return False
         early = self._early()
         if early is None or not self._keeps_apart():
-            return
+            return False
         differ = self._differ()
-        if self._pays(differ, count) and self.inner.terminator.operands[0] not in differ:
+        pays = self._pays(differ, count) and self.inner.terminator.operands[0] not in differ
+        if pays:
             self.back.instrs = [i for i in self.back.instrs if i not in early]
             self.front.instrs[-1:-1] = early
             for instr in early:
                 instr.block = self.front
             self._multiply(differ, count)
+        return pays
 
     # -- whether --------------------------------------------------------------------------
 

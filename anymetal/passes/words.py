@@ -8,6 +8,7 @@ compute see a narrow number, between two bit casts that cost nothing.
 
 from __future__ import annotations
 
+from anymetal.analysis.cache import Analyses
 from anymetal.ir import types as t
 from anymetal.ir.model import Const, Instr, Program, Value
 
@@ -16,7 +17,11 @@ _NARROW = (t.HALF, t.BFLOAT)
 _CARRIERS = ("phi", "select", "freeze", "load", "guarded_load")
 
 
-def run(program: Program) -> None:
+def run(known: Analyses) -> bool:
+    """Changes programs that compute with half or bfloat."""
+    program = known.program
+    if not _has_narrow(program):
+        return False
     kinds: dict[Instr, t.Type] = {i: i.type for i in program.instructions() if i.type in _NARROW}
     words: dict[Value, Value] = {}
     for instr in kinds:
@@ -34,6 +39,11 @@ def run(program: Program) -> None:
         block.instrs = result
         for instr in result:
             instr.block = block
+    return True
+
+
+def _has_narrow(program: Program) -> bool:
+    return any(v.type in _NARROW for i in program.instructions() for v in (i, *i.operands))
 
 
 def _with_casts(instr: Instr, kinds: dict[Instr, t.Type], words: dict[Value, Value]) -> list[Instr]:

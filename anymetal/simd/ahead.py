@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from anymetal.analysis.cache import Analyses
 from anymetal.ir import types as t
 from anymetal.ir.calls import AHEAD_READ, AHEAD_WRITE, LINE_READ, NEXT_READ
 from anymetal.ir.model import Instr, Program
@@ -60,9 +61,10 @@ def bytes_asked_for(program: Program, shapes: Shapes) -> int:
     return sum(abs(shapes[i.operands[0]].stride) * shapes.width + _ELEMENT for i in asks)
 
 
-def spread_out(program: Program) -> None:
+def spread_out(known: Analyses) -> bool:
     """Requests for single lines wait for their turn: there is one every so many instructions."""
-    for block in program.blocks:
+    changed = False
+    for block in known.program.blocks:
         requests = [i for i in block.instrs if i.op == "call" and i.arg == LINE_READ]
         if requests:
             asked = set(requests)
@@ -76,3 +78,5 @@ def spread_out(program: Program) -> None:
                 block.instrs += [*others[first : first + step], request]
                 first += step
             block.instrs += others[first:]
+            changed = True
+    return changed

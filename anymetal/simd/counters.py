@@ -9,27 +9,29 @@ move on with each iteration.
 
 from __future__ import annotations
 
+from anymetal.analysis.cache import Analyses
+from anymetal.analysis.control import loops, predecessors
 from anymetal.ir import types as t
-from anymetal.ir.cfg import Loop, find_loops
-from anymetal.ir.model import Block, Const, Instr, Program, Value, predecessors
-from anymetal.simd.shape import Shapes
+from anymetal.ir.cfg import Loop
+from anymetal.ir.model import Block, Const, Instr, Program, Value
+from anymetal.simd.shape import shapes
 
 _ARITHMETIC = ("add", "sub", "mul", "shl", "or")
 
 
-def wide_counters(program: Program, shapes: Shapes) -> dict[Value, Instr]:
-    """Adds the twins of all counters that are the same in all lanes; by their counters."""
-    loops = find_loops(program.blocks)
-    indices = _indices(program) if loops else set()
-    before = predecessors(program.blocks)
-    twins: dict[Value, Instr] = {}
-    for loop in loops:
+def widen(known: Analyses) -> bool:
+    """Adds the twins of all counters that are the same in all lanes."""
+    program = known.program
+    if not known(loops):
+        return False
+    indices, uniform, before = _indices(program), known(shapes), known(predecessors)
+    for loop in known(loops):
         outside = [b for b in before[loop.header] if b not in loop.blocks]
         for phi in loop.header.phis:
             step = _step(phi, loop)
-            if phi in indices and shapes[phi].is_uniform and step and len(outside) == 1:
-                twins[phi] = _twin(phi, step, outside[0])
-    return twins
+            if phi in indices and uniform[phi].is_uniform and step and len(outside) == 1:
+                program.twins[phi] = _twin(phi, step, outside[0])
+    return bool(program.twins)
 
 
 def _indices(program: Program) -> set[Value]:

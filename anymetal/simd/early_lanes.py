@@ -13,14 +13,15 @@ where that chain is what the block's time goes to.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from anymetal.analysis.cache import Analyses
 from anymetal.ir import types as t
 from anymetal.ir.calls import SHUFFLE
-from anymetal.ir.model import Block, Const, Instr, Program, Value
+from anymetal.ir.model import Block, Const, Instr, Value
 from anymetal.ir.rewrite import rewrite
-from anymetal.simd.lane_numbers import LaneNumbers
+from anymetal.simd.lane_numbers import LaneNumbers, lane_numbers
+from anymetal.simd.questions import full
 from anymetal.simd.shape import Shapes
+from anymetal.simd.shape import shapes as shapes_of
 
 #: Cycles until a result is there, as on most processors of these years.
 _LATENCY = {"fdiv": 11, "fadd": 3, "fsub": 3, "fmul": 3, "load": 6}
@@ -33,21 +34,20 @@ _TO_SCALAR, _TO_VECTOR = 5, 4
 _WIDTH = 2
 
 
-def take_lanes_early(
-    program: Program, shapes: Shapes, numbers: LaneNumbers, full: Callable[[Block], bool]
-) -> bool:
-    """Rewrites shuffles on long chains of blocks that are `full` of lanes; whether there were any,
-    so that shapes must be found anew."""
+def take_lanes_early(known: Analyses) -> bool:
+    """Rewrites shuffles on long chains of blocks in which all lanes are active."""
+    program = known.program
+    is_full, shapes = known(full), known(shapes_of)
     early: set[Instr] = set()
     for block in program.blocks:
         lanes = [i for i in block.instrs if _is_lane(i, shapes)]
-        if len(lanes) > 1 and full(block):
+        if len(lanes) > 1 and is_full(block):
             chains = _Chains(block, shapes)
             if len(block.instrs) < _WIDTH * chains.longest:
                 early.update(filter(chains.on_longest, lanes))
     if not early:
         return False
-    alone = _Alone(shapes, numbers)
+    alone = _Alone(shapes, known(lane_numbers))
     return rewrite(program, lambda block, i: alone.instead(block, i) if i in early else None)
 
 

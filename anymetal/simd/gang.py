@@ -9,19 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
+from anymetal.analysis.cache import Analyses
 from anymetal.ir import types as t
 from anymetal.ir.calls import AHEAD_READ, AHEAD_WRITE, ALL, APART, LINE_READ, NEXT_READ, STRAY
 from anymetal.ir.model import Block, Instr, threadgroup_layout
 from anymetal.ir.problem import Problem
-from anymetal.simd import ahead
+from anymetal.ir.rules import TO_LANES, TO_MEMORY
+from anymetal.simd import ahead, questions
 from anymetal.simd.accesses import Accesses, VectorMemory
-from anymetal.simd.analysis import Analysis
 from anymetal.simd.arith import Arithmetic, VectorMath
 from anymetal.simd.atomics import Atomics
 from anymetal.simd.contiguity import Contiguity
 from anymetal.simd.coroutine import coroutine, suspend
 from anymetal.simd.everywhere import Everywhere
 from anymetal.simd.group_access import GroupAccess
+from anymetal.simd.lane_numbers import lane_numbers
 from anymetal.simd.lanes import CrossLane, Permuting, is_cross_lane
 from anymetal.simd.linearize import END, RegionPlan, Target
 from anymetal.simd.log import LOG, Log
@@ -29,13 +31,15 @@ from anymetal.simd.marks import Marks, Role
 from anymetal.simd.masks import Mask, Masks
 from anymetal.simd.matrix import Matrices, MatrixRegisters
 from anymetal.simd.memory import Memory
-from anymetal.simd.order import TO_LANES, TO_MEMORY
+from anymetal.simd.origins import origins
+from anymetal.simd.origins import read_only as arrays_only_read
 from anymetal.simd.positions import CONTEXT, Positions
-from anymetal.simd.private import allocate, interleaved_arrays
-from anymetal.simd.regions import BARRIER, Edge, Node, Region
+from anymetal.simd.private import allocate, far_arrays, interleaved, interleaved_arrays
+from anymetal.simd.regions import BARRIER, Edge, Node, Region, regions
 from anymetal.simd.rendezvous import Rendezvous
 from anymetal.simd.row_forms import RowForms
 from anymetal.simd.scaling import Scaling, VectorScaling
+from anymetal.simd.shape import shapes
 from anymetal.simd.spread_lanes import WORDS, SpreadLanes
 from anymetal.simd.strays import Strays
 from anymetal.simd.tiles import TileAccess
@@ -51,15 +55,20 @@ class GangFunction:
     """One generated function; `text` is its LLVM IR."""
 
     def __init__(
-        self, analysis: Analysis, name: str, target: VectorTarget, *, masked: bool, suspends: bool,
-        marks: Marks | None = None,
+        self, known: Analyses, name: str, target: VectorTarget, *, masked: bool, suspends: bool,
+        team: int = 1, marks: Marks | None = None,
     ) -> None:  # fmt: skip
-        self.a = analysis
+        self.known, self.team = known, team
         self.marks = marks
-        self.program = analysis.program
+        self.program = known.program
+        self.tree, self.shapes = known(regions), known(shapes)
+        self.plans, self.roots = known(questions.plans), known(questions.mask_roots)
+        self.private, self.made_later = known(interleaved), known(questions.made_later)
+        self.group_of, self.tile_of = known(questions.groups), known(questions.tiles)
+        self.product_of = known(questions.matrix_products)
         self.name = name
         self.suspends = suspends
-        self.w = Writer(analysis.width)
+        self.w = Writer(known.width)
         self.masks = Masks(self.w)
         layout = threadgroup_layout(self.program)[0]
         self.globals = {g.name: g.name for g in self.program.globals.values() if not g.threadgroup}
@@ -70,47 +79,50 @@ class GangFunction:
             )
             self.globals[variable] = address
         self.v = Values(
-            self.program, analysis.shapes, analysis.demanded, self.w, self.globals,
-            analysis.needed, analysis.laid_out,
+            self.program, self.shapes, known(questions.demanded), self.w, self.globals,
+            known(questions.kept), known(questions.laid_out),
         )  # fmt: skip
         self.arithmetic = Arithmetic(self.w, self.v, target)
         accesses = Accesses(self.w, self.masks, target)
         contiguity = Contiguity(self.w, self.v, self.masks)
         self.atomics = Atomics(
-            self.w, self.v, self.masks, accesses, contiguity, analysis.origins, analysis.used,
-            analysis.sums, analysis.only_added, target,
+            self.w, self.v, self.masks, accesses, contiguity, known(origins),
+            known(questions.used), known(questions.own_sums), known(questions.only_added), target,
         )  # fmt: skip
-        team = 1 if masked else analysis.team
-        self.arrays = allocate(self.w, self.program, analysis.far, team if suspends else 0)
-        arrays = interleaved_arrays(self.arrays, self.program, analysis.private)
+        at_once = (1 if masked else team) if suspends else 0
+        self.arrays = allocate(self.w, self.program, known(far_arrays), at_once)
+        arrays = interleaved_arrays(self.arrays, self.program, self.private)
         self.memory = Memory(
-            self.w, self.v, self.masks, analysis.private, arrays, accesses,
-            contiguity, self.atomics, analysis.streams, {} if masked else analysis.few,
+            self.w, self.v, self.masks, self.private, arrays, accesses,
+            contiguity, self.atomics, known(questions.streaming),
+            {} if masked else known(questions.few),
         )  # fmt: skip
-        ordered = set() if masked else analysis.ordered
         self.groups = GroupAccess(
-            self.w, self.v, self.masks, accesses, self.atomics, ordered, analysis.streams
-        )
-        rows = RowForms(self.w, self.v, self.masks, analysis.matrix_places, target.converts(t.HALF))
-        self.matrices = Matrices(self.w, self.v, rows, analysis, target)
+            self.w, self.v, self.masks, accesses, self.atomics, known(questions.streaming),
+            masked=masked,
+        )  # fmt: skip
+        places = known(questions.matrix_places)
+        rows = RowForms(self.w, self.v, self.masks, places, target.converts(t.HALF))
+        self.matrices = Matrices(self.w, self.v, rows, known, target)
+        numbers = known(lane_numbers)
         self.tiles = TileAccess(
-            self.w, self.v, self.masks, analysis.numbers, accesses, analysis.counters,
-            analysis.next_steps, self.matrices.loaded)  # fmt: skip
-        spread = {} if masked or target.words < WORDS else analysis.spread
+            self.w, self.v, self.masks, numbers, accesses, self.program.twins,
+            known(questions.next_steps), self.matrices.loaded)  # fmt: skip
+        spread = {} if masked or target.words < WORDS else known(questions.spread)
         spread_lanes = SpreadLanes(self.w, self.v, spread)
         self.lanes = (
-            Rendezvous(self.w, self.v, analysis.tree)
-            if analysis.meets
-            else CrossLane(self.w, self.v, self.masks, analysis.numbers, spread_lanes, target)
+            Rendezvous(self.w, self.v, self.tree)
+            if known(questions.meets)
+            else CrossLane(self.w, self.v, self.masks, numbers, spread_lanes, target)
         )
-        self.positions = Positions(self.w, self.v, analysis.launch)
+        self.positions = Positions(self.w, self.v, known.launch)
         self.everywhere = Everywhere(self.w, self.v, self.masks, edge=masked)
         self.scaling = Scaling(self.w, self.v, target)
         self.log = Log(self.w, self.v, self.masks)
         self.strays = Strays(self.w, self.v, self.masks)
         self.slots: dict[object, str] = {}  #: mask slots
         self.entry_mask: Mask = self._entry_mask() if masked else None
-        self._regions(analysis.tree.root)
+        self._regions(self.tree.root)
         self.text = self._assemble()
 
     # -- frame of the function ------------------------------------------------------------
@@ -122,9 +134,10 @@ class GangFunction:
 
     def _assemble(self) -> str:
         read_only = " noalias readonly"  # nothing that the kernel writes changes what it reads
+        only_read = self.known(arrays_only_read)
         params = ", ".join(
             [
-                f"ptr{read_only if a in self.a.read_only else ''} {buffer_name(a)}"
+                f"ptr{read_only if a in only_read else ''} {buffer_name(a)}"
                 for a in self.program.args
             ]
             + CONTEXT
@@ -162,7 +175,7 @@ class GangFunction:
 
     def _region(self, region: Region) -> Iterator[Region]:
         """Gives inner loops in whose place they are to be written."""
-        plan = self.a.plans[region]
+        plan = self.plans[region]
         self._reset(plan)
         for node in region.nodes:
             if node is not region.entry or region.loop is None:
@@ -190,16 +203,16 @@ class GangFunction:
 
     def _mask_root(self, node: Node) -> Node | Region | None:
         """Whose mask slot a node's mask is in; None if all lanes of the gang are active."""
-        root = self.a.roots.of(node)
-        return None if root is self.a.tree.root and self.entry_mask is None else root
+        root = self.roots.of(node)
+        return None if root is self.tree.root and self.entry_mask is None else root
 
     def is_masked(self, block: Block) -> bool:
         """Whether some lanes may be inactive in this block."""
-        return self._mask_root(self.a.tree.node_of[block]) is not None
+        return self._mask_root(self.tree.node_of[block]) is not None
 
     def _mask(self, node: Node) -> Mask:
         root = self._mask_root(node)
-        if root is None or root is self.a.tree.root:
+        if root is None or root is self.tree.root:
             return self.entry_mask
         return self.w.value(f"load {self.masks.type}, ptr {self._slot(root)}")
 
@@ -226,7 +239,7 @@ class GangFunction:
 
     def _loop(self, node: Node) -> Iterator[Region]:
         assert node.inner is not None
-        plan = self.a.plans[node.inner]
+        plan = self.plans[node.inner]
         header = self._label(node.inner.entry)
         if not plan.divergent:
             self.w.do(f"br label %{header}")
@@ -258,7 +271,7 @@ class GangFunction:
         self._store_mask(node.inner, self.w.value(back))
         self._poll(self._label(node.inner.entry), node.block.terminator)
         self.w.label(done)
-        plan = self.a.plans[node.region]
+        plan = self.plans[node.region]
         for edge in node.edges:
             mask = self.w.value(f"load {self.masks.type}, ptr {self._slot(node.inner.key(edge))}")
             self._arrive(plan, edge, mask)
@@ -291,7 +304,7 @@ class GangFunction:
         while edge.node is None and not edge.is_back and not plan.divergent:
             assert plan.region.node is not None
             edge = plan.region.node.edge_to(edge.target, edge.source)
-            plan = self.a.plans[plan.region.node.region]
+            plan = self.plans[plan.region.node.region]
         return plan, edge
 
     def _jump_target(self, plan: RegionPlan, edge: Edge) -> str:
@@ -299,7 +312,7 @@ class GangFunction:
         while edge not in plan.route and not edge.is_back:
             assert plan.region.node is not None
             edge = plan.region.node.edge_to(edge.target, edge.source)
-            plan = self.a.plans[plan.region.node.region]
+            plan = self.plans[plan.region.node.region]
         if edge in plan.route:
             return self._target_label(plan.region, plan.route[edge])
         return self._label(plan.region.entry)
@@ -316,7 +329,7 @@ class GangFunction:
                 name = self.w.value(f"load {type_}, ptr {self._phi_slot(phi, form)}")
                 self.v.define(phi, **{form: name})
         self.matrices.enter(block)
-        if mask is not None and self.a.asks_often(block):
+        if mask is not None and questions.asks_often(self.known, block):
             some = self.w.fresh("some.lanes")
             self.w.do(f"br i1 {self.masks.all(mask)}, label %{some}.all, label %{some}")
             self.w.label(f"{some}.all")
@@ -341,21 +354,21 @@ class GangFunction:
         return self.slots[key]
 
     def _instruction(self, instr: Instr, mask: Mask) -> None:
-        if instr in self.a.made_later:
+        if instr in self.made_later:
             return
         self._mark_as(instr)
         op = instr.op
-        group = self.a.groups.get(instr)
+        group = self.group_of.get(instr)
         if group is not None:
             if instr is group.anchor:
                 self.groups.emit(group, mask)
-        elif instr in self.a.tiles:
-            tile = self.a.tiles[instr]
+        elif instr in self.tile_of:
+            tile = self.tile_of[instr]
             if instr is tile.anchor:
                 guarded = instr.op == "guarded_load"
                 self.tiles.emit(tile, self.memory.guard(instr, mask) if guarded else mask)
-        elif instr in self.a.products:
-            product = self.a.products[instr]
+        elif instr in self.product_of:
+            product = self.product_of[instr]
             if instr is product.anchor:
                 self.matrices.emit(product, mask)
         elif op == "load":
@@ -368,7 +381,7 @@ class GangFunction:
             self.atomics.update(instr, mask)
         elif op == "alloca":
             self._alloca(instr)
-        elif op == "gep" and instr in self.a.private:
+        elif op == "gep" and instr in self.private:
             self.memory.private_offset(instr)
         elif op == "call" and instr.arg.startswith("__am_"):
             self._intrinsic(instr, mask)
@@ -408,7 +421,7 @@ class GangFunction:
             self.w.forget_loads()
 
     def _alloca(self, instr: Instr) -> None:
-        self.v.define(instr, "0" if instr in self.a.private else self.arrays[instr])
+        self.v.define(instr, "0" if instr in self.private else self.arrays[instr])
 
     def _mark_as(self, instr: Instr, role: Role = "") -> None:
         """What is written from here on belongs to this instruction."""
@@ -455,7 +468,7 @@ class GangFunction:
 
     def _has_lanes(self, plan: RegionPlan, block: Block) -> bool:
         """Whether a block of a divergent loop never runs without an active lane."""
-        node = self.a.tree.node_of[block]
+        node = self.tree.node_of[block]
         return node in plan.skip or node is plan.region.entry
 
     def _leave_divergent(self, plan: RegionPlan, node: Node, mask: Mask) -> None:
@@ -493,7 +506,7 @@ class GangFunction:
     def _move_phis(self, edge: Edge, mask: Mask) -> None:
         """Give the phis of the target their values for lanes of `mask`."""
         phis = self._phis(edge.target)
-        blends = edge.target in self.a.shapes.joins and mask is not None
+        blends = edge.target in self.shapes.joins and mask is not None
         moves = []
         for phi in phis:
             value = phi.operands[phi.arg.index(edge.source)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr
+from anymetal.ir.rules import TO_MEMORY
 from anymetal.simd.accesses import Accesses
 from anymetal.simd.atomics import Atomics
 from anymetal.simd.groups import Group, accessed, pointer_of
@@ -17,7 +18,6 @@ from anymetal.simd.interleave import (
     part_of_lanes,
 )
 from anymetal.simd.masks import Mask, Masks
-from anymetal.simd.order import TO_MEMORY
 from anymetal.simd.squares import STRIP, WORD, Rows, Squares
 from anymetal.simd.values import VECTOR, Values
 from anymetal.simd.whole import whole_or_some
@@ -25,19 +25,19 @@ from anymetal.simd.writer import Writer
 
 
 class GroupAccess:
-    """Emits them under the mask of the current block. `ordered`: groups of which the members are
-    in the order of memory (order.py), all of them where all lanes are active."""
+    """Emits them under the mask of the current block. In `masked` functions, members are never in
+    the order of memory (order.py): that takes all lanes."""
 
     def __init__(
         self, writer: Writer, values: Values, masks: Masks, accesses: Accesses, atomics: Atomics,
-        ordered: set[Group], streams: set[Instr],
+        streams: set[Instr], *, masked: bool,
     ) -> None:  # fmt: skip
         self.w = writer
         self.v = values
         self.masks = masks
         self.accesses = accesses
         self.atomics = atomics
-        self.ordered = ordered
+        self.masked = masked
         self.streams = streams  #: stores that may go past the caches
 
     def emit(self, group: Group, mask: Mask) -> None:
@@ -74,11 +74,11 @@ class GroupAccess:
             return deinterleave(w, type_, self._load_rows(group, type_, address))
         if self._has_squares(group, type_):
             return self._squares(group, type_).load(address, group.align)
-        if is_power_of_two(count) or group in self.ordered:
+        if is_power_of_two(count) or self._is_ordered(group):
             vector = w.vector(type_)
             places = [self._place(type_, address, i) for i in range(count)]
             rows = [w.value(f"load {vector}, ptr {at}, align {group.align}") for at in places]
-            return rows if group in self.ordered else deinterleave(w, type_, rows)
+            return rows if self._is_ordered(group) else deinterleave(w, type_, rows)
         total = w.width * count
         wide = f"<{total} x {type_}>"
         loaded = w.value(f"load {wide}, ptr {address}, align {group.align}")
@@ -101,9 +101,13 @@ class GroupAccess:
             write(self._rows(group, type_, address, parts))
         return []
 
+    def _is_ordered(self, group: Group) -> bool:
+        """Whether members are in the order of memory: in full gangs only."""
+        return not self.masked and group.is_ordered
+
     def _has_squares(self, group: Group, type_: t.Type) -> bool:
         rows = len(group.members) % STRIP == 0 and type_.size == WORD and not group.has_gaps
-        return rows and group not in self.ordered and self.accesses.target.words >= 4
+        return rows and not self._is_ordered(group) and self.accesses.target.words >= 4
 
     def _squares(self, group: Group, type_: t.Type) -> Squares:
         return Squares(self.w, type_, len(group.members), self.accesses.target.words)
@@ -113,8 +117,8 @@ class GroupAccess:
         w, count = self.w, len(group.members)
         if group.has_gaps:
             return self._rows_apart(group, type_, address, parts)
-        if is_power_of_two(count) or group in self.ordered:
-            rows = parts if group in self.ordered else interleave(w, type_, parts)
+        if is_power_of_two(count) or self._is_ordered(group):
+            rows = parts if self._is_ordered(group) else interleave(w, type_, parts)
             places = [self._place(type_, address, i) for i in range(count)]
             return [(w.vector(type_), *at) for at in zip(rows, places, strict=True)]
         total = w.width * count
@@ -174,7 +178,7 @@ class GroupAccess:
 
         def each() -> list[str]:
             before = dict(self.v.local)
-            if group in self.ordered:
+            if self._is_ordered(group):
                 lanes = deinterleave(self.w, group.anchor.type, parts)
                 for member, vector in zip(group.members, lanes, strict=True):
                     self.v.local[member.operands[1], VECTOR] = vector
@@ -186,7 +190,7 @@ class GroupAccess:
         def whole() -> list[str]:
             base = self.v.scalar(pointer_of(group.anchor))
             address = self.w.value(f"getelementptr i8, ptr {base}, i64 {group.first_offset}")
-            rows = parts if group in self.ordered else interleave(self.w, t.FLOAT, parts)
+            rows = parts if self._is_ordered(group) else interleave(self.w, t.FLOAT, parts)
             for i, row in enumerate(rows):
                 place = self._place(t.FLOAT, address, i)
                 self.atomics.add_neighbours(group.anchor, place, row, None)
@@ -202,7 +206,7 @@ class GroupAccess:
     def convert(self, instr: Instr) -> None:
         """Into the order of memory, or out of it (order.py)."""
         uniform = all(self.v.shape(v).is_uniform for v in instr.operands)
-        if not self.ordered:
+        if self.masked:
             vector = self.v.vector(instr.operands[instr.arg])
         elif uniform and instr.type not in (t.HALF, t.BFLOAT):
             vector = self._repeated(instr)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from anymetal.ir import calls
 from anymetal.ir.model import Access, Argument, Block, Instr, Program, Value
+from anymetal.ir.rules import ORDERED
 from anymetal.simd.interleave import is_power_of_two
 from anymetal.simd.linear import ONE, LinearForms
 from anymetal.simd.origins import Origin, disjoint
@@ -45,6 +46,11 @@ class Group:
     def is_of_vectors(self) -> bool:
         """Whether the lanes' elements are vectors of one type, one behind the other."""
         return not self.has_gaps and len({accessed(m).type for m in self.members}) == 1
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the program has the members' values in the order of memory (order.py)."""
+        return self.anchor.flags == ORDERED
 
     @property
     def align(self) -> int:

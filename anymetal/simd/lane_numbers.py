@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from anymetal.analysis.cache import Analyses
 from anymetal.ir import types as t
+from anymetal.ir.cfg import reverse_postorder
 from anymetal.ir.model import Const, Instr, Value
 
 
@@ -52,6 +54,12 @@ class LaneNumbers:
             return tuple(n % modulus for (n,) in columns)
         fold = _FOLDS[instr.op]
         return tuple(fold(*column) % modulus for column in columns)
+
+
+def lane_numbers(known: Analyses) -> LaneNumbers:
+    """The integers of a program that are known for each lane."""
+    order = reverse_postorder(known.program.blocks[0]) if known.width > 1 else []
+    return LaneNumbers((i for block in order for i in block.instrs), known.width)
 
 
 def signed(number: int, type_: t.Type) -> int:

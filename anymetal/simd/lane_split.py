@@ -12,17 +12,18 @@ which lane_numbers.py and tiles.py know what to do with.
 
 from __future__ import annotations
 
+from anymetal.analysis.cache import Analyses
 from anymetal.ir import types as t
-from anymetal.ir.model import Block, Const, Instr, Program, Value
+from anymetal.ir.model import Block, Const, Instr, Value
 from anymetal.ir.rewrite import rewrite
-from anymetal.simd.shape import Shapes
+from anymetal.simd.shape import Shapes, shapes
 
 
-def split_lanes(program: Program, shapes: Shapes) -> bool:
-    """Rewrites such divisions; whether there were any, so that shapes must be found anew."""
-    if shapes.width != 32:
-        return False
-    return rewrite(program, lambda block, instr: _split(block, instr, shapes))
+def split_lanes(known: Analyses) -> bool:
+    """Rewrites such divisions."""
+    program = known.program
+    found = known(shapes)
+    return rewrite(program, lambda block, instr: _split(block, instr, found))
 
 
 def _split(block: Block, instr: Instr, shapes: Shapes) -> Value | None:

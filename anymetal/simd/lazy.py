@@ -10,9 +10,11 @@ Which of the two is better is counted: what a processor would have to load again
 
 from __future__ import annotations
 
+from anymetal.analysis.cache import Analyses
 from anymetal.ir import calls
 from anymetal.ir.calls import APART, SHUFFLE
-from anymetal.ir.model import Block, Instr, Program, Value
+from anymetal.ir.model import Block, Instr, Value
+from anymetal.simd.questions import final_shapes
 from anymetal.simd.shape import Shapes
 
 #: Values of 32 lanes that most registers hold: AVX-512 has 32 of 16 lanes.
@@ -23,8 +25,10 @@ _SAME = ("bitcast", "fneg", "freeze")
 _STAY = ("phi", "alloca", "fence")
 
 
-def order_lazily(program: Program, shapes: Shapes) -> None:
+def order_lazily(known: Analyses) -> bool:
     """Puts the instructions of blocks in that order, where fewer values go to memory then."""
+    program = known.program
+    shapes, changed = known(final_shapes), False
     for block in program.blocks:
         if any(i.op == "call" and i.arg == APART for i in block.instrs):
             continue  # SIMD-groups of a team have their turns in an order of their own
@@ -32,7 +36,8 @@ def order_lazily(program: Program, shapes: Shapes) -> None:
         if before >= MANY:
             lazy = _lazy(block)
             if _moves(lazy, shapes) < before * 3 // 4:
-                block.instrs = lazy
+                block.instrs, changed = lazy, True
+    return changed
 
 
 def _lazy(block: Block) -> list[Instr]:

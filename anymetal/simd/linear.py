@@ -10,10 +10,11 @@ a constant for each lane.
 
 from __future__ import annotations
 
+from anymetal.analysis.cache import Analyses
 from anymetal.ir.model import Instr, Value
 from anymetal.ir.walk import from_below
-from anymetal.simd.lane_numbers import LaneNumbers, signed
-from anymetal.simd.shape import Shapes
+from anymetal.simd.lane_numbers import LaneNumbers, lane_numbers, signed
+from anymetal.simd.shape import Shapes, shapes
 
 MOST_TERMS = 12
 MOST_FACTORS = 8  #: values that are multiplied with each other
@@ -25,6 +26,11 @@ Linear = dict[Product, tuple[int, ...]]
 Distance = dict[Product, int]
 ONE: Product = ()
 _SUMS = frozenset("add sub or mul shl zext sext trunc".split())
+
+
+def forms(known: Analyses) -> LinearForms:
+    """The deep forms of a program's values."""
+    return LinearForms(known(shapes), known(lane_numbers), deep=True)
 
 
 class LinearForms:

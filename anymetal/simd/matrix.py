@@ -17,8 +17,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol
 
+from anymetal.analysis.cache import Analyses
 from anymetal.ir.model import Block
-from anymetal.simd.analysis import Analysis
+from anymetal.simd import questions
 from anymetal.simd.masks import Mask
 from anymetal.simd.matrix_operands import Lefts, Right
 from anymetal.simd.matrix_places import ROWS, Columns
@@ -44,19 +45,20 @@ class Matrices:
         writer: Writer,
         values: Values,
         rows: RowForms,
-        analysis: Analysis,
+        known: Analyses,
         target: MatrixRegisters,
     ) -> None:
         self.w = writer
         self.v = values
         self.rows = rows
-        self.lefts = Lefts(writer, values, rows, analysis.products.values())
-        self.phis = analysis.row_phis
+        self.lefts = Lefts(writer, values, rows, known(questions.matrix_products).values())
+        self.phis = known(questions.row_phis)
         self.target = target
         self.merged = {v for many in self.phis.values() for columns in many for v in columns}
+        carried = known(questions.carried)
         for many in self.phis.values():
             if sum(map(self._registers, many)) > max(map(self._at_once, many)):
-                self._settle([analysis.carried[c] for c in many if c in analysis.carried])
+                self._settle([carried[c] for c in many if c in carried])
 
     def _settle(self, products: Iterable[Product]) -> None:
         """Sums for which there are no registers stay in memory."""

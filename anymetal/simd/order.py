@@ -16,44 +16,41 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from anymetal.ir.model import Block, Const, Instr, Program, Value
+from anymetal.analysis.cache import Analyses
+from anymetal.ir.model import Block, Const, Instr, Value
+from anymetal.ir.rules import ORDERED, TO_LANES, TO_MEMORY
+from anymetal.simd import questions
 from anymetal.simd.bundles import Bundle, Bundles, Slot
 from anymetal.simd.groups import Group
 from anymetal.simd.interleave import is_power_of_two
-from anymetal.simd.regions import RegionTree
+from anymetal.simd.regions import RegionTree, regions
 from anymetal.simd.shape import VARYING, Shapes
+from anymetal.simd.shape import shapes as shapes_of
 from anymetal.simd.tallies import Tallies
 
-#: Of the operands, of which each lane has one, the vector number `arg` in the order of memory; and
-#: the reverse.
-TO_MEMORY, TO_LANES = "in_memory_order", "in_lane_order"
 _DEEPER = 8  #: how much more often a loop runs than what is around it
 
 
-def in_memory_order(
-    program: Program,
-    tree: RegionTree,
-    shapes: Shapes,
-    groups: dict[Instr, Group],
-    full: Callable[[Block], bool],
-    fixed: set[Value],
-) -> set[Group]:
-    """The groups whose members are better in the order of memory. Conversions become part of the
-    program.
-
-    `full`: whether all lanes of a full gang are active in a block; `fixed`: values that are asked
-    for without being an operand.
-    """
-    groups = {member: group for member, group in groups.items() if group.is_of_vectors}
+def in_memory_order(known: Analyses) -> bool:
+    """Marks the groups whose members are better in the order of memory, and puts the conversions
+    into the program. What was known stays right, with the shapes of those."""
+    program = known.program
+    groups = {i: group for i, group in known(questions.groups).items() if group.is_of_vectors}
     if not any(group.anchor.op == "load" for group in groups.values()):
-        return set()
+        return False
+    shapes, full = known(shapes_of), known(questions.full)
 
     def fits(instr: Instr) -> bool:
         return full(_block(instr)) and not (instr.op == "phi" and instr.block in shapes.joins)
 
     bundles = Bundles(program, groups, fits)
     tallies = Tallies(program, bundles, fits, shapes)
-    return _Webs(tree, bundles, tallies, shapes, groups, fits).choose(fixed)
+    webs = _Webs(known(regions), bundles, tallies, shapes, groups, fits)
+    chosen = webs.choose(known(questions.needed))
+    for group in chosen:
+        for member in group.members:
+            member.flags = ORDERED
+    return bool(chosen)
 
 
 class _Webs:
@@ -74,7 +71,8 @@ class _Webs:
         self.fits = fits
 
     def choose(self, fixed: set[Value]) -> set[Group]:
-        """Changes the program for all webs that are worth it; returns their groups."""
+        """Changes the program for all webs that are worth it; returns their groups. `fixed`: values
+        that are asked for without being an operand."""
         ordered: set[Group] = set()
         for web in self._connected():
             if any(not fixed.isdisjoint(b.members) or not self._is_possible(b) for b in web):

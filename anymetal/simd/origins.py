@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from anymetal.analysis.cache import Analyses
 from anymetal.ir.calls import AHEAD_READ, LINE_READ, NEXT_READ
 from anymetal.ir.model import Argument, Global, Instr, Program, Value
 
@@ -20,7 +21,7 @@ def pointer_origins(program: Program) -> dict[Value, frozenset[Origin]]:
             return frozenset((value,))
         return result.get(value, frozenset())
 
-    pointers = [instr for instr in program.instructions() if instr.type.is_ptr]
+    pointers = [i for i in program.instructions() if i.type.is_ptr or i.op in ("gep", "alloca")]
     changed = True
     while changed:
         changed = False
@@ -43,8 +44,14 @@ def pointer_origins(program: Program) -> dict[Value, frozenset[Origin]]:
     return result
 
 
-def read_only(program: Program, origins: dict[Value, frozenset[Origin]]) -> set[Argument]:
+def origins(known: Analyses) -> dict[Value, frozenset[Origin]]:
+    """Of every pointer of the program."""
+    return pointer_origins(known.program)
+
+
+def read_only(known: Analyses) -> set[Argument]:
     """Arrays that the program only reads, and that no other pointer leads into."""
+    program, leads_to = known.program, known(origins)
     if program.shared_buffers:
         return set()
     touched: set[Origin] = set()
@@ -57,7 +64,7 @@ def read_only(program: Program, origins: dict[Value, frozenset[Origin]]) -> set[
         plain |= instr.op == "call" and instr.arg in (AHEAD_READ, LINE_READ, NEXT_READ)
         for value in instr.operands:
             if not plain:
-                touched |= origins.get(value, frozenset())
+                touched |= leads_to.get(value, frozenset())
         if instr.type.is_ptr and instr.op != "alloca":
             return set()  # a pointer out of memory, or made of a number, may lead anywhere
     return {argument for argument in program.args if argument not in touched}
@@ -87,11 +94,15 @@ def _has_argument(origins: frozenset[Origin]) -> bool:
     return any(isinstance(o, Argument) for o in origins)
 
 
-def unlocked(program: Program, origins: dict[Value, frozenset[Origin]]) -> None:
+def unlock(known: Analyses) -> bool:
     """Atomic loads and stores of threadgroup memory become plain ones: it belongs to one thread of
     the processor. (Not before teams are formed, which look at what a loop may wait for.)"""
+    program = known.program
+    leads_to, changed = known(origins), False
     for instr in program.instructions():
         if instr.op in ("load", "guarded_load", "store") and instr.arg.atomic:
             pointer = instr.operands[1 if instr.op == "store" else 0]
-            if not instr.arg.volatile and in_threadgroup(origins.get(pointer, frozenset())):
+            if not instr.arg.volatile and in_threadgroup(leads_to.get(pointer, frozenset())):
                 instr.arg = instr.arg._replace(atomic=False)
+                changed = True
+    return changed

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from anymetal.analysis.cache import LaunchFacts
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr
-from anymetal.simd.shape import Launch
 from anymetal.simd.values import Values
 from anymetal.simd.writer import Writer
 
@@ -27,7 +27,7 @@ CONTEXT = [
 class Positions:
     """Emits the position intrinsics."""
 
-    def __init__(self, writer: Writer, values: Values, launch: Launch) -> None:
+    def __init__(self, writer: Writer, values: Values, launch: LaunchFacts) -> None:
         self.w = writer
         self.v = values
         self.launch = launch

@@ -17,7 +17,9 @@ from __future__ import annotations
 from math import gcd
 from typing import NamedTuple
 
+from anymetal.analysis.cache import Analyses
 from anymetal.ir import types as t
+from anymetal.ir.cfg import reverse_postorder
 from anymetal.ir.model import Instr, Program, Value
 from anymetal.simd.writer import Writer
 
@@ -34,9 +36,9 @@ class Far(NamedTuple):
     bytes: int  #: of all of them, for one call of a gang function
 
 
-def far_arrays(program: Program, width: int) -> Far:
+def far_arrays(known: Analyses) -> Far:
     """Those for which the stack has no room: it is given to small ones first."""
-    arrays = [i for i in program.instructions() if i.op == "alloca"]
+    arrays, width = known.program.private_arrays, known.width
     near, offsets, end = 0, {}, 0
     for array in sorted(arrays, key=lambda i: i.arg[0].size):
         size = -(-_bytes_of_lane(array) * width // _LINE) * _LINE
@@ -52,23 +54,30 @@ def _bytes_of_lane(alloca: Instr) -> int:
     return int(-(-type_.size // align) * align)
 
 
-def interleaved_pointers(program: Program) -> dict[Value, Instr]:
-    """Every pointer into a private array that can be interleaved, with its alloca.
-
-    From here on such a pointer is a byte offset in the lane's own space: its type becomes i64.
-    """
+def interleave(known: Analyses) -> bool:
+    """Pointers into private arrays that can be interleaved become byte offsets in the lane's own
+    space, of type i64."""
+    program = known.program
     users: dict[Value, list[Instr]] = {}
     for instr in program.instructions():
         for operand in instr.operands:
             users.setdefault(operand, []).append(instr)
+    found = [_derived(array, users) or [] for array in program.private_arrays]
+    for pointers in found:
+        for pointer in pointers:
+            pointer.type = t.I64
+    return any(found)
+
+
+def interleaved(known: Analyses) -> dict[Value, Instr]:
+    """Every pointer into an interleaved array, with the array's alloca."""
     result: dict[Value, Instr] = {}
-    for instr in program.instructions():
-        if instr.op == "alloca":
-            pointers = _derived(instr, users)
-            if pointers is not None:
-                result.update(dict.fromkeys(pointers, instr))
-    for pointer in result:
-        pointer.type = t.I64
+    for block in reverse_postorder(known.program.blocks[0]):
+        for instr in block.instrs:
+            if instr.op == "alloca" and instr.type == t.I64:
+                result[instr] = instr
+            elif instr.op == "gep" and instr.type == t.I64:
+                result[instr] = result[instr.operands[0]]
     return result
 
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 from functools import cached_property
 from typing import NamedTuple
 
-from anymetal.ir.cfg import Loop, dominators, find_loops, postorder
+from anymetal.analysis.cache import Analyses
+from anymetal.analysis.control import loops
+from anymetal.ir.cfg import Loop, dominators, postorder
 from anymetal.ir.model import Block, predecessors
 
 BARRIER = "__am_threadgroup_barrier"
@@ -113,12 +115,11 @@ class _Plan(NamedTuple):
 class RegionTree:
     """All regions of a program, and where each block is."""
 
-    def __init__(self, blocks: list[Block]) -> None:
+    def __init__(self, blocks: list[Block], loops: list[Loop]) -> None:
         self.regions: list[Region] = []
         self.node_of: dict[Block, Node] = {}  #: each block's own node
         self.loop_region: dict[Loop, Region] = {}
         self.to_barrier = _reaching_barrier(blocks)
-        loops = find_loops(blocks)
         top = [loop for loop in loops if loop.parent is None]
         reachable = set(postorder(blocks[0], lambda b: b.successors))
         self.root = Region(None, None)
@@ -165,6 +166,11 @@ class RegionTree:
         for the others behind the barrier, as it would be if all lanes ran at the same time.
         """
         return sorted(node.successors, key=lambda n: n.block not in self.to_barrier)
+
+
+def regions(known: Analyses) -> RegionTree:
+    """The regions of the program."""
+    return RegionTree(known.program.blocks, known(loops))
 
 
 def _behind(following: list[list[int]], ends: list[bool]) -> list[int | None]:

@@ -16,12 +16,14 @@ from collections.abc import Callable
 from heapq import heappop, heappush
 from typing import NamedTuple
 
+from anymetal.analysis.cache import Analyses, LaunchFacts
 from anymetal.ir.calls import SCALES
 from anymetal.ir.cfg import Loop, reverse_postorder
 from anymetal.ir.model import Argument, Block, Const, Global, Instr, Program, Value
 from anymetal.ir.types import VOID
 from anymetal.ir.walk import from_below
-from anymetal.simd.regions import Node, RegionTree
+from anymetal.simd.private import interleaved
+from anymetal.simd.regions import Node, RegionTree, regions
 
 
 class Shape(NamedTuple):
@@ -56,21 +58,18 @@ def strided(stride: int, exact: bool = True, multiple: int = 1) -> Shape:
     return Shape("strided", stride, exact, multiple) if stride else UNIFORM
 
 
-class Launch(NamedTuple):
-    """What is known of the launch shape when a kernel is compiled."""
-
-    linear: bool  #: x of a gang's threads is consecutive, y and z are uniform
-    aligned: bool  #: the dispatched threadgroup size in x is a multiple of the gang
-    flat: bool  #: y and z of the threadgroup are 1
-    whole: bool = False  #: no threadgroup is smaller than the dispatched size
-
-
 _FACTORS = ("and", "mul", "shl")
 _LARGEST = 1 << 64  #: power of two that is told from larger ones
 
 UNIFORM_CALLS = frozenset(
     f"__am_{what}_{axis}" for what in ("group", "size", "full_size", "grid") for axis in "xyz"
 ) | {"__am_gang", "__am_ballot", "__am_all", SCALES}
+
+
+def shapes(known: Analyses) -> Shapes:
+    """The shapes of a program's values."""
+    tree, private = known(regions), known(interleaved)
+    return Shapes(known.program, tree, known.launch, private, known.width)
 
 
 class Shapes:
@@ -80,7 +79,7 @@ class Shapes:
         self,
         program: Program,
         tree: RegionTree,
-        launch: Launch,
+        launch: LaunchFacts,
         private: dict[Value, Instr],
         width: int,
     ) -> None:

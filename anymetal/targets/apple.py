@@ -102,7 +102,7 @@ def _mlx_kernel(
     atomic_outputs: bool,
 ) -> Callable[..., Any]:
     """MLX's kernel object, whose generated text is `metal_text(source)`."""
-    if level := debug.level():
+    if level := debug.wanted().level:
         debug.say(f"kernel `{source.name}` on the GPU, through MLX")
         if level >= debug.LEVELS["Metal"]:
             debug.show(source.name, "Metal", debug.metal_of(source))

@@ -238,5 +238,5 @@ def _sentence(question: Question, choice: Choice) -> str:
 @functools.lru_cache(maxsize=4096)
 def _tell(question: Question, choice: Choice) -> None:
     """A line for ANYMETAL_DEBUG, once for every question and answer."""
-    if debug.level() >= 1:
+    if debug.wanted().level >= 1:
         debug.say(_sentence(question, choice))

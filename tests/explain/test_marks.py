@@ -8,14 +8,17 @@ import pytest
 
 from anymetal.explain.listing import Instruction, read_listing
 from anymetal.simd.marks import Marks
-from anymetal.targets.cpu.compiler import assembly, machine_for, thread_program, vector_ir
-from anymetal.targets.cpu.stages import Stages
+from anymetal.targets.cpu.assemble import assembly
+from anymetal.targets.cpu.compiler import thread_program
+from anymetal.targets.cpu.machine import machine_for
+from anymetal.targets.cpu.stages import GangStages
 from anymetal.targets.cpu.variant import variant_for
+from tests.compiling import vector_ir
 from tests.explain.kernels import HERE, INPUTS, OUTPUTS
 from tests.frontend.kernels import kernel_source
 
 
-class Marked(Stages):
+class Marked(GangStages):
     """Asks for marks."""
 
     def __init__(self) -> None:
@@ -26,7 +29,7 @@ class Marked(Stages):
         return self.given
 
 
-def instructions(body: str, stages: Stages, cpu: str) -> list[Instruction]:
+def instructions(body: str, stages: GangStages, cpu: str) -> list[Instruction]:
     source = kernel_source(HERE + body, inputs=INPUTS, outputs=OUTPUTS)
     program = thread_program(source)
     variant = variant_for(source, (1000, 1, 1), (256, 1, 1))
@@ -55,7 +58,7 @@ BODIES = {
 @pytest.mark.parametrize("cpu", ["", "x86-64-v3", "aarch64"])
 @pytest.mark.parametrize("name", BODIES)
 def test_marks_change_no_instruction(name: str, cpu: str) -> None:
-    without = instructions(BODIES[name], Stages(), cpu)
+    without = instructions(BODIES[name], GangStages(), cpu)
     marked = instructions(BODIES[name], Marked(), cpu)
     if cpu == "aarch64":  # there LLVM orders the first instructions of a function otherwise
         assert sorted(i.operation for i in marked) == sorted(i.operation for i in without)

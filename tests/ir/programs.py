@@ -18,8 +18,10 @@ from anymetal.ir.model import Instr, Program
 from anymetal.ir.reader import read_program
 from anymetal.ir.spec import Stage, check
 from anymetal.ir.types import FLOAT
-from anymetal.targets.cpu import compiler
+from anymetal.targets.cpu.assemble import optimised
+from anymetal.targets.cpu.machine import machine_for
 from anymetal.targets.cpu.variant import Variant
+from tests.compiling import vector_ir
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -92,8 +94,8 @@ def run_program(program: Program, buffers: list[Bytes], width: int = 1, threads:
     variant = Variant(
         flat=True, linear=True, aligned=False, full=full, partial=partial, single=True, width=width
     )
-    machine = compiler.machine_for("")
-    module = compiler.optimised(compiler.vector_ir(program, variant, machine), machine)
+    machine = machine_for("")
+    module = optimised(vector_ir(program, variant, machine), machine)
     pointers = (ctypes.c_void_p * len(buffers))(*[b.ctypes.data for b in buffers])
     cancel = ctypes.c_int32(0)
     three = ctypes.c_uint32 * 3
@@ -107,7 +109,7 @@ def run_program(program: Program, buffers: list[Bytes], width: int = 1, threads:
 
 
 def _call(module: llvm.ModuleRef, function: str, arguments: list[int]) -> None:
-    compiler.machine_for("")  # LLVM's targets are there
+    machine_for("")  # LLVM's targets are there
     machine = llvm.Target.from_default_triple().create_target_machine(
         cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten()
     )

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from anymetal.analysis.cache import Analyses
 from anymetal.ir import types as t
 from anymetal.ir.model import (
     Access,
@@ -24,15 +25,23 @@ from anymetal.ir.model import (
 from anymetal.ir.problem import Problem
 from anymetal.ir.spec import Stage, check
 from anymetal.passes import scalarize
+from anymetal.pipeline import thread
+from anymetal.pipeline.stages import Stages
 from anymetal.targets.cpu import compiler
 from tests.frontend.kernels import kernel_source
 from tests.ir.programs import named, program
 
 
 def test_the_checker_sees_the_program_after_every_pass() -> None:
-    seen: list[Stage] = []
-    compiler.thread_program(kernel_source("out[0] = a[0];"), check=lambda _, s: seen.append(s))
-    assert seen == [Stage.READ, *(stage for _, stage in compiler.PASSES)]
+    seen: list[str] = []
+
+    class Seen(Stages):
+        def passed(self, name: str, program: Program, stage: Stage, changed: bool) -> None:
+            check(program, stage)
+            seen.append(name)
+
+    compiler.thread_program(kernel_source("out[0] = a[0];"), stages=Seen())
+    assert seen == ["read", *(one.name for one in thread.PASSES)]
 
 
 # -------------------------------------------------------------------------- broken instructions
@@ -99,7 +108,8 @@ INSTRUCTIONS: list[Row] = [
     ("select", t.I32, ["c", "i", "j"], None, "nnan", "unknown flags ['nnan']"),
     ("gep", t.PTR, ["g", "x"], (4, 0), "", "operand 1 must not be float"),
     ("gep", t.PTR, ["g", "l"], (4,), "", "a scale per index"),
-    ("gep", t.I64, ["g", "l"], (4, 0), "", "the result must be ptr"),
+    ("gep", t.I64, ["g", "l"], (4, 0), "", "private arrays lie apart so far"),
+    ("gep", t.I32, ["g", "l"], (4, 0), "", "the result must be like the base"),
     ("alloca", t.PTR, ["i"], (t.I32, 4), "", "takes 0 operands"),
     ("alloca", t.PTR, [], (t.I32, 3), "", "align is a power of two"),
     ("load", t.I32, ["g"], None, "", "arg must be an Access"),
@@ -343,7 +353,7 @@ def test_vectors_must_be_gone_after_scalarize() -> None:
     vectors = program("%v = load <2 x i32>, ptr %a\nstore <2 x i32> %v, ptr %out\nret void")
     with pytest.raises(Problem, match=r"stage scalar: %v load .*: vectors are gone by now"):
         check(vectors, Stage.SCALAR)
-    scalarize.run(vectors)
+    scalarize.run(Analyses(vectors))
     check(vectors, Stage.SCALAR)
 
 

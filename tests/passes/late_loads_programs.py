@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from anymetal.analysis.cache import Analyses
 from anymetal.ir.model import Program
 from anymetal.ir.spec import Stage, check
 from anymetal.passes import late_loads
@@ -50,7 +51,7 @@ def loop(**parts: str) -> str:
 
 def moved(body: str) -> Program:
     read = program(body)
-    late_loads.run(read)
+    late_loads.run(Analyses(read))
     check(read, Stage.GUARDED)
     return read
 

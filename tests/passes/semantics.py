@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from anymetal.analysis.cache import Analyses
 from anymetal.ir.model import Program
 from anymetal.ir.reader import read_program
 from anymetal.ir.spec import Stage, check
@@ -26,7 +27,7 @@ def memory(floats: bool) -> list[Bytes]:
 
 def assert_same(
     body: str,
-    passes: Sequence[tuple[Callable[[Program], None], Stage]],
+    passes: Sequence[tuple[Callable[[Analyses], bool], Stage]],
     floats: bool = False,
     top: str = "",
 ) -> Program:
@@ -36,7 +37,7 @@ def assert_same(
     run_text(text, expected)
     program = read_program(text)
     for run, stage in passes:
-        run(program)
+        run(Analyses(program))
         check(program, stage)
     run_program(program, actual)
     for theirs, ours in zip(expected, actual, strict=True):

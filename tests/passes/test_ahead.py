@@ -5,13 +5,13 @@ from __future__ import annotations
 import mlx.core as mx
 import pytest
 
+from anymetal.analysis.cache import LaunchFacts
 from anymetal.ir.calls import AHEAD_READ, AHEAD_WRITE
 from anymetal.ir.model import Program
 from anymetal.ir.spec import Stage, check
 from anymetal.passes import ahead
-from anymetal.simd.regions import RegionTree
-from anymetal.simd.shape import Launch, Shapes
 from anymetal.targets.cpu.compiler import thread_program
+from tests.compiling import known_of
 from tests.frontend.kernels import kernel_source
 from tests.ir.programs import ops
 
@@ -25,11 +25,11 @@ def slice_of(body: str) -> Program | None:
     )
     program = thread_program(source)
     before = ops(program)
-    launch = Launch(linear=True, aligned=True, flat=False, whole=True)
-    result = ahead.slice_of(program, Shapes(program, RegionTree(program.blocks), launch, {}, 32))
+    launch = LaunchFacts(linear=True, aligned=True, flat=False, whole=True)
+    result = ahead.slice_of(known_of(program, launch))
     assert ops(program) == before
     if result:
-        check(result, Stage.GUARDED)
+        check(result, Stage.GANG)
         written = {i.op for i in result.instructions()} & {"store", "atomicrmw"}
         assert not written
     return result

@@ -9,11 +9,14 @@ import json
 import numpy as np
 import pytest
 
+from anymetal.analysis.cache import Analyses
 from anymetal.ir.calls import STRAY
 from anymetal.ir.model import Program
 from anymetal.ir.spec import Stage, check
 from anymetal.passes import checked
-from anymetal.targets.cpu.compiler import PASSES
+from anymetal.pipeline import thread
+from anymetal.pipeline.driver import Compilation, run
+from anymetal.pipeline.stages import Stages
 from anymetal.targets.cpu.faults import Strays
 from tests.ir.programs import ops, program, run_program
 
@@ -84,10 +87,9 @@ BODIES = {
 def guarded(body: str, top: str = "") -> tuple[Program, dict[str, list[list[object]]]]:
     """The program with its checks, and what it tells of arrays and accesses."""
     read = program(body, top=top)
-    for run, _ in PASSES:
-        run(read)
+    run(thread.PASSES, Compilation(Analyses(read), Stages(), ()))
     notes = json.loads(checked.run(read))
-    check(read, Stage.GUARDED)
+    check(read, Stage.CHECKED)
     return read, notes
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from anymetal.analysis.cache import Analyses
 from anymetal.passes import dce
 from tests.ir.programs import named, ops, program
 
@@ -30,7 +31,7 @@ from tests.ir.programs import named, ops, program
 )
 def test_what_stays(lines: str, kept: str) -> None:
     read = program(f"{lines}\nret void")
-    dce.run(read)
+    dce.run(Analyses(read))
     assert ops(read) == [*kept.split(), "ret"]
 
 
@@ -50,6 +51,6 @@ def test_values_that_only_use_each_other_go() -> None:
           ret void
         """
     )
-    dce.run(read)
+    dce.run(Analyses(read))
     assert ops(read) == ["br", "phi", "add", "icmp", "br", "ret"]
     assert named(read, "i").operands[1] is named(read, "inext")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from anymetal.analysis.cache import LaunchFacts
 from anymetal.ir.model import Value
 from anymetal.passes.distances import Distance, Distances
-from anymetal.simd.regions import RegionTree
-from anymetal.simd.shape import Launch, Shapes
 from anymetal.targets.cpu.compiler import thread_program
+from tests.compiling import known_of
 from tests.frontend.kernels import kernel_source
 
 _STEPS = {"__am_gang": 1, "__am_thread_x": 32}
@@ -21,10 +21,9 @@ uint lane = thread_index_in_simdgroup, n = s, p = threads_per_grid.x;
 def distances(first: str, second: str) -> tuple[Distances, list[Value]]:
     """Of a program that stores at two places of `out`, and the addresses."""
     program = thread_program(kernel_source(f"{_PLACE} out[{first}] = 1; out[{second}] = 2;"))
-    launch = Launch(linear=True, aligned=True, flat=True, whole=True)
-    shapes = Shapes(program, RegionTree(program.blocks), launch, {}, 32)
+    launch = LaunchFacts(linear=True, aligned=True, flat=True, whole=True)
     stores = [i for i in program.instructions() if i.op == "store"]
-    return Distances(program, shapes, _STEPS), [store.operands[1] for store in stores]
+    return Distances(known_of(program, launch), _STEPS), [store.operands[1] for store in stores]
 
 
 def factors(distance: Distance | None) -> dict[int, int] | None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from anymetal.analysis.cache import LaunchFacts
 from anymetal.ir.calls import ALL
 from anymetal.ir.model import Program
 from anymetal.ir.spec import Stage, check
 from anymetal.passes import interior
-from anymetal.simd.shape import Launch
 from anymetal.targets.cpu.compiler import thread_program
+from tests.compiling import known_of
 from tests.frontend.kernels import kernel_source
 from tests.ir.programs import ops
 
@@ -18,8 +19,8 @@ _I = "int i = thread_position_in_grid.x, n = a_shape[0];\n"
 
 def versions(body: str) -> Program:
     kernel = thread_program(kernel_source(_I + body))
-    interior.run(kernel, Launch(linear=True, aligned=True, flat=True, whole=True))
-    check(kernel, Stage.GUARDED)
+    interior.run(known_of(kernel, LaunchFacts(linear=True, aligned=True, flat=True, whole=True)))
+    check(kernel, Stage.GANG)
     return kernel
 
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import pytest
 
+from anymetal.analysis.cache import Analyses, LaunchFacts
 from anymetal.ir.cfg import find_loops
 from anymetal.ir.model import Program
 from anymetal.ir.spec import Stage, check
 from anymetal.passes import interior, jam, rows
 from anymetal.passes.differ import Differ
-from anymetal.simd.shape import Launch
 from anymetal.targets.cpu import teams
 from anymetal.targets.cpu.compiler import thread_program
+from tests.compiling import known_of
 from tests.frontend.kernels import kernel_source
 from tests.ir.programs import ops, program
 
+LAUNCH = LaunchFacts(linear=True, aligned=True, flat=False, whole=True)
 _STEPS = {"__am_gang": 1, "__am_thread_x": 32}
 _WIDE = frozenset(("avx512f", "avx2"))
 _SUM = """
@@ -30,7 +32,7 @@ def jammed(body: str, count: int) -> tuple[Program, Differ]:
     differ = Differ(kernel, frozenset(_STEPS), lambda instr: False)
     assert differ.possible
     jam.run(kernel, differ, _STEPS, count)
-    check(kernel, Stage.SCALAR)
+    check(kernel, Stage.GANG)
     return kernel, differ
 
 
@@ -133,13 +135,13 @@ def test_no_barrier_where_simdgroups_are_apart() -> None:
 )  # fmt: skip
 def test_how_many_run_as_one(body: str, size: int) -> None:
     kernel = thread_program(kernel_source(_ID + body))
-    assert teams.form(kernel, 8, True, _WIDE) == size
-    check(kernel, Stage.GUARDED)
+    assert teams.form(known_of(kernel, LAUNCH), 8, True, _WIDE) == size
+    check(kernel, Stage.GANG)
 
 
 def test_fewer_where_registers_are_few() -> None:
     kernel = thread_program(kernel_source(_ID + _SUM))
-    assert 1 < teams.form(kernel, 8, True, frozenset(("avx2",))) < 8
+    assert 1 < teams.form(known_of(kernel, LAUNCH), 8, True, frozenset(("avx2",))) < 8
 
 
 def test_registers_of_a_turn_are_used_again() -> None:
@@ -155,7 +157,7 @@ def test_registers_of_a_turn_are_used_again() -> None:
     out[l] = sum;
     """
     kernel = thread_program(kernel_source(_ID + body))
-    assert teams.form(kernel, 8, True, _WIDE) == 8
+    assert teams.form(known_of(kernel, LAUNCH), 8, True, _WIDE) == 8
 
 
 @pytest.mark.parametrize(("terms", "size"), [(2, 2), (12, 8)])
@@ -171,7 +173,7 @@ def test_what_is_kept_for_long_turns_may_wait_in_memory(terms: int, size: int) -
     out[g * 32 + l % 32] = {" + ".join(f"s{i}" for i in sums)};
     """
     kernel = thread_program(kernel_source(_ID + body))
-    assert teams.form(kernel, 8, True, _WIDE) == size
+    assert teams.form(known_of(kernel, LAUNCH), 8, True, _WIDE) == size
 
 
 def _product_of_sums(row: int, terms: int) -> str:
@@ -189,6 +191,6 @@ def test_a_bound_is_nothing_to_share() -> None:
     for (uint i = lane; i < n; i += 32) out[row * n + i] = a[from + i];
     """)
     )
-    rows.run(kernel, 32)
-    interior.run(kernel, Launch(linear=True, aligned=True, flat=False, whole=True))
-    assert teams.form(kernel, 8, False, _WIDE) == 1
+    rows.run(Analyses(kernel), 32)
+    interior.run(known_of(kernel, LAUNCH))
+    assert teams.form(known_of(kernel, LAUNCH), 8, False, _WIDE) == 1

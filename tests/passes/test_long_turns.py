@@ -7,16 +7,16 @@ from itertools import pairwise
 import mlx.core as mx
 import pytest
 
+from anymetal.analysis.cache import LaunchFacts
 from anymetal.ir.calls import LINE_READ
 from anymetal.ir.model import Program
 from anymetal.ir.spec import Stage, check
 from anymetal.passes import long_turns
-from anymetal.simd.analysis import Analysis
-from anymetal.simd.shape import Launch
 from anymetal.targets.cpu.compiler import thread_program
+from tests.compiling import known_of, planned
 from tests.frontend.kernels import kernel_source
 
-LAUNCH = Launch(linear=True, aligned=True, flat=False, whole=True)
+LAUNCH = LaunchFacts(linear=True, aligned=True, flat=False, whole=True)
 WAYS = [{"__am_gang": 1, "__am_thread_x": 32}, {"__am_thread_y": 1}]
 _BODY = """
 uint x = thread_position_in_grid.x, y = thread_position_in_grid.y;
@@ -36,8 +36,8 @@ out[y * 32 + lane] = sum;
 def asking(index: str, turns: int = 12) -> Program:
     inputs = {"a": mx.zeros(4096), "n": mx.array(3)}
     program = thread_program(kernel_source(_BODY.format(index, turns), inputs=inputs))
-    long_turns.run(program, LAUNCH, WAYS)
-    check(program, Stage.GUARDED)
+    long_turns.run(known_of(program, LAUNCH), WAYS)
+    check(program, Stage.GANG)
     return program
 
 
@@ -63,7 +63,7 @@ def test_how_much_is_asked_for(index: str, turns: int, count: int) -> None:
 
 def test_requests_are_spread_over_what_is_computed() -> None:
     program = asking("(y * 32 + lane) * 16 + k")
-    Analysis(program, LAUNCH, 32)
+    planned(program, LAUNCH)
     (block,) = (b for b in program.blocks if any(i.arg == LINE_READ for i in b.instrs))
     places = [at for at, i in enumerate(block.instrs) if i.op == "call" and i.arg == LINE_READ]
     gaps = {b - a for a, b in pairwise(places)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from anymetal.analysis.cache import Analyses
 from anymetal.ir import types as t
 from anymetal.ir.spec import Stage
 from anymetal.passes import memory
@@ -63,7 +64,7 @@ def test_odd_sizes_are_put_together(bits: int) -> None:
 def test_pieces_are_words() -> None:
     """Four bytes each, as most elements are: then private arrays can be interleaved."""
     copy = program(f"{_COPY.format(kind='cpy', to='%out', source='%a', bytes=11)}\nret void")
-    memory.run(copy)
+    memory.run(Analyses(copy))
     stored = [i.operands[0].type for i in copy.instructions() if i.op == "store"]
     assert stored == [t.I32, t.I32, t.I16, t.I8]
     assert ops(copy).index("store") > max(n for n, op in enumerate(ops(copy)) if op == "load")
@@ -80,5 +81,5 @@ def test_pieces_are_words() -> None:
 def test_large_and_variable_ones_stay_calls(lines: str) -> None:
     read = program(f"{lines}\nret void")
     before = ops(read)
-    memory.run(read)
+    memory.run(Analyses(read))
     assert ops(read) == before

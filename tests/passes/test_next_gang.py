@@ -7,13 +7,15 @@ import numpy as np
 import pytest
 
 import anymetal
+from anymetal.analysis.cache import Analyses, LaunchFacts
 from anymetal.ir.calls import NEXT_READ
 from anymetal.ir.spec import Stage, check
 from anymetal.passes import next_gang, rows
-from anymetal.simd.shape import Launch
+from anymetal.simd.lane_split import split_lanes
 from anymetal.targets.cpu.compiler import thread_program
 from anymetal.targets.cpu.teams import steps
 from anymetal.targets.cpu.variant import gang_width
+from tests.compiling import known_of
 from tests.frontend.kernels import kernel_source
 
 _HEAD = """
@@ -31,10 +33,13 @@ def requests(body: str) -> int:
         inputs={"a": mx.zeros(4096), "b": mx.zeros(4096), "n": mx.array(128)},
     )
     program = thread_program(source)
-    rows.run(program, 32)
-    launch = Launch(linear=True, aligned=True, flat=False, whole=True)
-    next_gang.run(program, launch, steps(in_row=False))
-    check(program, Stage.GUARDED)
+    rows.run(Analyses(program), 32)
+    launch = LaunchFacts(linear=True, aligned=True, flat=False, whole=True)
+    known = known_of(program, launch)
+    if split_lanes(known):
+        known.forget()
+    next_gang.run(known, steps(in_row=False))
+    check(program, Stage.GANG)
     return sum(i.op == "call" and i.arg == NEXT_READ for i in program.instructions())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from anymetal.analysis.cache import Analyses
 from anymetal.passes import products
 from tests.ir.programs import ops, program
 
@@ -22,7 +23,7 @@ _SUM = "%s = call float @llvm.{}.f32(float %x, float %y, float %x)\nstore float 
 )
 def test_same_factors(product: str, fused: str, kept: str) -> None:
     read = program(f"{_LOAD}{product}\n{_SUM.format(fused)}ret void")
-    products.run(read)
+    products.run(Analyses(read))
     assert ops(read) == kept.split()
 
 
@@ -43,5 +44,5 @@ def test_a_product_must_be_there_on_every_way(where: str, taken_apart: bool) -> 
         ret void
         """
     )
-    products.run(read)
+    products.run(Analyses(read))
     assert ("fadd" in ops(read)) == taken_apart

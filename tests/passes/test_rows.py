@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from anymetal.analysis.cache import Analyses
 from anymetal.ir.model import Instr
 from anymetal.ir.spec import Stage, check
 from anymetal.passes import rows
@@ -25,7 +26,7 @@ br label %first
 def test_blocks_in_any_order(axis: str, length: int) -> None:
     """A use may stand in front of its definition in the text."""
     kernel = program(_OUT_OF_ORDER.format(axis=axis))
-    rows.run(kernel, length)
+    rows.run(Analyses(kernel), length)
     check(kernel, Stage.SCALAR)
     calls = [i.arg for i in kernel.instructions() if i.op == "call"]
     assert calls == {"x": ["__am_lane"], "y": ["__am_lane", "__am_gang"], "z": []}[axis]
@@ -47,7 +48,7 @@ def test_phis_get_the_position() -> None:
         ret void
         """
     )
-    rows.run(kernel, 8)
+    rows.run(Analyses(kernel), 8)
     check(kernel, Stage.SCALAR)
     phi = next(i for i in kernel.instructions() if i.op == "phi")
     assert [v.op for v in phi.operands if isinstance(v, Instr)] == ["and", "add"]

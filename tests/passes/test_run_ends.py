@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 import anymetal
+from anymetal.analysis.cache import LaunchFacts
 from anymetal.ir.calls import AHEAD_WRITE
 from anymetal.ir.spec import Stage, check
 from anymetal.passes import run_ends
-from anymetal.simd.shape import Launch
 from anymetal.targets.cpu.compiler import thread_program
 from anymetal.targets.cpu.variant import gang_width
+from tests.compiling import known_of
 from tests.frontend.kernels import kernel_source
 
 _STEPS = "#pragma clang loop unroll(disable)\nfor (uint i = lane; i < count; i += 32) "
@@ -27,8 +28,8 @@ def requests(body: str) -> int:
     inputs = {"a": mx.zeros(64), "places": mx.zeros(64, mx.uint32), "n": mx.array(3)}
     source = kernel_source(_BODY + body, inputs={**inputs, "counts": mx.zeros(64, mx.uint32)})
     program = thread_program(source)
-    run_ends.run(program, Launch(linear=True, aligned=True, flat=False, whole=True))
-    check(program, Stage.GUARDED)
+    run_ends.run(known_of(program, LaunchFacts(linear=True, aligned=True, flat=False, whole=True)))
+    check(program, Stage.GANG)
     return sum(i.op == "call" and i.arg == AHEAD_WRITE for i in program.instructions())
 
 

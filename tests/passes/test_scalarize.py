@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from anymetal.analysis.cache import Analyses
 from anymetal.ir.model import Access
 from anymetal.ir.problem import Problem
 from anymetal.ir.spec import Stage
@@ -230,7 +231,7 @@ def test_elements_are_accessed_as_the_vector_was() -> None:
         ret void
         """
     )
-    scalarize.run(read)
+    scalarize.run(Analyses(read))
     accesses = [i.arg for i in read.instructions() if i.op in ("load", "store")]
     assert accesses == [Access(1)] * 4 + [Access(2, volatile=True)] * 4
 
@@ -238,7 +239,7 @@ def test_elements_are_accessed_as_the_vector_was() -> None:
 def test_scalars_stay_as_they_are() -> None:
     read = program("%x = load i32, ptr %a\n%y = add i32 %x, 1\nstore i32 %y, ptr %out\nret void")
     before = list(read.instructions())
-    scalarize.run(read)
+    scalarize.run(Analyses(read))
     assert list(read.instructions()) == before
 
 
@@ -251,7 +252,7 @@ def test_shuffles_cost_nothing() -> None:
         ret void
         """
     )
-    scalarize.run(read)
+    scalarize.run(Analyses(read))
     assert ops(read) == ["gep"] * 3 + ["load"] * 4 + ["gep"] * 3 + ["store"] * 4 + ["ret"]
 
 
@@ -260,4 +261,4 @@ def test_unknown_functions_of_vectors_are_an_error() -> None:
     negate = read.blocks[0].instrs[1]
     negate.op, negate.arg = "call", "sinhf"
     with pytest.raises(Problem, match="vector operands in a call of sinhf"):
-        scalarize.run(read)
+        scalarize.run(Analyses(read))

@@ -5,15 +5,17 @@ from __future__ import annotations
 import mlx.core as mx
 import pytest
 
+from anymetal.analysis.cache import LaunchFacts
 from anymetal.ir.calls import AHEAD_READ
 from anymetal.ir.model import Instr
 from anymetal.ir.spec import Stage, check
 from anymetal.passes import short_runs
-from anymetal.simd.shape import Launch
 from anymetal.targets.cpu import teams
 from anymetal.targets.cpu.compiler import thread_program
+from tests.compiling import known_of
 from tests.frontend.kernels import kernel_source
 
+LAUNCH = LaunchFacts(linear=True, aligned=True, flat=False, whole=True)
 _PLACE = """
 uint i = thread_position_in_grid.x, group = threadgroup_position_in_grid.x;
 uint g = simdgroup_index_in_threadgroup, lane = thread_index_in_simdgroup;
@@ -27,9 +29,9 @@ def asked(body: str, team: int = 8) -> list[Instr]:
     """The pointers that are asked for."""
     inputs = {"a": mx.zeros(4096), "n": mx.array(3)}
     program = thread_program(kernel_source(_PLACE + body + "\nout[i] = v;", inputs=inputs))
-    assert team == 1 or teams.join(program, team, in_row=True)
-    short_runs.run(program, Launch(linear=True, aligned=True, flat=False, whole=True))
-    check(program, Stage.GUARDED)
+    assert team == 1 or teams.join(known_of(program, LAUNCH), team, in_row=True)
+    short_runs.run(known_of(program, LAUNCH))
+    check(program, Stage.GANG)
     asks = [i for i in program.instructions() if i.op == "call" and i.arg == AHEAD_READ]
     return [pointer for i in asks if isinstance(pointer := i.operands[0], Instr)]
 

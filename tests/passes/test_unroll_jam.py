@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import anymetal
+from anymetal.analysis.cache import Analyses
 from anymetal.ir.spec import Stage, check
 from anymetal.passes import unroll_jam
 from anymetal.targets.cpu.compiler import thread_program
@@ -76,7 +77,7 @@ def _products(body: str) -> tuple[int, int]:
         return sum(i.op == "call" and i.arg.startswith("llvm.fmul") for i in program.instructions())
 
     before = count()
-    unroll_jam.run(program)
+    unroll_jam.run(Analyses(program))
     check(program, Stage.GUARDED)
     return before, count()
 

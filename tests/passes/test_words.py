@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from anymetal.analysis.cache import Analyses
 from anymetal.ir import types as t
 from anymetal.ir.spec import Stage, check
 from anymetal.passes import words
@@ -83,7 +84,7 @@ def test_flags_of_floats_go() -> None:
     load = named(read, "x")
     load.op, load.flags = "guarded_load", "inverted"
     load.operands.append(named(read, "c"))
-    words.run(read)
+    words.run(Analyses(read))
     check(read, Stage.GUARDED)
     assert (load.type, load.flags) == (t.I16, "inverted")
     assert (named(read, "s").type, named(read, "s").flags) == (t.I16, "")
@@ -92,5 +93,5 @@ def test_flags_of_floats_go() -> None:
 def test_other_types_stay_as_they_are() -> None:
     read = program("%x = load float, ptr %a\nstore float %x, ptr %out\nret void")
     before = list(read.instructions())
-    words.run(read)
+    words.run(Analyses(read))
     assert list(read.instructions()) == before

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from anymetal.analysis.cache import Analyses, LaunchFacts
 from anymetal.ir.spec import Stage, check
-from anymetal.simd.analysis import Analysis
+from anymetal.simd import questions
 from anymetal.simd.linearize import RegionPlan, Target
-from anymetal.simd.regions import Node
-from anymetal.simd.shape import Launch
+from anymetal.simd.regions import Node, regions
+from tests.compiling import planned
 from tests.ir.programs import program
 
 #: %u is a uniform condition, %v one that varies, both at hand in the entry; %x and %y are numbers
@@ -24,19 +25,19 @@ _ENTRY = """
 """
 
 
-def analyse(entry: str, blocks: str) -> Analysis:
+def analyse(entry: str, blocks: str) -> Analyses:
     """Of a program in LLVM's text: the end of its entry, and the other blocks."""
     return analysed(_ENTRY.format(entry) + blocks, whole=False)
 
 
-def analysed(text: str, whole: bool) -> Analysis:
+def analysed(text: str, whole: bool) -> Analyses:
     """Of a whole program; `whole`: no threadgroup is smaller than the others."""
     read = program(text)
     check(read, Stage.SCALAR)
-    return Analysis(read, Launch(linear=True, aligned=True, flat=True, whole=whole), 32)
+    return planned(read, LaunchFacts(linear=True, aligned=True, flat=True, whole=whole))
 
 
-def show(analysis: Analysis) -> list[str]:
+def show(known: Analyses) -> list[str]:
     """A line for each node: where control goes, and where the mask comes from.
 
     left -> join            all lanes go on to `join` (with a condition: to one of two)
@@ -46,8 +47,8 @@ def show(analysis: Analysis) -> list[str]:
                             `assigned` by whoever jumps here
     """
     lines = []
-    for region in analysis.tree.regions:
-        plan = analysis.plans[region]
+    for region in known(regions).regions:
+        plan = known(questions.plans)[region]
         if region.loop is not None:
             kind = "divergent loop" if plan.divergent else "loop"
             lines.append(f"{kind} {region.entry.name}:")

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import mlx.core as mx
 
+from anymetal.analysis.cache import Analyses, LaunchFacts
 from anymetal.ir.model import Argument, Instr, Value
-from anymetal.simd.analysis import Analysis
-from anymetal.simd.shape import Launch
+from anymetal.simd.shape import shapes
 from anymetal.targets.cpu.compiler import thread_program
+from tests.compiling import planned
 from tests.frontend.kernels import kernel_source
 
 #: Threadgroups along x only; with rows of a multiple of 32; anything.
-FLAT = Launch(linear=True, aligned=False, flat=True)
-ROWS = Launch(linear=True, aligned=True, flat=False)
-ALIGNED = Launch(linear=True, aligned=True, flat=True)
-ANY = Launch(linear=False, aligned=False, flat=False)
+FLAT = LaunchFacts(linear=True, aligned=False, flat=True)
+ROWS = LaunchFacts(linear=True, aligned=True, flat=False)
+ALIGNED = LaunchFacts(linear=True, aligned=True, flat=True)
+ANY = LaunchFacts(linear=False, aligned=False, flat=False)
 
 INPUTS = {"a": mx.zeros(1024), "b": mx.zeros(1024, mx.int32), "n": mx.array(5)}
 OUTPUTS = {"out": mx.float32, "to": mx.int32}
 
 
-def analyse(body: str, launch: Launch = FLAT, header: str = "", width: int = 32) -> Analysis:
+def analyse(body: str, launch: LaunchFacts = FLAT, header: str = "", width: int = 32) -> Analyses:
     """Of a kernel with the inputs a (floats), b (ints), n (an int) and the outputs out and to."""
     source = kernel_source(body, header, inputs=INPUTS, outputs=OUTPUTS)
-    return Analysis(thread_program(source), launch, width)
+    return planned(thread_program(source), launch, width)
 
 
 def root(pointer: Value) -> Value:
@@ -32,14 +33,14 @@ def root(pointer: Value) -> Value:
     return pointer
 
 
-def accesses(analysis: Analysis) -> dict[str, str]:
+def accesses(known: Analyses) -> dict[str, str]:
     """Shapes of the addresses in each buffer, in the order of the text."""
     found: dict[str, list[str]] = {}
-    for instr in analysis.program.instructions():
+    for instr in known.program.instructions():
         if instr.op in ("load", "guarded_load", "store"):
             pointer = instr.operands[instr.op == "store"]
             buffer = root(pointer)
             if isinstance(buffer, Argument):
-                shape = str(analysis.shapes[pointer])
+                shape = str(known(shapes)[pointer])
                 found.setdefault(buffer.name.strip("%"), []).append(shape)
-    return {name: " ".join(shapes) for name, shapes in found.items()}
+    return {name: " ".join(texts) for name, texts in found.items()}

@@ -6,6 +6,9 @@ import mlx.core as mx
 import pytest
 
 from anymetal.targets.cpu import compiler
+from anymetal.targets.cpu.assemble import assembly
+from anymetal.targets.cpu.machine import machine_for
+from tests.compiling import vector_ir
 from tests.simd.full_width import Kernel
 
 _PLACES = {"x": mx.zeros(4096), "places": mx.zeros(4096, mx.int32)}
@@ -30,8 +33,8 @@ CASES = {
 def test_indices_of_32_bits(name: str) -> None:
     inputs, body, instruction = CASES[name]
     kernel = Kernel(inputs, _ID + body, (4096, 1, 1), (256, 1, 1))
-    variant, machine = kernel.variant("x86-64-v4"), compiler.machine_for("x86-64-v4")
+    variant, machine = kernel.variant("x86-64-v4"), machine_for("x86-64-v4")
     program = compiler.thread_program(kernel.source())
-    code = compiler.assembly(compiler.vector_ir(program, variant, machine), machine)
+    code = assembly(vector_ir(program, variant, machine), machine)
     assert instruction in code
     assert instruction.replace("dp", "qp") not in code

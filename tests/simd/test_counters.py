@@ -31,7 +31,7 @@ out[lane] = v;
     ],
 )
 def test_which_counters_are_wide(body: str, steps: list[int | None]) -> None:
-    counters = analyse(_BODY.format("#pragma unroll 1\n" + body)).counters
+    counters = analyse(_BODY.format("#pragma unroll 1\n" + body)).program.twins
     found = []
     for counter, wide in counters.items():
         assert (counter.type, wide.type, wide.op) == (t.I32, t.I64, "phi")

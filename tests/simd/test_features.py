@@ -10,7 +10,10 @@ import pytest
 from anymetal import targets
 from anymetal.ir.calls import LIBM
 from anymetal.targets.cpu import CpuTarget
-from anymetal.targets.cpu.compiler import Machine, assemble, machine_for, thread_program, vector_ir
+from anymetal.targets.cpu.assemble import assemble
+from anymetal.targets.cpu.compiler import thread_program
+from anymetal.targets.cpu.machine import Machine, machine_for
+from tests.compiling import vector_ir
 from tests.ir.corpus import CorpusCase, corpus
 from tests.targets.cpu.elf import symbols
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from anymetal.simd import questions
 from tests.simd.shapes import analyse
 
 _START = """
@@ -17,7 +18,7 @@ _BARRIER = "threadgroup_barrier(mem_flags::mem_threadgroup);"
 
 def few(body: str) -> list[list[int]]:
     """The lanes of each such load."""
-    return list(analyse(_START + body + "out[lane] = mine;").few.values())
+    return list(analyse(_START + body + "out[lane] = mine;")(questions.few).values())
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,9 @@ from anymetal.ir.cfg import find_loops
 from anymetal.ir.model import Block, Instr
 from anymetal.ir.types import VOID
 from anymetal.targets.cpu import compiler
+from anymetal.targets.cpu.assemble import assembly
+from anymetal.targets.cpu.machine import machine_for
+from tests import compiling
 from tests.simd.full_width import KERNELS, Kernel
 
 #: What the version for full gangs does to memory, and the functions it calls. A masked access is
@@ -51,7 +54,7 @@ def vector_ir(name: str) -> str:
 def vector_ir_of(kernel: Kernel) -> str:
     variant = kernel.variant("x86-64-v4")
     program = compiler.thread_program(kernel.source())
-    return compiler.vector_ir(program, variant, compiler.machine_for(variant.cpu))
+    return compiling.vector_ir(program, variant, machine_for(variant.cpu))
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -84,7 +87,7 @@ def test_no_lane_is_handled_alone(name: str) -> None:
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_inner_loops_use_the_widest_registers(name: str) -> None:
-    code = compiler.assembly(vector_ir(name), compiler.machine_for("x86-64-v4"))
+    code = assembly(vector_ir(name), machine_for("x86-64-v4"))
     found = re.findall(r"^(\w[\w.]*):\n(.*?)^\.Lfunc_end", code, re.M | re.S)
     functions = {function: lines.split("\n") for function, lines in found}
     if "gang.full.resume" in functions:  # am_entry only wakes gangs
@@ -100,7 +103,7 @@ def test_inner_loops_use_the_widest_registers(name: str) -> None:
 @pytest.mark.parametrize("name", ["exp", "gelu"])
 def test_mathematical_functions_stay_in_registers(name: str) -> None:
     """Neither calls nor values on the stack in the inner loop."""
-    code = compiler.assembly(vector_ir(name), compiler.machine_for("x86-64-v4"))
+    code = assembly(vector_ir(name), machine_for("x86-64-v4"))
     entry = re.search(r"^am_entry:\n(.*?)^\.Lfunc_end", code, re.M | re.S)
     assert entry
     for loop in deepest_loops(entry[1].split("\n")):

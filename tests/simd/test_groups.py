@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from anymetal.simd.linear import ONE, LinearForms
+from anymetal.simd import questions
+from anymetal.simd.linear import ONE, forms
+from anymetal.simd.private import interleaved
 from tests.simd.shapes import ALIGNED, analyse, root
 
 _ID = "uint i = thread_position_in_grid.x;\n"
@@ -13,10 +15,10 @@ _STRUCTS = "struct P { float x, y; int n; }; struct Q { float x; half h, g; };"
 
 def groups(body: str) -> list[str]:
     """Operation, buffer and offsets of each group, in the order of the text."""
-    analysis = analyse(_ID + body, ALIGNED, _STRUCTS)
-    linear = LinearForms(analysis.shapes, analysis.numbers, deep=True)
+    known = analyse(_ID + body, ALIGNED, _STRUCTS)
+    linear = known(forms)
     found = []
-    for group in dict.fromkeys(analysis.groups.values()):
+    for group in dict.fromkeys(known(questions.groups).values()):
         pointers = [m.operands[m.op == "store"] for m in group.members]
         offsets = [(linear(p) or {}).get(ONE, (0,))[0] for p in pointers]
         at = [offset - offsets[0] for offset in offsets]
@@ -80,7 +82,7 @@ def test_groups(body: str, expected: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "interleaved"),
+    ("body", "together"),
     [
         ("float t[9]; t[b[i]] = a[i]; out[i] = t[n];", True),
         ("float t[3][5]; t[b[i]][n] = a[i]; out[i] = t[n][b[i]];", True),
@@ -94,9 +96,9 @@ def test_groups(body: str, expected: list[str]) -> None:
          "out[i] = t[n] + u[n];", False),
     ],
 )  # fmt: skip
-def test_private_arrays(body: str, interleaved: bool) -> None:
-    analysis = analyse(_ID + body, ALIGNED, _STRUCTS)
-    arrays = [i for i in analysis.program.instructions() if i.op == "alloca"]
+def test_private_arrays(body: str, together: bool) -> None:
+    known = analyse(_ID + body, ALIGNED, _STRUCTS)
+    arrays = [i for i in known.program.instructions() if i.op == "alloca"]
     assert arrays
-    assert all(array in analysis.private for array in arrays) == interleaved
-    assert any(array in analysis.private for array in arrays) == interleaved
+    assert all(array in known(interleaved) for array in arrays) == together
+    assert any(array in known(interleaved) for array in arrays) == together

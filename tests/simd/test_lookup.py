@@ -7,8 +7,10 @@ import pytest
 
 from anymetal.runtime.zig import host_triple
 from anymetal.simd.lookup import _CALLEE
-from anymetal.targets.cpu.compiler import machine_for, thread_program, vector_ir
+from anymetal.targets.cpu.compiler import thread_program
+from anymetal.targets.cpu.machine import machine_for
 from anymetal.targets.cpu.variant import Variant
+from tests.compiling import vector_ir
 from tests.frontend.kernels import kernel_source
 
 _BODY = "uint i = thread_position_in_grid.x; out[i] = simd_shuffle(x[i], ushort(k[i]));"

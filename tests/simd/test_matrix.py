@@ -13,12 +13,15 @@ import numpy as np
 import pytest
 
 import anymetal
+from anymetal.analysis.cache import LaunchFacts
 from anymetal.runtime.zig import host_triple
-from anymetal.simd.analysis import Analysis
-from anymetal.simd.shape import Launch
-from anymetal.targets.cpu.compiler import machine_for, optimised, thread_program, vector_ir
+from anymetal.simd import questions
+from anymetal.targets.cpu.assemble import optimised
+from anymetal.targets.cpu.compiler import thread_program
+from anymetal.targets.cpu.machine import machine_for
 from anymetal.targets.cpu.variant import Variant, gang_width
 from anymetal.testing.metal_case import parse, run
+from tests.compiling import planned, vector_ir
 from tests.frontend.kernels import kernel_source
 
 _CASES = sorted((Path(__file__).parent.parent / "kernels" / "matrix").glob("*.metal"))
@@ -152,7 +155,8 @@ def test_steps_that_add_to_the_same_sums_are_one_product() -> None:
         outputs={"y": mx.float32},
     )
     program = thread_program(source)
-    products = set(Analysis(program, Launch(True, True, True), 32).products.values())
+    known = planned(program, LaunchFacts(True, True, True))
+    products = set(known(questions.matrix_products).values())
     assert [len(product.steps) for product in products] == [4]
     text = vector_ir(program, _ONE_SIMDGROUP, machine_for("x86-64-v4"))
     assert text.count("call <16 x float> @llvm.fmuladd.v16f32") == 4 * 64

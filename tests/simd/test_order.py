@@ -6,6 +6,7 @@ from collections import Counter
 
 import pytest
 
+from anymetal.simd import questions
 from tests.simd.shapes import ALIGNED, analyse
 
 _ID = "uint i = thread_position_in_grid.x;\nfloat4 v = ((const device float4*)a)[i];\n"
@@ -15,9 +16,11 @@ _BOTH = "2 groups"
 
 def ordered(body: str) -> str:
     """How many groups are in the order of memory, and how many conversions there are each way."""
-    analysis = analyse(_ID + body, ALIGNED)
-    ops = Counter(i.op for i in analysis.program.instructions())
-    found = [f"{len(analysis.ordered)} groups"]
+    known = analyse(_ID + body, ALIGNED)
+    ops = Counter(i.op for i in known.program.instructions())
+    groups = known(questions.groups).values()
+    ordered = {group for group in groups if group.is_ordered}
+    found = [f"{len(ordered)} groups"]
     found += [f"{ops[op]} {op}" for op in ("in_memory_order", "in_lane_order") if ops[op]]
     return ", ".join(found)
 

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from anymetal import targets
-from anymetal.targets.cpu.compiler import machine_for, thread_program, vector_ir
+from anymetal.targets.cpu.compiler import thread_program
 from anymetal.targets.cpu.launch import CpuTarget
+from anymetal.targets.cpu.machine import machine_for
 from anymetal.targets.cpu.variant import Variant
 from anymetal.testing.metal_case import parse, run
+from tests.compiling import vector_ir
 from tests.frontend.kernels import kernel_source
 
 _MIXED = Path(__file__).parents[1] / "kernels" / "private" / "structs_of_mixed_fields.metal"

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from anymetal.simd.shape import Launch, Shape
+from anymetal.analysis.cache import LaunchFacts
+from anymetal.simd.private import interleaved
+from anymetal.simd.questions import final_shapes
+from anymetal.simd.shape import Shape
 from tests.simd.plans import analyse as analyse_blocks
 from tests.simd.shapes import ALIGNED, ANY, FLAT, ROWS, accesses, analyse
 
 _ID = "uint i = thread_position_in_grid.x, l = thread_index_in_simdgroup;\n"
 
 #: Body, launch, and the shapes of the addresses in the buffers. "?": only good as an address.
-TABLE: list[tuple[str, Launch, str]] = [
+TABLE: list[tuple[str, LaunchFacts, str]] = [
     # Threads in a row, in a multiple of the gang (then an index cannot wrap inside), or anywhere.
     ("out[i] = a[i];", FLAT, "a: strided(4?) out: strided(4?)"),
     ("out[i] = a[i];", ALIGNED, "a: strided(4) out: strided(4)"),
@@ -85,7 +88,7 @@ TABLE: list[tuple[str, Launch, str]] = [
 
 
 @pytest.mark.parametrize(("body", "launch", "expected"), TABLE)
-def test_addresses(body: str, launch: Launch, expected: str) -> None:
+def test_addresses(body: str, launch: LaunchFacts, expected: str) -> None:
     found = accesses(analyse(_ID + body, launch))
     assert " ".join(f"{name}: {shapes}" for name, shapes in found.items()) == expected
 
@@ -97,19 +100,19 @@ def test_one_lane_is_uniform() -> None:
 
 def test_private_arrays_of_one_element_size_are_interleaved() -> None:
     """Their pointers are offsets in the lane's own space, and stay uniform with the index."""
-    analysis = analyse(_ID + "float t[40]; t[n] = a[i]; t[b[i]] = 1; out[i] = t[b[n]];")
-    offsets = [analysis.shapes[i] for i in analysis.private if i.op == "gep"]  # type: ignore[attr-defined]
+    known = analyse(_ID + "float t[40]; t[n] = a[i]; t[b[i]] = 1; out[i] = t[b[n]];")
+    offsets = [known(final_shapes)[i] for i in known(interleaved) if i.op == "gep"]  # type: ignore[attr-defined]
     assert [shape.kind for shape in offsets] == ["uniform", "varying", "uniform"]
 
 
 def test_other_private_arrays_are_ordinary_copies() -> None:
-    analysis = analyse(
+    known = analyse(
         _ID + "float t[40]; t[b[i]] = a[i];\nout[i] = *(thread float*)((thread char*)t + n);"
     )
-    (alloca,) = (i for i in analysis.program.instructions() if i.op == "alloca")
+    (alloca,) = (i for i in known.program.instructions() if i.op == "alloca")
     type_, align = alloca.arg
-    assert not analysis.private
-    assert analysis.shapes[alloca] == Shape("strided", -(-type_.size // align) * align)
+    assert not known(interleaved)
+    assert known(final_shapes)[alloca] == Shape("strided", -(-type_.size // align) * align)
 
 
 # ---------------------------------------------------------------------------------- divergence
@@ -138,9 +141,9 @@ _JOIN = """
     ],
 )
 def test_where_ways_meet(entry: str, values: tuple[str, str], shape: str) -> None:
-    analysis = analyse_blocks(entry, _JOIN.format(*values))
-    phi = next(i for i in analysis.program.instructions() if i.op == "phi")
-    assert str(analysis.shapes[phi]) == shape
+    known = analyse_blocks(entry, _JOIN.format(*values))
+    phi = next(i for i in known.program.instructions() if i.op == "phi")
+    assert str(known(final_shapes)[phi]) == shape
 
 
 _LOOP = """
@@ -217,7 +220,7 @@ _NO_HIT = "br label %end"
 )
 def test_loops(parts: dict[str, str], divergent: str) -> None:
     given = {"hit": "[ %k, %loop ]", "end": ""} | parts
-    shapes = analyse_blocks("br label %loop", _LOOP.format(**given)).shapes
+    shapes = analyse_blocks("br label %loop", _LOOP.format(**given))(final_shapes)
     blocks = [block.name.strip("%") for block in shapes.order]
     found = {
         "branch": {b.name for b in shapes.divergent},

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from anymetal.analysis.cache import Analyses, LaunchFacts
 from anymetal.ir.calls import SHUFFLE
 from anymetal.ir.model import Const, Instr, Program
 from anymetal.ir.spec import Stage, check
-from anymetal.simd.analysis import Analysis
+from anymetal.simd import questions
 from anymetal.simd.lazy import _moves
-from anymetal.simd.shape import Launch
+from anymetal.simd.shape import shapes
+from tests.compiling import planned
 from tests.ir.programs import program
 from tests.simd import plans
 
@@ -20,10 +22,10 @@ _ENTRY = """
 """
 
 
-def analysed(body: str, whole: bool = True) -> Analysis:
-    analysis = plans.analysed(_ENTRY + body, whole)
-    check(analysis.program, Stage.SCALAR)
-    return analysis
+def analysed(body: str, whole: bool = True) -> Analyses:
+    known = plans.analysed(_ENTRY + body, whole)
+    check(known.program, Stage.ORDERED)
+    return known
 
 
 def shuffle(name: str, value: str, lane: int) -> str:
@@ -105,10 +107,10 @@ def eager(columns: int) -> str:
 def test_sums_wait_until_they_are_needed() -> None:
     read = program(_ENTRY + eager(40))
     before = list(read.blocks[0].instrs)
-    analysis = Analysis(read, Launch(linear=True, aligned=True, flat=True), 32)
-    after = analysis.program.blocks[0].instrs
+    known = planned(read, LaunchFacts(linear=True, aligned=True, flat=True))
+    after = known.program.blocks[0].instrs
     assert set(before) == set(after) and before != after
-    assert _moves(after, analysis.shapes) < _moves(before, analysis.shapes) * 3 / 4
+    assert _moves(after, known(shapes)) < _moves(before, known(shapes)) * 3 / 4
     seen: set[Instr] = set()
     for instr in after:
         assert all(v in seen for v in instr.operands if isinstance(v, Instr))
@@ -120,7 +122,7 @@ def test_sums_wait_until_they_are_needed() -> None:
 def test_what_fits_stays_as_it_is() -> None:
     read = program(_ENTRY + eager(12))
     before = list(read.blocks[0].instrs)
-    Analysis(read, Launch(linear=True, aligned=True, flat=True), 32)
+    planned(read, LaunchFacts(linear=True, aligned=True, flat=True))
     assert read.blocks[0].instrs == before
 
 
@@ -130,6 +132,6 @@ def test_many_lanes_of_one_vector_come_out_of_memory() -> None:
         sums = "".join(f"%t{k + 1} = fadd float %t{k}, %s{k}\n" for k in range(lanes))
         return f"{picks}%t0 = fadd float %x, 0.0\n{sums}store float %t{lanes}, ptr %q\nret void"
 
-    (lanes,) = analysed(body(5)).spread.values()
+    (lanes,) = analysed(body(5))(questions.spread).values()
     assert lanes == set(range(5))
-    assert not analysed(body(3)).spread
+    assert not analysed(body(3))(questions.spread)

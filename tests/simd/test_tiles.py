@@ -9,6 +9,7 @@ import pytest
 import anymetal
 from anymetal.ir import types as t
 from anymetal.ir.model import Const, Instr, Value
+from anymetal.simd import questions
 from anymetal.simd.lane_numbers import LaneNumbers
 from tests.simd.shapes import analyse
 
@@ -17,7 +18,7 @@ _PLACE = "uint lane = thread_index_in_simdgroup, row = lane / 8, column = lane %
 
 def tiles(body: str) -> list[tuple[str, int, list[int]]]:
     """Operation, number of members and lengths of the runs."""
-    found = dict.fromkeys(analyse(_PLACE + body).tiles.values())
+    found = dict.fromkeys(analyse(_PLACE + body)(questions.tiles).values())
     return [(x.anchor.op, len(x.members), [len(r.cells) for r in x.runs]) for x in found]
 
 

@@ -10,14 +10,19 @@ import sys
 import threading
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from anymetal import debug
 from anymetal.frontend.clang import compile_to_ir
 from anymetal.runtime import turns, zig
 from anymetal.source import KernelSource
-from anymetal.targets.cpu.stages import Stages
+from anymetal.targets.cpu.stages import GangStages
 from anymetal.targets.cpu.variant import Variant
+
+if TYPE_CHECKING:
+    from anymetal.ir.model import Program
+    from anymetal.ir.spec import Stage
+    from anymetal.pipeline.shown import Shown
 
 _RESTRICTIONS = "anymetal.frontend.restrictions"  # which the front end asks first
 _COMPILER = "anymetal.targets.cpu.compiler"
@@ -27,13 +32,13 @@ Note = dict[str, float] | tuple[str, str]
 
 
 def build(
-    note: Callable[[Note], None], source: KernelSource, variant: Variant, level: int
+    note: Callable[[Note], None], source: KernelSource, variant: Variant, wanted: debug.Wanted
 ) -> bytes:
     """The library of a kernel, which exports what `compile_kernel` says; raises what that does.
 
-    `level` of `ANYMETAL_DEBUG`: `note` is told what it asks for.
+    `note` is told what `ANYMETAL_DEBUG` wants to see.
     """
-    stages = _Told(note, level)
+    stages = _Told(note, wanted)
     try:
         if _COMPILER not in sys.modules:
             importing = threading.Thread(target=_import_compiler, daemon=True)
@@ -53,11 +58,21 @@ def _import_compiler() -> Any:
         return import_module(_COMPILER)
 
 
-class _Told(Stages):
-    def __init__(self, note: Callable[[Note], None], level: int) -> None:
-        super().__init__()
-        self._note, self.level = note, level
+class _Told(GangStages):
+    def __init__(self, note: Callable[[Note], None], wanted: debug.Wanted) -> None:
+        super().__init__(wanted)
+        self._note = note
+        self._shown: Shown | None = None
 
     def made(self, what: str, text: Callable[[], str]) -> None:
-        if self.level >= debug.LEVELS[what]:
+        if self.wanted.shows(what):
             self._note((what, text()))
+
+    def passed(self, name: str, program: Program, stage: Stage, changed: bool) -> None:
+        from anymetal.pipeline import shown  # what it needs is there by now
+
+        if self.wanted.check and changed:
+            shown.check_behind(name, program, stage)
+        if self._shown is None:
+            self._shown = shown.Shown(self.wanted, lambda what, text: self._note((what, text)))
+        self._shown.passed(name, program)

@@ -8,10 +8,11 @@ from weakref import WeakValueDictionary
 
 from anymetal import debug
 from anymetal.frontend import strict
+from anymetal.pipeline.stages import Stages
 from anymetal.runtime import cache, identity, turns
 from anymetal.runtime.code import Code
 from anymetal.source import KernelSource
-from anymetal.targets.cpu.stages import DebugStages, Stages
+from anymetal.targets.cpu.stages import DebugStages
 from anymetal.targets.cpu.variant import Variant
 
 _BUILD = "anymetal.targets.cpu.build:build"
@@ -34,11 +35,11 @@ def code_of(source: KernelSource, variant: Variant) -> Code:
     code = _loaded.get(key)
     if code is None:
         strict.check(source)
-    level = debug.level()
-    told = DebugStages(source, variant, level) if level else None
+    wanted = debug.wanted()
+    told = DebugStages(source, variant, wanted) if wanted.level else None
     where = "from memory"
     if code is None:
-        where, code = _load(source, variant, key, told or Stages())
+        where, code = _load(source, variant, key, told or Stages(wanted))
         code = _loaded.setdefault(key, code)
     _recent.pop(key, None)
     _recent[key] = code
@@ -88,6 +89,6 @@ def shared_library(source: KernelSource, variant: Variant, stages: Stages) -> by
         else:
             stages.made(told[0], lambda: told[1])
 
-    library = helpers.compile(source.name, _BUILD, source, variant, stages.level, note=note)
+    library = helpers.compile(source.name, _BUILD, source, variant, stages.wanted, note=note)
     assert isinstance(library, bytes)
     return library

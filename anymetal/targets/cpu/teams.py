@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from anymetal.analysis.cache import Analyses, LaunchFacts
+from anymetal.analysis.control import looped, loops
 from anymetal.ir.calls import ALL, POSITIONS
-from anymetal.ir.cfg import find_loops
 from anymetal.ir.liveness import live_behind, points
 from anymetal.ir.model import Block, Instr, Program, Value
 from anymetal.passes import jam, sums
@@ -18,8 +19,8 @@ from anymetal.passes.differ import Differ
 from anymetal.passes.distances import Distances
 from anymetal.passes.pieces import Pieces
 from anymetal.simd.products import MATRIX_FMA
-from anymetal.simd.regions import BARRIER, RegionTree
-from anymetal.simd.shape import UNIFORM, VARYING, Launch, Shape, Shapes, strided
+from anymetal.simd.regions import BARRIER, regions
+from anymetal.simd.shape import UNIFORM, VARYING, Shape, Shapes, shapes, strided
 
 SIMD_GROUP = 32
 #: Instructions of a team, before they become SIMD: more take long to compile and fill the caches.
@@ -36,7 +37,7 @@ LONG_TURN = 24
 
 
 #: Of launches that have teams.
-_LAUNCH = Launch(linear=True, aligned=True, flat=False, whole=True)
+_LAUNCH = LaunchFacts(linear=True, aligned=True, flat=False, whole=True)
 
 
 class _TeamShapes(Shapes):
@@ -50,42 +51,45 @@ class _TeamShapes(Shapes):
         return UNIFORM if all(s.is_uniform for s in shapes) else VARYING
 
 
-def form(program: Program, most: int, in_row: bool, features: frozenset[str]) -> int:
+def form(known: Analyses, most: int, in_row: bool, features: frozenset[str]) -> int:
     """Changes the program into that of a team of up to `most` SIMD-groups; how many they are.
 
     `in_row`: they lie one behind the other in x; else each has the same places in x.
     """
-    if most == 1 or 2 * _size(program) > MOST_INSTRUCTIONS or not _promising(program):
+    program = known.program
+    if most == 1 or 2 * _size(program) > MOST_INSTRUCTIONS or not _promising(known):
         return 1
-    differ = _differ(program, most, in_row)
+    differ = _differ(known, most, in_row)
     if not differ.possible:
         return 1
-    choice = _Choice(program, differ, features)
+    choice = _Choice(known, differ, features)
     most = choice.most(most)
     if most > 1:
-        distances = Distances(program, choice.lanes, steps(in_row))
+        distances = Distances(known, steps(in_row))
         pieces = Pieces(choice.lanes, distances, most, choice.registers // choice.each)
         jam.run(program, differ, steps(in_row), most, pieces)
         sums.run(program)
     return most
 
 
-def join(program: Program, count: int, in_row: bool) -> bool:
+def join(known: Analyses, count: int, in_row: bool) -> bool:
     """Changes the program into that of a team of `count` SIMD-groups; whether it could."""
-    differ = _differ(program, count, in_row)
+    differ = _differ(known, count, in_row)
     if count > 1 and differ.possible:
-        jam.run(program, differ, steps(in_row), count)
-        sums.run(program)
+        jam.run(known.program, differ, steps(in_row), count)
+        sums.run(known.program)
     return differ.possible
 
 
-def _differ(program: Program, most: int, in_row: bool) -> Differ:
-    shapes = _TeamShapes(program, RegionTree(program.blocks), _LAUNCH, {}, SIMD_GROUP * most)
+def _differ(known: Analyses, most: int, in_row: bool) -> Differ:
+    of_team = _TeamShapes(known.program, known(regions), _LAUNCH, {}, SIMD_GROUP * most)
 
     def same(instr: Instr) -> bool:
-        return in_row and instr.op == "icmp" and shapes[instr].is_uniform
+        return in_row and instr.op == "icmp" and of_team[instr].is_uniform
 
-    return Differ(program, frozenset(steps(in_row)), same)
+    differ = Differ(known.program, frozenset(steps(in_row)), same)
+    known.forget()  # parts have blocks of their own in front and behind
+    return differ
 
 
 def steps(in_row: bool, count: int = 1) -> dict[str, int]:
@@ -93,15 +97,14 @@ def steps(in_row: bool, count: int = 1) -> dict[str, int]:
     return {"__am_gang": count} | ({"__am_thread_x": SIMD_GROUP * count} if in_row else {})
 
 
-def _promising(program: Program) -> bool:
+def _promising(known: Analyses) -> bool:
     """A quick look: barriers, loops or an interior, and no matrices, which fill the registers."""
-    loops = find_loops(program.blocks)
-    if program.calls(MATRIX_FMA) or not (program.calls(BARRIER, ALL) or loops):
+    program, blocks = known.program, known(looped)
+    if program.calls(MATRIX_FMA) or not (program.calls(BARRIER, ALL) or blocks):
         return False
     # A SIMD-group may wait in a loop for what another one does behind its own.
-    looped = {block for loop in loops for block in loop.blocks}
     used = {v for i in program.instructions() for v in i.operands}
-    return not any(_may_wait(i, used) for block in looped for i in block.instrs)
+    return not any(_may_wait(i, used) for block in blocks for i in block.instrs)
 
 
 def _may_wait(instr: Instr, used: set[Value]) -> bool:
@@ -125,10 +128,10 @@ class _Needs(NamedTuple):
 
 
 class _Choice:
-    def __init__(self, program: Program, differ: Differ, features: frozenset[str]) -> None:
-        self.program = program
+    def __init__(self, known: Analyses, differ: Differ, features: frozenset[str]) -> None:
+        self.program, self.loops = known.program, known(loops)
         self.differ = differ
-        self.lanes = Shapes(program, RegionTree(program.blocks), _LAUNCH, {}, SIMD_GROUP)
+        self.lanes = known(shapes)
         wide, vectors = "avx512f" in features, "avx2" in features
         self.registers = 32 if wide else 16
         #: Registers of a value of 32 bits in all lanes.
@@ -138,14 +141,14 @@ class _Choice:
         """The largest team that is worth it; 1 if none is."""
         differ, program = self.differ, self.program
         apart = {block for part in differ.parts for block in part.blocks}
-        loops = [loop for loop in find_loops(program.blocks) if not loop.blocks & apart]
+        found = [loop for loop in self.loops if not loop.blocks & apart]
         if program.calls(BARRIER):
-            loops = [loop for loop in loops if not any(map(_has_barrier, loop.blocks))]
+            found = [loop for loop in found if not any(map(_has_barrier, loop.blocks))]
         else:
-            innermost = {block: loop for loop in loops for block in loop.blocks}  # outer ones first
-            loops = [innermost[block] for block in innermost if self._shares(block)]
-        blocks = list(dict.fromkeys(b for loop in loops for b in loop.ordered))
-        if not (loops or program.calls(BARRIER)):
+            innermost = {block: loop for loop in found for block in loop.blocks}  # outer ones first
+            found = [innermost[block] for block in innermost if self._shares(block)]
+        blocks = list(dict.fromkeys(b for loop in found for b in loop.ordered))
+        if not (found or program.calls(BARRIER)):
             together = [b for b in program.blocks if b not in apart]
             blocks = together if self._shares_most(together) else []
             blocks = blocks or [b for b in together if self._shares_much(b)]

@@ -30,6 +30,7 @@ class Variant(NamedTuple):
     sole: bool = False  #: a team of so many is a whole threadgroup
     large: int = 0  #: how many times 2^31 bytes the largest array has
     checked: bool = False  #: no access leaves its array (passes/checked.py)
+    without: tuple[str, ...] = ()  #: names of passes that are switched off
     cpu: str = ""  #: LLVM's name of a CPU to compile for; empty means this machine
 
     @property
@@ -51,6 +52,8 @@ class Variant(NamedTuple):
             words.append("large arrays")
         if self.checked:
             words.append("with bounds checks")
+        if self.without:
+            words.append(f"without {', '.join(self.without)}")
         return ", ".join([" ".join(words[:2]), *words[2:], *filter(None, [self.cpu])])
 
 
@@ -145,8 +148,20 @@ def variant_for(
         sole=team > 1 and team * width == count,
         large=large,
         checked=checked,
+        without=_switched_off(),
         cpu=os.environ.get("ANYMETAL_CPU", ""),
     )
+
+
+def _switched_off() -> tuple[str, ...]:
+    """The passes that `ANYMETAL_PASSES` switches off: names with a minus, and commas between."""
+    text = os.environ.get("ANYMETAL_PASSES", "")
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if wrong := [name for name in names if not name.startswith("-")]:
+        raise ValueError(
+            f"ANYMETAL_PASSES switches passes off: write -{wrong[0]}, with commas between several"
+        )
+    return tuple(sorted({name[1:] for name in names}))
 
 
 def _rows(grid: Extent, group: Extent) -> int:

@@ -25,6 +25,8 @@ from anymetal.runtime.pool import Call, pool
 from anymetal.signature import KernelDefinition, SignatureGenerator
 from anymetal.source import KernelSource
 from anymetal.targets.cpu import compiler, entry
+from anymetal.targets.cpu.machine import machine_for
+from anymetal.targets.cpu.stages import GangStages
 from anymetal.targets.cpu.variant import Variant, fitting_group, gang_width, variant_for
 from anymetal.testing.lockstep.arrays import Arrays
 from anymetal.testing.lockstep.case import Case
@@ -58,7 +60,7 @@ BUILDS = (
 
 def builds_here() -> dict[str, Build]:
     """The builds that can run on this machine."""
-    features = compiler.machine_for("").enabled
+    features = machine_for("").enabled
     lacking = set()
     if not {"avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512cd"} <= features:
         lacking.add("avx512")
@@ -101,12 +103,12 @@ class Compiler:
         self._text: str | None = None
         self.seconds = 0.0  #: of processors, for the last build; the first pays for Clang
 
-    def __call__(self, build: Build) -> int:
-        """Address of the machine code."""
+    def __call__(self, build: Build, stages: GangStages | None = None) -> int:
+        """Address of the machine code; `stages` follows the compilation."""
         variant = build.variant(self.case, self.source)
         start = _processor_seconds()
         with self._one_front_end(), _limits(self.case):
-            code = compiler.compile_kernel(self.source, variant)
+            code = compiler.compile_kernel(self.source, variant, stages)
         path = self._folder / f"{self.case.name}-{build.name}.so"
         path.write_bytes(library := zig.link_shared(code))
         self.seconds = _processor_seconds() - start

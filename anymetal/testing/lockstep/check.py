@@ -66,7 +66,7 @@ def check(
             begins()
             try:
                 compile_ = compile_ or Compiler(case, folder)
-                code = compile_(build)
+                code = compile_(build, fired)
                 arrays = Arrays(case)
                 launch(case, compile_.source, code, arrays)
             except Exception as error:

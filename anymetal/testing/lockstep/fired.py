@@ -1,8 +1,8 @@
 """Which passes and which ways of generating code a kernel has taken.
 
-Functions of the compiler are wrapped while a case is compiled, from outside: nothing in the
-compiler counts. A pass over the thread program has fired if the program differs behind it; an
-analysis, if it has found something; a piece of generated code, if it was asked for. A name that no
+A pass has fired if it changed the program; a question about the program, if it has an answer. For
+pieces of generated code, functions of the compiler are wrapped from outside while a case is
+compiled: nothing in the compiler counts. Such a piece has fired if it was asked for. A name that no
 longer exists counts as one that never fires; a test keeps the list true.
 """
 
@@ -13,33 +13,35 @@ from collections.abc import Callable
 from typing import Any
 from unittest import mock
 
+from anymetal.analysis.cache import Analyses
 from anymetal.ir.model import Program
-from anymetal.targets.cpu import compiler
+from anymetal.ir.spec import Stage
+from anymetal.pipeline import thread
+from anymetal.pipeline.driver import Pass
+from anymetal.pipeline.shown import check_behind
+from anymetal.simd import questions
+from anymetal.targets.cpu import pipeline
+from anymetal.targets.cpu.stages import GangStages
 
-#: Fired if the program, their first argument, has changed.
-_CHANGE = """
-passes.rows:run passes.unroll_jam:run passes.short_runs:run passes.run_ends:run
-passes.long_turns:run passes.sums:run
-simd.analysis:order_lazily simd.analysis:spread_out
+#: Questions about a program that fire if the answer counts as true.
+_QUESTIONS = """
+groups matrix_products carried row_phis next_steps made_later laid_out spread own_sums only_added
+few streaming
 """.split()
+
+#: Passes that are for builds that are not made here, or that leave the program as it is.
+_SILENT = ("check-bounds", "run-ahead")
 
 #: Fired if what they return counts as true.
 _FIND = """
 passes.ahead:slice_of
-simd.lane_split:_split simd.analysis:wide_counters simd.analysis:take_lanes_early
-simd.analysis:find_groups simd.analysis:find_products simd.analysis:carried simd.analysis:row_phis
-simd.analysis:next_steps simd.analysis:in_memory_order simd.analysis:made_by_accesses
-simd.analysis:laid_out simd.analysis:many_lanes simd.analysis:own_sums simd.analysis:only_added
-simd.analysis:few_lane_loads simd.analysis:streaming_stores simd.analysis:interleaved_pointers
-simd.analysis:indices_elsewhere simd.analysis:Analysis.asks_often
-simd.everywhere:Everywhere._is_run simd.scaling:Scaling.emit
+simd.questions:asks_often simd.everywhere:Everywhere._is_run simd.scaling:Scaling.emit
 simd.tallies:Tallies.takes simd.gang:GangFunction._has_lanes
 """.split()
 
 #: Fired if they are called.
 _CALL = """
-passes.jam:run passes.jam:_Jam._one_by_one passes.interior:_Versions.make
-passes.interior:_Front.whole passes.next_gang:_Asking.ask
+passes.jam:_Jam._one_by_one passes.interior:_Front.whole
 simd.gang:GangFunction._leave_uniform simd.gang:GangFunction._leave_divergent
 simd.gang:GangFunction._leave_loop simd.gang:GangFunction._loop_end simd.gang:coroutine
 simd.group_access:GroupAccess._load simd.group_access:GroupAccess._store
@@ -68,22 +70,21 @@ simd.lanes:scan_lanes simd.spread_lanes:SpreadLanes._store
 simd.matrix:Matrices.emit simd.matrix_operands:Lefts.places simd.matrix_operands:Right.row
 simd.row_forms:RowForms.of simd.row_forms:RowForms._permuted
 simd.rendezvous:Rendezvous.emit simd.rendezvous:Rendezvous.next_iteration
-targets.cpu.compiler:bytes_asked_for
+targets.cpu.module:bytes_asked_for
 """.split()
 
 #: Fired by results of their own kind.
 _OTHERS: dict[str, Callable[[Any], bool]] = {
     "passes.pieces:Pieces.__call__": lambda pieces: len(pieces) > 1,
     "targets.cpu.compiler:certain_stores": lambda text: text != "[]",
-    "targets.cpu.teams:form": lambda count: count > 1,
 }
 
 #: What need not fire: matrices are not generated, as their layout in lanes is not the oracle's
 #: business, nor is what depends on functions whose results are not exact.
 EXEMPT = frozenset(
     """
-simd.analysis:next_steps
-simd.analysis:find_products simd.analysis:carried simd.analysis:row_phis simd.matrix:Matrices.emit
+simd.questions:next_steps simd.questions:matrix_products simd.questions:carried
+simd.questions:row_phis simd.matrix:Matrices.emit
 simd.matrix_operands:Lefts.places simd.matrix_operands:Right.row simd.row_forms:RowForms.of
 simd.row_forms:RowForms._permuted simd.scaling:Scaling.emit simd.arith:Arithmetic._vector_math
 simd.arith:Arithmetic._lane_by_lane
@@ -93,13 +94,18 @@ simd.arith:Arithmetic._lane_by_lane
 
 def names() -> list[str]:
     """All that may fire."""
-    passes = [_pass_name(run) for run, _ in compiler.PASSES]
-    return [*passes, *_CHANGE, *_FIND, *_CALL, *_OTHERS]
+    passes: list[Pass[Any]] = [*thread.PASSES, *pipeline.PASSES]
+    return [*(f"pass:{one.name}" for one in passes if one.name not in _SILENT), *_named()]
 
 
 def missing() -> list[str]:
     """Names that the compiler no longer has."""
-    return [name for name in (*_CHANGE, *_FIND, *_CALL, *_OTHERS) if _found(name) is None]
+    return [name for name in _named() if _found(name) is None]
+
+
+def _named() -> list[str]:
+    """All but passes."""
+    return [*map(_question, _QUESTIONS), *_FIND, *_CALL, *_OTHERS]
 
 
 def _found(name: str) -> tuple[Any, str] | None:
@@ -115,26 +121,22 @@ def _found(name: str) -> tuple[Any, str] | None:
     return (owner, attribute) if hasattr(owner, attribute) else None
 
 
-class Fired:
-    """While it is entered, collects the names of what fires."""
+class Fired(GangStages):
+    """While it is entered, collects the names of what fires in compilations that it follows."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.names: set[str] = set()
         self._patches: list[Any] = []
 
     def __enter__(self) -> Fired:
-        passes = tuple(
-            (self._changing(_pass_name(run), run), stage) for run, stage in compiler.PASSES
-        )
-        self._patches = [mock.patch.object(compiler, "PASSES", passes)]
-        for name in _CHANGE:
-            self._wrap(name, self._changing)
+        self._patches = [mock.patch.object(Analyses, "__call__", self._asking())]
         for name in _FIND:
-            self._wrap(name, self._judging(bool))
+            self._wrap(name, bool)
         for name in _CALL:
-            self._wrap(name, self._judging(lambda _: True))
+            self._wrap(name, lambda _: True)
         for name, judge in _OTHERS.items():
-            self._wrap(name, self._judging(judge))
+            self._wrap(name, judge)
         for patch in self._patches:
             patch.start()
         return self
@@ -143,48 +145,38 @@ class Fired:
         for patch in reversed(self._patches):
             patch.stop()
 
-    def _wrap(self, name: str, wrapper: Callable[[str, Any], Any]) -> None:
-        found = _found(name)
-        if found is not None:
-            owner, attribute = found
-            wrapped = wrapper(name, getattr(owner, attribute))
-            self._patches.append(mock.patch.object(owner, attribute, wrapped))
+    def passed(self, name: str, program: Program, stage: Stage, changed: bool) -> None:
+        """Also checks the program."""
+        check_behind(name, program, stage)
+        if changed:
+            self.names.add(f"pass:{name}")
 
-    def _changing(self, name: str, function: Any) -> Any:
-        def run(program: Program, *rest: Any, **words: Any) -> Any:
-            if name in self.names:
-                return function(program, *rest, **words)
-            before = _fingerprint(program)
-            result = function(program, *rest, **words)
-            if _fingerprint(program) != before:
-                self.names.add(name)
-            return result
+    def _asking(self) -> Any:
+        ask, watched = Analyses.__call__, {getattr(questions, name) for name in _QUESTIONS}
 
-        return run
-
-    def _judging(self, judge: Callable[[Any], bool]) -> Callable[[str, Any], Any]:
-        def wrapper(name: str, function: Any) -> Any:
-            def run(*given: Any, **words: Any) -> Any:
-                result = function(*given, **words)
-                if name not in self.names and judge(result):
-                    self.names.add(name)
-                return result
-
-            return run
+        def wrapper(known: Analyses, question: Any) -> Any:
+            answer = ask(known, question)
+            if answer and question in watched:
+                self.names.add(_question(question.__name__))
+            return answer
 
         return wrapper
 
+    def _wrap(self, name: str, judge: Callable[[Any], bool]) -> None:
+        found = _found(name)
+        if found is None:
+            return
+        owner, attribute = found
+        function = getattr(owner, attribute)
 
-def _pass_name(run: Any) -> str:
-    return f"{run.__module__.removeprefix('anymetal.')}:{run.__name__}"
+        def run(*given: Any, **words: Any) -> Any:
+            result = function(*given, **words)
+            if name not in self.names and judge(result):
+                self.names.add(name)
+            return result
+
+        self._patches.append(mock.patch.object(owner, attribute, run))
 
 
-def _fingerprint(program: Program) -> int:
-    """Differs after a change of the program: which instructions there are, where, and of what."""
-    return hash(
-        tuple(
-            (id(i), i.op, i.flags, str(i.arg) if i.op != "br" else "", tuple(map(id, i.operands)))
-            for block in program.blocks
-            for i in block.instrs
-        )
-    )
+def _question(name: str) -> str:
+    return f"simd.questions:{name}"

@@ -14,8 +14,11 @@ from anymetal.errors import (
 )
 from anymetal.ir.problem import Problem
 from anymetal.targets.cpu import compiler
-from anymetal.targets.cpu.compiler import compile_kernel, machine_for, thread_program, vector_ir
+from anymetal.targets.cpu.assemble import optimised
+from anymetal.targets.cpu.compiler import compile_kernel, thread_program
+from anymetal.targets.cpu.machine import machine_for
 from anymetal.targets.cpu.variant import Variant, gang_width, variant_for
+from tests.compiling import vector_ir
 from tests.frontend.kernels import kernel_source
 from tests.targets.cpu.elf import symbols
 
@@ -158,7 +161,7 @@ def test_what_a_gang_needs_when_it_goes_on_is_in_its_frame(
     text = module_of(
         f"{before} {_BARRIER} {after}", variant()._replace(team=1, sole=False, cpu=cpu)
     )
-    module = str(compiler.optimised(text, machine_for(cpu)))
+    module = str(optimised(text, machine_for(cpu)))
     entry = module[module.index("@am_entry(") :]
     assert re.findall(r"(%\S+) = alloca", entry[: entry.index("\n}")]) == ["%ring"]
 

@@ -11,12 +11,17 @@ from typing import NamedTuple
 import mlx.core as mx
 import pytest
 
+from anymetal.analysis.cache import Analyses
 from anymetal.frontend import optimise
 from anymetal.frontend.clang import compile_to_ir
 from anymetal.ir.reader import read_program
+from anymetal.pipeline import thread
+from anymetal.pipeline.driver import Compilation, run
+from anymetal.pipeline.stages import Stages
 from anymetal.simd.certain import certain_stores
-from anymetal.targets.cpu.compiler import PASSES, machine_for, vector_ir
+from anymetal.targets.cpu.machine import machine_for
 from anymetal.targets.cpu.variant import Variant
+from tests.compiling import vector_ir
 from tests.frontend.kernels import kernel_source
 from tests.targets.cpu.growing import SHAPES
 
@@ -48,8 +53,7 @@ def _compiled(shape: str, steps: int) -> _Cost:
     text = optimise._optimised(prepared)
     start = time.process_time()
     program = read_program(text)
-    for run, _ in PASSES:
-        run(program)
+    run(thread.PASSES, Compilation(Analyses(program), Stages(), ()))
     instructions = sum(len(block.instrs) for block in program.blocks)
     certain_stores(program)
     vector_ir(program, _TEAMS if shape in _IN_TEAMS else _EDGES, machine_for(""))

@@ -9,13 +9,16 @@ import numpy as np
 import pytest
 from mlx import core as mx
 
+from anymetal.analysis.cache import LaunchFacts
 from anymetal.errors import KernelLoadError
 from anymetal.frontend.clang import compile_to_ir
 from anymetal.runtime.pool import pool
 from anymetal.source import KernelSource
 from anymetal.targets.cpu import compiler, teams
 from anymetal.targets.cpu.launch import CpuTarget
+from anymetal.targets.cpu.machine import machine_for
 from anymetal.targets.cpu.variant import Variant, gang_width
+from tests.compiling import known_of, vector_ir
 from tests.fenced import Array
 from tests.frontend.kernels import kernel_source
 
@@ -121,7 +124,7 @@ def test_large_arrays_are_not_on_the_stack() -> None:
         source = _source(size, barrier=False)
         variant = Variant(True, True, True, full=True, partial=False, single=True)
         program = compiler.thread_program(source, raw=compile_to_ir(source))
-        text = compiler.vector_ir(program, variant, compiler.machine_for(""))
+        text = vector_ir(program, variant, machine_for(""))
         return f"alloca [{size * 4 * 32} x i8]" in text
 
     assert near(16) and near(512) and not near(513)
@@ -130,7 +133,8 @@ def test_large_arrays_are_not_on_the_stack() -> None:
 def test_teams_have_arrays_that_the_cache_holds() -> None:
     def team(size: int) -> int:
         program = compiler.thread_program(_source(size, barrier=True))
-        return teams.form(program, 8, True, frozenset(("avx2", "avx512f")))
+        launch = LaunchFacts(linear=True, aligned=True, flat=True, whole=True)
+        return teams.form(known_of(program, launch), 8, True, frozenset(("avx2", "avx512f")))
 
     assert team(16) > 1
     assert team(16384) == 1

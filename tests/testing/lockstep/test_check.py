@@ -150,14 +150,14 @@ def test_results_add_up(tmp_path, capsys):
     for number, status in enumerate(("ok", "differs")):
         results = Results()
         verdict = Verdict(
-            status, "detail", "key", frozenset({"passes.dce:run"}), {"sse": 1.0 + number}
+            status, "detail", "key", frozenset({"pass:drop-unused"}), {"sse": 1.0 + number}
         )
         results.add(number, "", "hashes", verdict)
         results.save(tmp_path / f"{number}.json")
     assert main(["--merge", str(tmp_path / "0.json"), str(tmp_path / "1.json")]) == 1
     printed = capsys.readouterr().out
     assert "2 kernels: 1 differs, 1 ok" in printed
-    assert "      2  passes.dce:run" in printed
+    assert "      2  pass:drop-unused" in printed
     assert "slowest build: 2.0 s" in printed
     assert main(["--merge", str(tmp_path / "0.json")]) == 0
 

@@ -1,0 +1,1 @@
+"""Questions about a thread program, which change nothing."""

@@ -1,0 +1,53 @@
+"""Who follows a compilation: what took how long, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from anymetal import debug
+
+if TYPE_CHECKING:
+    from anymetal.ir.model import Program
+    from anymetal.ir.spec import Stage
+
+
+class Stages:
+    """Follows one compilation and takes the time of each stage, and of each pass.
+
+    A subclass may also look at what the stages make; this one does not.
+    """
+
+    def __init__(self, wanted: debug.Wanted = debug.NOTHING) -> None:
+        self.times: dict[str, float] = {}  #: seconds, in the order of the stages
+        self.passes: dict[str, float] = {}  #: likewise; passes are parts of stages
+        self.wanted = wanted  #: what `ANYMETAL_DEBUG` asks for shall be made as text
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Times a stage; one that takes several steps is timed in all."""
+        with _timed(self.times, name):
+            yield
+
+    @contextmanager
+    def running(self, name: str) -> Iterator[None]:
+        """Times a pass."""
+        with _timed(self.passes, name):
+            yield
+
+    def passed(self, name: str, program: Program, stage: Stage, changed: bool) -> None:
+        """The program has come through a pass, and to this stage of its grammar."""
+
+    def made(self, what: str, text: Callable[[], str]) -> None:
+        """A stage has made something that can be shown as text."""
+
+
+@contextmanager
+def _timed(times: dict[str, float], name: str) -> Iterator[None]:
+    start = perf_counter()
+    try:
+        yield
+    finally:
+        times[name] = times.get(name, 0.0) + perf_counter() - start

@@ -1,0 +1,50 @@
+"""The passes over the thread program that every target wants."""
+
+from __future__ import annotations
+
+from anymetal.ir.spec import Stage
+from anymetal.passes import dce, late_loads, memory, products, scalarize, words
+from anymetal.pipeline.driver import Compilation, Pass
+
+PASSES: tuple[Pass[Compilation], ...] = (
+    Pass(
+        "scalarize",
+        lambda c: scalarize.run(c.known),
+        "all that follows handles one kind of value; neighbouring accesses are found again later",
+        Stage.SCALAR,
+        optional=False,
+    ),
+    Pass(
+        "expand-copies",
+        lambda c: memory.run(c.known),
+        "so that copies of structs are loads and stores for whatever looks at memory",
+        Stage.SCALAR,
+        optional=False,
+    ),
+    Pass(
+        "predicate-loads",
+        lambda c: late_loads.run(c.known),
+        "kernels compute stray addresses and select afterwards; what is not needed is not loaded",
+        Stage.GUARDED,
+        optional=False,
+    ),
+    Pass(
+        "legalise-narrow-floats",
+        lambda c: words.run(c.known),
+        "behind the last pass that makes selections: half and bfloat cross them as words",
+        Stage.GUARDED,
+        optional=False,
+    ),
+    Pass(
+        "reuse-products",
+        lambda c: products.run(c.known),
+        "a product that is there anyway is added, and the fused operation can go",
+        Stage.GUARDED,
+    ),
+    Pass(
+        "drop-unused",
+        lambda c: dce.run(c.known),
+        "what the passes before have left without users",
+        Stage.GUARDED,
+    ),
+)

@@ -1,0 +1,229 @@
+"""What the generator of SIMD code asks about a program before it writes any."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from anymetal.analysis.cache import Analyses
+from anymetal.ir.model import Argument, Block, Instr, Value
+from anymetal.simd import (
+    addresses,
+    demand,
+    exclusive,
+    few_lanes,
+    lanes,
+    next_step,
+    products,
+    spread_lanes,
+    streams,
+    sums,
+)
+from anymetal.simd.groups import Group, find_groups
+from anymetal.simd.lane_numbers import lane_numbers
+from anymetal.simd.linear import Distance, forms
+from anymetal.simd.linearize import Linearizer, RegionPlan
+from anymetal.simd.log import LOG
+from anymetal.simd.mask_roots import MaskRoots
+from anymetal.simd.matrix_places import Columns, MatrixPlaces
+from anymetal.simd.origins import origins
+from anymetal.simd.private import interleaved
+from anymetal.simd.products import Product
+from anymetal.simd.regions import BARRIER, Region, regions
+from anymetal.simd.shape import Shapes, shapes
+from anymetal.simd.spread_lanes import Spread
+from anymetal.simd.sums import Sums
+from anymetal.simd.tiles import Tile, TileFinder
+
+GANG = 32
+
+
+def used(known: Analyses) -> set[Value]:
+    """Values that some instruction takes."""
+    return {v for i in known.program.instructions() for v in i.operands}
+
+
+# ---------------------------------------------------------------------- control flow of a gang
+
+
+def plans(known: Analyses) -> dict[Region, RegionPlan]:
+    """How a gang goes through each region. Where lanes cannot stay together, the shapes hear of it:
+    they are never less uniform before this is asked than behind it."""
+    return Linearizer(known(regions), known(shapes)).plans
+
+
+def final_shapes(known: Analyses) -> Shapes:
+    """The shapes as the plans leave them."""
+    known(plans)
+    return known(shapes)
+
+
+def mask_roots(known: Analyses) -> MaskRoots:
+    """Where the mask of each block comes from."""
+    return MaskRoots(known(regions), known(plans))
+
+
+def full(known: Analyses) -> Callable[[Block], bool]:
+    """Whether all lanes of a full gang are active in a block."""
+    return known(mask_roots).always_full
+
+
+# ----------------------------------------------------------------------------------- accesses
+
+
+def groups(known: Analyses) -> dict[Instr, Group]:
+    """Neighbouring accesses that are one."""
+    if known.width == 1:
+        return {}
+    private, leads_to = known(interleaved), known(origins)
+    return find_groups(known.program, known(shapes), known(forms), private, leads_to, known(used))
+
+
+def tile_finder(known: Analyses) -> TileFinder:
+    """Blocks of memory that lanes access row by row, and what their addresses need."""
+    return TileFinder(
+        known.program,
+        known(shapes),
+        known(interleaved),
+        known(origins),
+        known(lane_numbers),
+        known.program.twins,
+    )
+
+
+def tiles(known: Analyses) -> dict[Instr, Tile]:
+    """The tile that each access belongs to."""
+    return known(tile_finder).tiles if known.width > 1 else {}
+
+
+def next_steps(known: Analyses) -> dict[Tile, Distance]:
+    """Tiles that are asked for one step ahead."""
+    return next_step.next_steps(known.program, known(tiles), known(forms), known(origins))
+
+
+def needed(known: Analyses) -> set[Value]:
+    """What addresses of other blocks than their own are made of."""
+    found = set(known(tile_finder).leaves) if known.width > 1 else set()
+    for distance in known(next_steps).values():
+        found |= {value for product in distance for value in product}
+    return found
+
+
+def kept(known: Analyses) -> set[Value]:
+    """Those, and indices that other blocks share."""
+    elsewhere: set[Value] = set()
+    if known.width > 1:
+        elsewhere = addresses.indices_elsewhere(known.program, known(shapes), known(regions))
+    return known(needed) | elsewhere
+
+
+def made_later(known: Analyses) -> set[Value]:
+    """Addresses that only those compute who access memory there."""
+    if known.width == 1:
+        return set()
+    together = known(interleaved), known(groups), known(tiles)
+
+    def has_its_way(instr: Instr) -> bool:
+        return any(instr in those for those in together)
+
+    made = addresses.made_by_accesses(known.program, known(shapes), has_its_way)
+    return made - known(kept)
+
+
+def demanded(known: Analyses) -> set[Value]:
+    """Inexact strided values that somebody takes as vectors."""
+    return demand.demanded_vectors(known.program, known(shapes), known(groups))
+
+
+def few(known: Analyses) -> dict[Instr, list[int]]:
+    """Loads that only a few lanes do, one after the other."""
+    return few_lanes.few_lane_loads(
+        known.program, known(shapes), known(lane_numbers), known(mask_roots), known(origins)
+    )
+
+
+def streaming(known: Analyses) -> set[Instr]:
+    """Stores that may go past the caches."""
+    return streams.streaming_stores(
+        known.program, known(regions), known(shapes), known(origins), known(groups)
+    )
+
+
+def own_sums(known: Analyses) -> dict[Argument, Sums]:
+    """Arrays of which each worker keeps sums of its own."""
+    if known.width != GANG:
+        return {}
+    return sums.own_sums(known.program, known(origins), known(used))
+
+
+def only_added(known: Analyses) -> set[Instr]:
+    """Additions of floats to arrays that nobody looks at."""
+    if known.width != GANG:
+        return set()
+    return exclusive.only_added(known.program, known(origins), known(used))
+
+
+# --------------------------------------------------------------------------- lanes and matrices
+
+
+def laid_out(known: Analyses) -> set[Value]:
+    """Vectors that are best had in memory, for shuffles."""
+    return lanes.laid_out(known.program, known(shapes)) if known.width > 1 else set()
+
+
+def spread(known: Analyses) -> Spread:
+    """Vectors of which many lanes are asked for."""
+    return spread_lanes.many_lanes(known.program, known(shapes)) if known.width > 1 else {}
+
+
+def matrix_places(known: Analyses) -> MatrixPlaces:
+    """Matrices that lie in memory."""
+    return MatrixPlaces(known.program, known(tiles))
+
+
+def matrix_products(known: Analyses) -> dict[Instr, Product]:
+    """Products of matrices, by their calls."""
+    if known.width == 1:
+        return {}
+    return products.find_products(known.program, known(matrix_places))
+
+
+def row_phis(known: Analyses) -> dict[Block, list[Columns]]:
+    """Phis that hold columns of products together."""
+    return products.row_phis(known(matrix_products).values(), known(shapes).joins)
+
+
+def carried(known: Analyses) -> dict[Columns, Product]:
+    """Columns whose product goes on through a loop."""
+    columns = [columns for many in known(row_phis).values() for columns in many]
+    if not columns:
+        return {}
+    return products.carried(known.program, columns, known(matrix_products).values())
+
+
+def meets(known: Analyses) -> bool:
+    """Whether threads of the scalar build have to wait for each other in cross-lane calls."""
+    calls = (i.arg for i in known.program.instructions() if i.op == "call")
+    return known.width == 1 and any(lanes.is_cross_lane(callee) for callee in calls)
+
+
+# -------------------------------------------------------------------------- blocks that are twice
+
+#: Accesses of a block that ask whether all lanes are active, until it is worth to have it twice;
+#: and instructions of a block for which it is not.
+OFTEN, LARGE = 3, 400
+
+
+def asks_often(known: Analyses, block: Block) -> bool:
+    """Whether several accesses ask if all lanes are active. Then the block is there twice, once
+    for all lanes, and asks once. What keeps state in the generator is only there once."""
+    if block is known.program.blocks[0] or any(map(_has_state, block.instrs)):
+        return False
+    asking = (known(groups).get(i) or known(tiles).get(i) for i in block.instrs)
+    return len({access for access in asking if access}) >= OFTEN and len(block.instrs) <= LARGE
+
+
+def _has_state(instr: Instr) -> bool:
+    """SIMD-groups wait at barriers; what is kept in memory has one place."""
+    return instr.op in ("atomicrmw", "cmpxchg", "alloca") or (
+        instr.op == "call" and instr.arg in (BARRIER, LOG)
+    )

@@ -1,0 +1,52 @@
+"""The processor to generate code for."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NamedTuple
+
+import llvmlite.binding as llvm
+
+
+class Machine(NamedTuple):
+    """A CPU to generate code for."""
+
+    triple: str
+    cpu: str
+    features: str  #: LLVM's list, "+avx2,-avx512f,…"
+
+    @property
+    def enabled(self) -> frozenset[str]:
+        return frozenset(f[1:] for f in self.features.split(",") if f.startswith("+"))
+
+
+@functools.cache
+def machine_for(cpu: str) -> Machine:
+    """This machine, or (by LLVM's name of a CPU) one with its features and no others.
+
+    "aarch64" is any 64-bit ARM, wherever this runs: its code can be looked at here, too.
+    """
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    triple = llvm.get_process_triple()
+    if not cpu:
+        return Machine(triple, llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
+    if cpu == "aarch64":
+        return Machine("aarch64-unknown-linux-gnu", "generic", "+neon,+fp-armv8")
+    return Machine(triple, cpu, _LEVELS.get(cpu, ""))
+
+
+#: Features of x86-64's levels that decide how we generate code.
+_LEVELS = {
+    "x86-64-v2": "+cx16,+sse4.2,+ssse3,+popcnt",
+    "x86-64-v3": "+cx16,+avx2,+fma,+f16c,+bmi,+bmi2,+lzcnt",
+    "x86-64-v4": "+cx16,+avx512f,+avx512bw,+avx512dq,+avx512vl,+avx512cd,+avx2,+fma,+f16c",
+}
+
+
+@functools.cache
+def target_machine(machine: Machine) -> Any:
+    target = llvm.Target.from_triple(machine.triple)
+    return target.create_target_machine(
+        cpu=machine.cpu, features=machine.features, opt=3, reloc="pic", codemodel="default"
+    )

@@ -1,0 +1,131 @@
+"""The LLVM module of a kernel: the functions of its gangs, the entry, and what they refer to."""
+
+from __future__ import annotations
+
+from anymetal.ir.model import Program
+from anymetal.pipeline.driver import run
+from anymetal.simd import questions
+from anymetal.simd.ahead import bytes_asked_for
+from anymetal.simd.coroutine import DECLARATIONS
+from anymetal.simd.exclusive import locking
+from anymetal.simd.gang import GangFunction
+from anymetal.simd.log import LOG, kernel_name
+from anymetal.simd.private import far_arrays
+from anymetal.simd.regions import BARRIER
+from anymetal.simd.shape import shapes
+from anymetal.simd.values import buffer_name
+from anymetal.targets.cpu import rendezvous
+from anymetal.targets.cpu.entry import entry_function
+from anymetal.targets.cpu.machine import Machine
+from anymetal.targets.cpu.pipeline import PASSES, GangCompilation
+from anymetal.targets.cpu.vecmath import VectorLibrary
+
+#: Vectors that LLVM moves to the stack lie in whole cache lines only if it is told to align it.
+#: LLVM leaves out accesses to null, unless it is an address like any other: there is nothing, and
+#: who goes there must hear of it.
+#: LLVM's estimate of 1 / sqrt(x) is NaN at 0 and infinity, which no math mode of Metal's has.
+_ATTRIBUTES = """\
+attributes #0 = { nounwind null_pointer_is_valid "stackrealign" "probe-stack"="inline-asm" \
+"min-legal-vector-width"="512" "prefer-vector-width"="512" \
+"reciprocal-estimates"="!sqrtf,!vec-sqrtf" }
+!0 = !{}
+!1 = !{i32 1}
+"""
+#: What makes stores past the caches visible before anything that follows, where they do not wait.
+_FENCES = {"x86_64": "call void @llvm.x86.sse.sfence()"}
+
+
+def vector_ir(c: GangCompilation, machine: Machine) -> str:
+    """LLVM IR of the module for one class of launches, before LLVM's optimisation."""
+    with c.stages.stage("vectorizer"):
+        run(PASSES, c)
+        ahead = _ahead(c)
+        return _module(c, machine, ahead)
+
+
+def _ahead(c: GangCompilation) -> GangCompilation | None:
+    """The program that runs ahead, as it comes through the same passes, if it can have a use."""
+    if c.ahead is None or _suspends(c):
+        return None
+    c.ahead.team = c.team
+    run(PASSES, c.ahead)
+    return c.ahead if c.ahead.joined else None
+
+
+def _suspends(c: GangCompilation) -> bool:
+    """Whether gangs wait for each other."""
+    return c.known(questions.meets) or (c.program.calls(BARRIER) and not c.alone)
+
+
+def _module(c: GangCompilation, machine: Machine, ahead: GangCompilation | None) -> str:
+    program, variant, known = c.program, c.variant, c.known
+    math = VectorLibrary(machine.triple, machine.enabled)
+    suspends, meets = _suspends(c), known(questions.meets)
+    marks = c.stages.marks()
+    functions = [
+        GangFunction(known, name, math, masked=masked, suspends=suspends, team=c.team, marks=marks)
+        for name, masked, wanted in (
+            ("gang.full", False, variant.full),
+            ("gang.partial", True, variant.partial),
+        )
+        if wanted
+    ]
+    c.stages.vectorized(functions)
+    asked = 0
+    if ahead:
+        asked = bytes_asked_for(ahead.program, ahead.known(shapes))
+        slice_ = GangFunction(
+            ahead.known, "gang.ahead", math, masked=False, suspends=False, team=c.team
+        )
+        functions.append(slice_)
+    sums, streams = known(questions.own_sums), known(questions.streaming)
+    declarations: dict[str, str] = {
+        f"llvm.{name}.i32": f"declare i32 @llvm.{name}.i32(i32, i32)" for name in ("umin", "umax")
+    }
+    for function in functions:
+        declarations.update(function.w.declarations)
+    if sums:
+        declarations.update(locking())
+    if streams:
+        declarations["llvm.x86.sse.sfence"] = "declare void @llvm.x86.sse.sfence()"
+    if suspends:
+        declarations["llvm.ptrmask.p0.i64"] = "declare ptr @llvm.ptrmask.p0.i64(ptr, i64)"
+    streamed = sum(store.operands[0].type.size for store in streams)
+    entry = entry_function(
+        [buffer_name(a) for a in program.args],
+        variant.width,
+        c.team,
+        full=variant.full,
+        partial=variant.partial,
+        suspends=suspends,
+        meets=meets,
+        streamed=streamed // c.team,
+        sums=[(buffer_name(a), own) for a, own in sums.items()],
+        fence=_FENCES.get(machine.triple.split("-")[0], ""),
+        ahead=asked,
+        sole=c.alone and not suspends and not variant.partial,
+        private=known(far_arrays).bytes,
+    )
+    text = "\n".join(
+        [
+            f'target triple = "{machine.triple}"',
+            *_tables(program),
+            *declarations.values(),
+            DECLARATIONS if suspends else "",
+            rendezvous.DECLARATION if meets else "",
+            kernel_name(program.name) if program.calls(LOG) else "",
+            *(function.text for function in functions),
+            entry,
+            _ATTRIBUTES,
+        ]
+    )
+    return marks.declared(text) if marks else text
+
+
+def _tables(program: Program) -> list[str]:
+    """Constant tables at program scope, with the types that their initialisers name."""
+    return program.type_definitions + [
+        f"{g.name} = private unnamed_addr constant {g.initializer}, align {g.align}"
+        for g in program.globals.values()
+        if not g.threadgroup
+    ]

@@ -1,0 +1,308 @@
+"""The passes that make the thread program one for gangs of SIMD lanes."""
+
+from __future__ import annotations
+
+from anymetal.analysis import control
+from anymetal.analysis.cache import Analyses, LaunchFacts
+from anymetal.ir.model import Program
+from anymetal.ir.spec import Stage
+from anymetal.passes import (
+    ahead,
+    checked,
+    interior,
+    long_turns,
+    next_gang,
+    rows,
+    run_ends,
+    short_runs,
+    unroll_jam,
+)
+from anymetal.pipeline.driver import Compilation, Pass
+from anymetal.simd import questions
+from anymetal.simd.ahead import spread_out
+from anymetal.simd.counters import widen
+from anymetal.simd.early_lanes import take_lanes_early
+from anymetal.simd.lane_numbers import lane_numbers
+from anymetal.simd.lane_split import split_lanes
+from anymetal.simd.lazy import order_lazily
+from anymetal.simd.linear import forms
+from anymetal.simd.order import in_memory_order
+from anymetal.simd.origins import origins, unlock
+from anymetal.simd.private import interleave, interleaved
+from anymetal.simd.regions import regions
+from anymetal.simd.shape import shapes
+from anymetal.targets.cpu import teams
+from anymetal.targets.cpu.stages import GangStages
+from anymetal.targets.cpu.variant import SIMD_GROUP, Variant
+
+
+class GangCompilation(Compilation):
+    """A thread program on its way to one for gangs of one class of launches."""
+
+    stages: GangStages
+
+    def __init__(
+        self,
+        program: Program,
+        variant: Variant,
+        features: frozenset[str],
+        stages: GangStages | None = None,
+        runs_ahead: bool = False,
+    ) -> None:
+        launch = LaunchFacts(variant.linear, variant.aligned, variant.flat, not variant.partial)
+        known = Analyses(program, launch, variant.width)
+        super().__init__(known, stages or GangStages(), variant.without, Stage.GUARDED)
+        self.variant = variant
+        self.features = features  #: of the processor
+        self.team = 1  #: SIMD-groups that run as one
+        self.runs_ahead = runs_ahead  #: it asks for memory, ahead of another program
+        self.ahead: GangCompilation | None = None  #: the one that does so for this
+        self.joined = True  #: it could be made one for the same team
+        self.notes = ""  #: what the launch has to know
+
+    @property
+    def in_row(self) -> bool:
+        """Whether the SIMD-groups of a team lie one behind the other in x."""
+        return not self.variant.rows
+
+    @property
+    def alone(self) -> bool:
+        """Whether a team is a whole threadgroup."""
+        whole = self.variant.sole and self.team == self.variant.team
+        return self.variant.single or whole
+
+    @property
+    def steps(self) -> dict[str, int]:
+        """By how much positions grow to the gang whose memory is asked for."""
+        return next_gang.NEXT_GROUP if self.alone else teams.steps(self.in_row, self.team)
+
+
+# -------------------------------------------------------------------------- what passes need
+
+
+def has_lanes(c: GangCompilation) -> bool:
+    """It is no scalar build."""
+    return c.variant.width > 1
+
+
+def has_short_rows(c: GangCompilation) -> bool:
+    """Threadgroups are a few threads wide."""
+    return c.variant.rows > 0
+
+
+def is_tuned(c: GangCompilation) -> bool:
+    """Gangs are whole SIMD-groups, and accesses are not checked."""
+    return c.variant.width == SIMD_GROUP and not c.variant.checked
+
+
+def is_checked(c: GangCompilation) -> bool:
+    """No access may leave its array."""
+    return c.variant.checked
+
+
+def is_unchecked(c: GangCompilation) -> bool:
+    """Accesses are not checked."""
+    return not c.variant.checked
+
+
+def is_simd_group(c: GangCompilation) -> bool:
+    """Gangs have 32 lanes."""
+    return c.variant.width == SIMD_GROUP
+
+
+def is_full(c: GangCompilation) -> bool:
+    """There are no gangs that lack lanes."""
+    return not c.variant.partial
+
+
+def is_first(c: GangCompilation) -> bool:
+    """It is not a program that runs ahead of another."""
+    return not c.runs_ahead
+
+
+def has_none_ahead(c: GangCompilation) -> bool:
+    """No program runs ahead of this one, and it is none."""
+    return c.ahead is None and not c.runs_ahead
+
+
+# ------------------------------------------------------------------------------------ passes
+
+
+def _slice(c: GangCompilation) -> bool:
+    """Makes the program that runs ahead; this one stays as it is."""
+    program = ahead.slice_of(c.known)
+    if program:
+        c.ahead = GangCompilation(program, c.variant, c.features, runs_ahead=True)
+    return False
+
+
+def _coarsen(c: GangCompilation) -> bool:
+    """Into one program for several SIMD-groups; one that runs ahead joins as many."""
+    blocks = len(c.program.blocks)
+    if c.runs_ahead:
+        c.joined = teams.join(c.known, c.team, c.in_row)
+        return c.team > 1
+    c.team = teams.form(c.known, c.variant.team, c.in_row, c.features)
+    return c.team > 1 or len(c.program.blocks) != blocks
+
+
+def _ask_for_lines(c: GangCompilation) -> bool:
+    along = {} if c.alone else {"__am_thread_y": 1}
+    return long_turns.run(c.known, [c.steps, along] if c.team == 1 else [c.steps])
+
+
+_CONTROL = (control.loops, control.looped, control.predecessors, control.dominators)
+_TREE = (*_CONTROL, regions)
+_ORDER = (*_TREE, origins, interleaved, shapes, questions.plans, questions.mask_roots,
+          questions.full, lane_numbers, forms, questions.used)  # fmt: skip
+_ACCESSES = (*_ORDER, questions.groups, questions.tile_finder, questions.tiles,
+             questions.next_steps, questions.needed)  # fmt: skip
+
+
+def _check(c: GangCompilation) -> bool:
+    c.notes = checked.run(c.program)
+    return True
+
+
+PASSES: tuple[Pass[GangCompilation], ...] = (
+    Pass(
+        "check-bounds",
+        _check,
+        "first: what follows may rely on accesses that are where they should be",
+        Stage.CHECKED,
+        needs=(is_checked,),
+        optional=False,
+    ),
+    Pass(
+        "place-in-rows",
+        lambda c: rows.run(c.known, c.variant.rows),
+        "first, so that positions in short rows are lane numbers for everybody",
+        Stage.GUARDED,
+        needs=(has_short_rows,),
+        optional=False,
+    ),
+    Pass(
+        "unroll-and-jam",
+        lambda c: unroll_jam.run(c.known),
+        "while loops are as LLVM left them, and before anything is there twice",
+        Stage.GUARDED,
+        needs=(has_lanes, is_unchecked, is_first),
+    ),
+    Pass(
+        "run-ahead",
+        _slice,
+        "before the program grows: the slice is of what a thread does",
+        Stage.GUARDED,
+        needs=(is_tuned, is_full, is_first),
+    ),
+    Pass(
+        "version-by-bounds",
+        lambda c: interior.run(c.known),
+        "before coarsening, which wants to know that SIMD-groups keep together in the interior",
+        Stage.GANG,
+        needs=(is_tuned,),
+    ),
+    Pass(
+        "coarsen",
+        _coarsen,
+        "when all versions are there; from here on positions are those of a team",
+        Stage.GANG,
+        needs=(is_tuned,),
+    ),
+    Pass(
+        "split-divisions",
+        lambda c: split_lanes(c.known),
+        "prefetching and tiles want the lane number out of divisions",
+        Stage.GANG,
+        needs=(is_simd_group,),
+        keeps=_TREE,
+    ),
+    Pass(
+        "prefetch-next-gang",
+        lambda c: next_gang.run(c.known, c.steps, c.team),
+        "prefetching comes when it is known what a gang is",
+        Stage.GANG,
+        needs=(is_tuned, has_none_ahead),
+        keeps=_CONTROL,
+    ),
+    Pass(
+        "prefetch-tile-rows",
+        lambda c: short_runs.run(c.known),
+        "likewise",
+        Stage.GANG,
+        needs=(is_tuned, has_none_ahead),
+        keeps=_TREE,
+    ),
+    Pass(
+        "prefetch-behind-runs",
+        lambda c: run_ends.run(c.known),
+        "likewise",
+        Stage.GANG,
+        needs=(is_tuned, has_none_ahead),
+        keeps=_TREE,
+    ),
+    Pass(
+        "prefetch-during-turns",
+        _ask_for_lines,
+        "likewise",
+        Stage.GANG,
+        needs=(is_tuned, has_none_ahead),
+        keeps=_TREE,
+    ),
+    Pass(
+        "unlock-threadgroup-memory",
+        lambda c: unlock(c.known),
+        "behind coarsening, which looks at what a loop may wait for",
+        Stage.GANG,
+        keeps=_ORDER,
+    ),
+    Pass(
+        "interleave-private-arrays",
+        lambda c: interleave(c.known),
+        "behind all that takes pointers for pointers",
+        Stage.INTERLEAVED,
+        needs=(has_lanes,),
+        keeps=_TREE,
+        optional=False,
+    ),
+    Pass(
+        "widen-counters",
+        lambda c: widen(c.known),
+        "before addresses are taken apart, of which the 64-bit counters become a part",
+        Stage.INTERLEAVED,
+        needs=(has_lanes,),
+        keeps=_TREE,
+    ),
+    Pass(
+        "extract-lanes-early",
+        lambda c: take_lanes_early(c.known),
+        "needs to know where all lanes are active, so behind the plan of control flow",
+        Stage.INTERLEAVED,
+        needs=(has_lanes, is_full),
+        keeps=_TREE,
+    ),
+    Pass(
+        "order-by-pressure",
+        lambda c: order_lazily(c.known),
+        "when no more instructions come",
+        Stage.INTERLEAVED,
+        needs=(has_lanes,),
+        keeps=_ORDER,
+    ),
+    Pass(
+        "spread-prefetches",
+        lambda c: spread_out(c.known),
+        "in the final order of instructions",
+        Stage.INTERLEAVED,
+        needs=(has_lanes,),
+        keeps=_ORDER,
+    ),
+    Pass(
+        "keep-memory-order",
+        lambda c: in_memory_order(c.known),
+        "last, as it is about groups of accesses, which nobody may change behind it",
+        Stage.ORDERED,
+        needs=(has_lanes,),
+        keeps=_ACCESSES,
+    ),
+)
