@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import replace
 from typing import NamedTuple
 
 import mlx.core as mx
@@ -28,7 +27,7 @@ from tests.targets.cpu.growing import SHAPES
 _INPUTS = {"a": mx.zeros(1 << 16), "b": mx.zeros(1 << 16, mx.int32), "n": mx.array(5)}
 _OUTPUTS = {"out": mx.float32, "to": mx.int32}
 _EDGES = Variant(flat=True, linear=True, aligned=True, full=True, partial=True, single=False)
-_TEAMS = replace(_EDGES, partial=False, team=8, sole=True)
+_TEAMS = _EDGES._replace(partial=False, team=8, sole=True)
 #: Those in which all passes run that need all lanes to be there.
 _IN_TEAMS = frozenset(
     "additions_and_loads checks components gathers late_uses loaded_addresses loads_of_rows loops "
