@@ -134,6 +134,7 @@ def _slice(c: GangCompilation) -> bool:
     program = ahead.slice_of(c.known)
     if program:
         c.ahead = GangCompilation(program, c.variant, c.features, c.stages, runs_ahead=True)
+        c.stages.passed("run-ahead", program, c.ahead.stage, True)
     return False
 
 
