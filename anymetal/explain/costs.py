@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from anymetal.analysis.regions import Region
 from anymetal.explain.classes import class_of, count
 from anymetal.explain.facts import location_of
 from anymetal.explain.listing import Instruction, Listing, Loop
 from anymetal.ir.model import Location
-from anymetal.simd.gang import GangFunction
-from anymetal.simd.marks import Mark, Marks
-from anymetal.simd.regions import Region
+from anymetal.simd.code.marks import Mark, Marks
+from anymetal.simd.emit.gang import GangFunction
 
 
 @dataclass(frozen=True)
@@ -106,5 +106,5 @@ def _is_poll(instruction: Instruction, marks: Marks) -> bool:
 
 
 def _goes_over_lanes(loop: Loop) -> bool:
-    """A loop of ours (simd/each_lane.py), by the name of its first block."""
+    """A loop of ours (simd/emit/each_lane.py), by the name of its first block."""
     return loop.name.startswith("lane.")

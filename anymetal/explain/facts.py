@@ -9,17 +9,17 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
+from anymetal.analysis.lane_numbers import lane_numbers
+from anymetal.analysis.objects import origins
+from anymetal.analysis.regions import Region
 from anymetal.explain.reasons import names_of, reason
 from anymetal.ir import types as t
+from anymetal.ir.calls import BARRIER, is_cross_lane
 from anymetal.ir.model import Block, Instr, Location, Value
 from anymetal.simd import questions
-from anymetal.simd.gang import GangFunction
-from anymetal.simd.groups import accessed, pointer_of
-from anymetal.simd.lane_numbers import lane_numbers
-from anymetal.simd.lanes import is_cross_lane
-from anymetal.simd.origins import origins
-from anymetal.simd.regions import BARRIER, Region
-from anymetal.simd.ways import AtomicWay, Way, access_way, is_plain
+from anymetal.simd.access.groups import accessed, pointer_of
+from anymetal.simd.access.ways import AtomicWay, Way, access_way, is_plain
+from anymetal.simd.emit.gang import GangFunction
 
 #: As cheap as can be; a matter of the data; lanes apart from each other.
 Price = Literal["low", "open", "high"]

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from anymetal.explain.costs import Cost, costs
 from anymetal.explain.facts import Fact, facts
 from anymetal.explain.listing import read_listing
-from anymetal.pipeline.stages import Times
-from anymetal.simd.gang import GangFunction
-from anymetal.simd.marks import Marks
+from anymetal.simd.code.marks import Marks
+from anymetal.simd.emit.gang import GangFunction
 from anymetal.source import KernelSource
 from anymetal.targets.cpu.compiler import compile_kernel
 from anymetal.targets.cpu.stages import GangStages
@@ -25,7 +24,6 @@ class Explanation:
     variant: Variant
     facts: list[Fact]
     costs: list[Cost]
-    times: Times
 
 
 class _Look(GangStages):
@@ -57,5 +55,4 @@ def explain(source: KernelSource, variant: Variant) -> Explanation:
     compile_kernel(source, variant, look)
     function = look.functions[0]
     found = costs(function, look.given, read_listing(look.listing))
-    times = Times(look.times, look.passes)
-    return Explanation(source, variant, facts(function), found, times)
+    return Explanation(source, variant, facts(function), found)

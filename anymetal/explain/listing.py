@@ -1,7 +1,7 @@
 """Reads LLVM's assembly listing: blocks, loops, and what each instruction was written for.
 
 LLVM says in comments which loop a block belongs to and what is a spill, and its line numbers are
-our marks (simd/marks.py).
+our marks (simd/code/marks.py).
 """
 
 from __future__ import annotations

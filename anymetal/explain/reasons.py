@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 
 from anymetal.analysis.cache import Analyses
+from anymetal.analysis.objects import origins
+from anymetal.analysis.private_arrays import interleaved
+from anymetal.analysis.uniformity import shapes
 from anymetal.ir import types as t
 from anymetal.ir.model import Argument, Global, Instr, Value
 from anymetal.ir.tokens import plain
-from anymetal.simd.groups import pointer_of
-from anymetal.simd.origins import origins
-from anymetal.simd.private import interleaved
-from anymetal.simd.shape import shapes
+from anymetal.simd.access.groups import pointer_of
 
 _POSITIONS = {
     "__am_lane": "the lane number",

@@ -178,7 +178,7 @@ def _machine() -> Any:
     # would be a scatter, and could move what returning threads write behind a barrier.
     llvm.set_option("anymetal", "-sink-common-insts=false")
     # Nor shall a value that some way to here has computed already become a phi: computing it again
-    # is cheaper than blending it, and leaves the form of addresses in sight (simd/tiles.py).
+    # is cheaper than blending it, and leaves the form of addresses in sight (simd/access/tiles.py).
     llvm.set_option("anymetal", "-enable-pre=false")
     # Nor shall blocks be doubled so that a later branch can be left out: lanes that come by
     # different ways would meet later, and by then have computed uniform values apart.
@@ -187,7 +187,7 @@ def _machine() -> Any:
     # could then not be stored lane by lane interleaved, and all accesses to it would be gathers.
     llvm.set_option("anymetal", "-disable-loop-idiom-memcpy")
     # Loops may be unrolled to nearly the size that O3 allows: private arrays become registers, and
-    # what walks through memory becomes neighbours (simd/groups.py).
+    # what walks through memory becomes neighbours (simd/access/groups.py).
     llvm.set_option("anymetal", "-unroll-threshold=250")
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()

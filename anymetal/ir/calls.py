@@ -26,6 +26,12 @@ _COLLECTIVE = [
 
 #: The value that a lane has, in another lane.
 SHUFFLE = "__am_shuffle"
+#: Threads of a threadgroup wait for each other.
+BARRIER = "__am_threadgroup_barrier"
+#: A step of a product of matrices of 8 x 8.
+MATRIX_FMA = "__am_matrix_fma"
+#: A line of os_log.
+LOG = "__am_log"
 #: Does nothing; LLVM shall not mix what is in front of it and behind it.
 APART = "__am_apart"
 #: Whether a condition holds in all active lanes; it may say no although it does.
@@ -37,13 +43,13 @@ NEXT_READ = "__am_next_read"
 #: For the line of the first lane's address, some time before the end of the block.
 LINE_READ = "__am_line_read"
 #: An access of a checked build: whether it is outside of its array, where it begins there, numbers
-#: of the array and of the access, and the record for it (see passes/checked.py).
+#: of the array and of the access, and the record for it (see passes/check_bounds.py).
 STRAY = "__am_stray"
 #: Calls that only passes for gangs put in.
 OF_GANGS = frozenset((APART, ALL, AHEAD_READ, AHEAD_WRITE, NEXT_READ, LINE_READ))
 #: Where a thread stands, and how many there are.
 POSITIONS = frozenset(f"__am_{name}" for name in _POSITIONS)
-#: Whether the processor multiplies by powers of two, and that product (see simd/scaling.py).
+#: Whether the processor multiplies by powers of two, and that product (see simd/emit/scaling.py).
 SCALES, SCALE = "__am_scales", "__am_scale"
 #: Our own functions (see frontend/include/anymetal/intrinsics.h): result and operand types.
 INTRINSICS: dict[str, Signature] = {
@@ -92,9 +98,17 @@ _WITH_EFFECT = (
 )
 
 
+_CROSS_LANE = (SHUFFLE, "__am_ballot", "__am_simdgroup_barrier", MATRIX_FMA)
+
+
 def is_known(callee: str) -> bool:
     """Whether a program out of Clang may call this: anything else is the user's own function."""
     return callee.startswith("llvm.") or callee in INTRINSICS or callee in LIBM
+
+
+def is_cross_lane(callee: str) -> bool:
+    """Whether the lanes of a SIMD-group execute this call together."""
+    return callee in _CROSS_LANE or callee.startswith(("__am_reduce_", "__am_scan_", "__am_xscan_"))
 
 
 def is_long(callee: str) -> bool:

@@ -198,7 +198,8 @@ def _end(instr: Instr) -> None:
 
 
 def is_offset(address: Value) -> bool:
-    """Whether an address is an offset into an interleaved private array (simd/private.py)."""
+    """Whether an address is an offset into an interleaved private array
+    (simd/emit/private_memory.py)."""
     return address.type == t.I64 and isinstance(address, Instr) and address.op in ("alloca", "gep")
 
 

@@ -1,1 +1,1 @@
-"""Transformations of the thread program, one a file; each is `run(program) -> None`."""
+"""Transformations of the thread program, one a file, for any target."""

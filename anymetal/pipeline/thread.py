@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from anymetal.ir.spec import Stage
-from anymetal.passes import dce, late_loads, memory, products, scalarize, words
+from anymetal.passes import (
+    dead_code,
+    expand_copies,
+    legalise_floats,
+    predicate_loads,
+    reuse_products,
+    scalarize,
+)
 from anymetal.pipeline.driver import Compilation, Pass
 
 PASSES: tuple[Pass[Compilation], ...] = (
@@ -16,34 +23,34 @@ PASSES: tuple[Pass[Compilation], ...] = (
     ),
     Pass(
         "expand-copies",
-        lambda c: memory.run(c.known),
+        lambda c: expand_copies.run(c.known),
         "so that copies of structs are loads and stores for whatever looks at memory",
         Stage.SCALAR,
         optional=False,
     ),
     Pass(
         "predicate-loads",
-        lambda c: late_loads.run(c.known),
+        lambda c: predicate_loads.run(c.known),
         "kernels compute stray addresses and select afterwards; what is not needed is not loaded",
         Stage.GUARDED,
         optional=False,
     ),
     Pass(
         "legalise-narrow-floats",
-        lambda c: words.run(c.known),
+        lambda c: legalise_floats.run(c.known),
         "behind the last pass that makes selections: half and bfloat cross them as words",
         Stage.GUARDED,
         optional=False,
     ),
     Pass(
         "reuse-products",
-        lambda c: products.run(c.known),
+        lambda c: reuse_products.run(c.known),
         "a product that is there anyway is added, and the fused operation can go",
         Stage.GUARDED,
     ),
     Pass(
         "drop-unused",
-        lambda c: dce.run(c.known),
+        lambda c: dead_code.run(c.known),
         "what the passes before have left without users",
         Stage.GUARDED,
     ),

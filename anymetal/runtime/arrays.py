@@ -15,7 +15,7 @@ import mlx.core as mx
 
 from anymetal.runtime.pool import Pool
 
-#: Bytes that each description of an input has at least (see passes/interior.py).
+#: Bytes that each description of an input has at least (see passes/version_by_bounds.py).
 _ROOM = 32
 #: Outputs up to this many bytes are copied from a template. MLX does that at once, while filling
 #: an array goes through its scheduler, which takes longer than a small kernel.

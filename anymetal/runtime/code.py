@@ -27,10 +27,12 @@ class Code:
         self._handle = _Handle(handle)
         #: Address of `am_entry`.
         self.entry: int = dlsym(handle, "am_entry")
-        #: What a launch has to know of it: what it is certain to store (simd/certain.py), or, of a
-        #: checked build, what it asks (passes/checked.py).
+        #: What a launch has to know of it: what it is certain to store (analysis/must_store.py),
+        #: or, of a
+        #: checked build, what it asks (passes/check_bounds.py).
         self.notes = self._text("am_notes")
-        #: Whether its results may depend on the order of threadgroups (simd/ordered.py).
+        #: Whether its results may depend on the order of threadgroups
+        #: (analysis/order_dependence.py).
         self.order_counts = bool(self._text("am_order"))
 
     def _text(self, name: str) -> str:

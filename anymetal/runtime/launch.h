@@ -28,7 +28,7 @@ struct am_extent {
   uint64_t before, bytes;
 };
 
-// Accesses outside of their arrays, of one kind, which a checked build (passes/checked.py) has kept
+// Accesses outside of their arrays, of one kind, which a checked build (passes/check_bounds.py) has kept
 // from happening: how many, and that of the thread with the lowest number.
 struct am_stray_kind {
   uint64_t count, number, position;  // where it begins, from the beginning of the array on

@@ -2,69 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from anymetal.analysis.affine import Distance, forms
 from anymetal.analysis.cache import Analyses
+from anymetal.analysis.flow import mask_roots, used
+from anymetal.analysis.lane_numbers import lane_numbers
+from anymetal.analysis.objects import origins
+from anymetal.analysis.private_arrays import interleaved
+from anymetal.analysis.regions import regions
+from anymetal.analysis.uniformity import shapes
+from anymetal.ir.calls import BARRIER, LOG, is_cross_lane
 from anymetal.ir.model import Argument, Block, Instr, Value
-from anymetal.simd import (
-    addresses,
-    demand,
-    exclusive,
-    few_lanes,
-    lanes,
-    next_step,
-    products,
-    spread_lanes,
-    streams,
-    sums,
-)
-from anymetal.simd.groups import Group, find_groups
-from anymetal.simd.lane_numbers import lane_numbers
-from anymetal.simd.linear import Distance, forms
-from anymetal.simd.linearize import Linearizer, RegionPlan
-from anymetal.simd.log import LOG
-from anymetal.simd.mask_roots import MaskRoots
-from anymetal.simd.matrix_places import Columns, MatrixPlaces
-from anymetal.simd.origins import origins
-from anymetal.simd.private import interleaved
-from anymetal.simd.products import Product
-from anymetal.simd.regions import BARRIER, Region, regions
-from anymetal.simd.shape import Shapes, shapes
-from anymetal.simd.spread_lanes import Spread
-from anymetal.simd.sums import Sums
-from anymetal.simd.tiles import Tile, TileFinder
+from anymetal.prefetch.next_step import find_next_steps
+from anymetal.simd.access.addressing import indices_elsewhere, made_by_accesses
+from anymetal.simd.access.demanded_vectors import demanded_vectors
+from anymetal.simd.access.forwarding import few_lane_loads
+from anymetal.simd.access.groups import Group, find_groups
+from anymetal.simd.access.lane_requests import Spread, find_laid_out, many_lanes
+from anymetal.simd.access.matrix_places import Columns, MatrixPlaces
+from anymetal.simd.access.matrix_products import Product, find_carried, find_products, find_row_phis
+from anymetal.simd.access.only_added import find_only_added
+from anymetal.simd.access.own_sums import Sums, find_own_sums
+from anymetal.simd.access.streaming import streaming_stores
+from anymetal.simd.access.tiles import Tile, TileFinder
 
 GANG = 32
-
-
-def used(known: Analyses) -> set[Value]:
-    """Values that some instruction takes."""
-    return {v for i in known.program.instructions() for v in i.operands}
-
-
-# ---------------------------------------------------------------------- control flow of a gang
-
-
-def plans(known: Analyses) -> dict[Region, RegionPlan]:
-    """How a gang goes through each region. Where lanes cannot stay together, the shapes hear of it:
-    they are never less uniform before this is asked than behind it."""
-    return Linearizer(known(regions), known(shapes)).plans
-
-
-def final_shapes(known: Analyses) -> Shapes:
-    """The shapes as the plans leave them."""
-    known(plans)
-    return known(shapes)
-
-
-def mask_roots(known: Analyses) -> MaskRoots:
-    """Where the mask of each block comes from."""
-    return MaskRoots(known(regions), known(plans))
-
-
-def full(known: Analyses) -> Callable[[Block], bool]:
-    """Whether all lanes of a full gang are active in a block."""
-    return known(mask_roots).always_full
 
 
 # ----------------------------------------------------------------------------------- accesses
@@ -97,7 +58,7 @@ def tiles(known: Analyses) -> dict[Instr, Tile]:
 
 def next_steps(known: Analyses) -> dict[Tile, Distance]:
     """Tiles that are asked for one step ahead."""
-    return next_step.next_steps(known.program, known(tiles), known(forms), known(origins))
+    return find_next_steps(known.program, known(tiles), known(forms), known(origins))
 
 
 def needed(known: Analyses) -> set[Value]:
@@ -112,7 +73,7 @@ def kept(known: Analyses) -> set[Value]:
     """Those, and indices that other blocks share."""
     elsewhere: set[Value] = set()
     if known.width > 1:
-        elsewhere = addresses.indices_elsewhere(known.program, known(shapes), known(regions))
+        elsewhere = indices_elsewhere(known.program, known(shapes), known(regions))
     return known(needed) | elsewhere
 
 
@@ -125,25 +86,25 @@ def made_later(known: Analyses) -> set[Value]:
     def has_its_way(instr: Instr) -> bool:
         return any(instr in those for those in together)
 
-    made = addresses.made_by_accesses(known.program, known(shapes), has_its_way)
+    made = made_by_accesses(known.program, known(shapes), has_its_way)
     return made - known(kept)
 
 
 def demanded(known: Analyses) -> set[Value]:
     """Inexact strided values that somebody takes as vectors."""
-    return demand.demanded_vectors(known.program, known(shapes), known(groups))
+    return demanded_vectors(known.program, known(shapes), known(groups))
 
 
 def few(known: Analyses) -> dict[Instr, list[int]]:
     """Loads that only a few lanes do, one after the other."""
-    return few_lanes.few_lane_loads(
+    return few_lane_loads(
         known.program, known(shapes), known(lane_numbers), known(mask_roots), known(origins)
     )
 
 
 def streaming(known: Analyses) -> set[Instr]:
     """Stores that may go past the caches."""
-    return streams.streaming_stores(
+    return streaming_stores(
         known.program, known(regions), known(shapes), known(origins), known(groups)
     )
 
@@ -152,14 +113,14 @@ def own_sums(known: Analyses) -> dict[Argument, Sums]:
     """Arrays of which each worker keeps sums of its own."""
     if known.width != GANG:
         return {}
-    return sums.own_sums(known.program, known(origins), known(used))
+    return find_own_sums(known.program, known(origins), known(used))
 
 
 def only_added(known: Analyses) -> set[Instr]:
     """Additions of floats to arrays that nobody looks at."""
     if known.width != GANG:
         return set()
-    return exclusive.only_added(known.program, known(origins), known(used))
+    return find_only_added(known.program, known(origins), known(used))
 
 
 # --------------------------------------------------------------------------- lanes and matrices
@@ -167,12 +128,12 @@ def only_added(known: Analyses) -> set[Instr]:
 
 def laid_out(known: Analyses) -> set[Value]:
     """Vectors that are best had in memory, for shuffles."""
-    return lanes.laid_out(known.program, known(shapes)) if known.width > 1 else set()
+    return find_laid_out(known.program, known(shapes)) if known.width > 1 else set()
 
 
 def spread(known: Analyses) -> Spread:
     """Vectors of which many lanes are asked for."""
-    return spread_lanes.many_lanes(known.program, known(shapes)) if known.width > 1 else {}
+    return many_lanes(known.program, known(shapes)) if known.width > 1 else {}
 
 
 def matrix_places(known: Analyses) -> MatrixPlaces:
@@ -184,12 +145,12 @@ def matrix_products(known: Analyses) -> dict[Instr, Product]:
     """Products of matrices, by their calls."""
     if known.width == 1:
         return {}
-    return products.find_products(known.program, known(matrix_places))
+    return find_products(known.program, known(matrix_places))
 
 
 def row_phis(known: Analyses) -> dict[Block, list[Columns]]:
     """Phis that hold columns of products together."""
-    return products.row_phis(known(matrix_products).values(), known(shapes).joins)
+    return find_row_phis(known(matrix_products).values(), known(shapes).joins)
 
 
 def carried(known: Analyses) -> dict[Columns, Product]:
@@ -197,13 +158,13 @@ def carried(known: Analyses) -> dict[Columns, Product]:
     columns = [columns for many in known(row_phis).values() for columns in many]
     if not columns:
         return {}
-    return products.carried(known.program, columns, known(matrix_products).values())
+    return find_carried(known.program, columns, known(matrix_products).values())
 
 
 def meets(known: Analyses) -> bool:
     """Whether threads of the scalar build have to wait for each other in cross-lane calls."""
     calls = (i.arg for i in known.program.instructions() if i.op == "call")
-    return known.width == 1 and any(lanes.is_cross_lane(callee) for callee in calls)
+    return known.width == 1 and any(is_cross_lane(callee) for callee in calls)
 
 
 # -------------------------------------------------------------------------- blocks that are twice

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from anymetal.explain.listing import Instruction, read_listing
-from anymetal.simd.marks import Marks
+from anymetal.simd.code.marks import Marks
 from anymetal.targets.cpu.assemble import assembly
 from anymetal.targets.cpu.compiler import thread_program
 from anymetal.targets.cpu.machine import machine_for

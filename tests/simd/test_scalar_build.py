@@ -11,7 +11,7 @@ import pytest
 
 import anymetal
 from anymetal.targets.cpu.variant import gang_width
-from tests.simd import cross_lane_flow, cross_lane_functions  # noqa: F401 (they add cases)
+from tests.simd import cross_lane_flow, cross_lane_functions  # noqa: F401 (they add cases
 from tests.simd.cross_lane import CASES, Case
 
 #: Threads and threads per threadgroup: full, partial and single-lane SIMD-groups, smaller last

@@ -79,7 +79,7 @@ struct Program {
   std::vector<size_t> slots;  // where each array goes: inputs, then outputs
   std::vector<Info> infos;
   std::vector<uint64_t> covered;  // bytes of each output that are certain to be stored
-  // Of a checked build (passes/checked.py), else empty. Warns of what strayed; throws if the warning
+  // Of a checked build (passes/check_bounds.py), else empty. Warns of what strayed; throws if the warning
   // is an error.
   std::function<void(const Noted&)> warn;
   // Throws the error that says what strayed. The GIL must be held.

@@ -1,4 +1,4 @@
-// What becomes of a launch that has faulted: it runs again in a checked build (passes/checked.py).
+// What becomes of a launch that has faulted: it runs again in a checked build (passes/check_bounds.py).
 
 #include <cstdlib>
 #include <cstring>

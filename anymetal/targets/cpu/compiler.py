@@ -7,6 +7,8 @@ from collections.abc import Collection
 from typing import Any
 
 from anymetal.analysis.cache import Analyses
+from anymetal.analysis.must_store import certain_stores
+from anymetal.analysis.order_dependence import depends_on_order
 from anymetal.errors import CompilerError, KernelLoadError
 from anymetal.frontend.clang import compile_to_ir
 from anymetal.frontend.optimise import optimise
@@ -21,8 +23,6 @@ from anymetal.pipeline import thread
 from anymetal.pipeline.driver import Compilation, Pass, run
 from anymetal.pipeline.stages import Stages
 from anymetal.runtime import turns
-from anymetal.simd.certain import certain_stores
-from anymetal.simd.ordered import depends_on_order
 from anymetal.source import KernelSource, LibrarySource
 from anymetal.targets.cpu import pipeline as gang
 from anymetal.targets.cpu.assemble import assemble

@@ -1,5 +1,5 @@
 """How many bytes of its outputs a launch is certain to store, from what the compiler found out
-(simd/certain.py). An output that is covered need not be filled before."""
+(analysis/must_store.py). An output that is covered need not be filled before."""
 
 from __future__ import annotations
 

@@ -9,9 +9,9 @@ returned is simply no longer resumed, so returned threads count as arrived.
 
 from __future__ import annotations
 
-from anymetal.simd.exclusive import LOCK_BYTES, LOCKS
-from anymetal.simd.positions import CONTEXT_NAMES
-from anymetal.simd.sums import Sums
+from anymetal.simd.access.own_sums import Sums
+from anymetal.simd.emit.locked_adds import LOCK_BYTES, LOCKS
+from anymetal.simd.emit.positions import CONTEXT_NAMES
 from anymetal.targets.cpu import rendezvous
 
 _AXES = ("x", "y", "z")
@@ -97,9 +97,9 @@ def entry_function(
     `meets`: gangs suspend in cross-lane calls too; `streamed`: bytes that a thread stores and that
     may go past the caches, and `fence` what has to follow on such stores; `sums`: the worker's own
     arrays, each with the buffer that it stands for; `ahead`: bytes that a call of `gang.ahead` asks
-    for, where there is such a function and there are no partial gangs (see passes/ahead.py);
+    for, where there is such a function and there are no partial gangs (see prefetch/run_ahead.py);
     `sole`: one call of `gang.full` runs all of a threadgroup, so its first gang is number 0;
-    `private`: bytes of large private arrays of a call (see simd/private.py)."""
+    `private`: bytes of large private arrays of a call (see simd/emit/private_memory.py)."""
     lines = [
         "define void @am_entry(ptr %buffers, ptr %launch, i64 %first, i64 %last, ptr %worker) #0 {",
         "start:",

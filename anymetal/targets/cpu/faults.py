@@ -1,4 +1,4 @@
-"""What a checked build has found (passes/checked.py), in words: a warning or an error.
+"""What a checked build has found (passes/check_bounds.py), in words: a warning or an error.
 
 ANYMETAL_FAULTS   recover: a kernel that has faulted goes on with 0 for what it reads outside of
                   its arrays and without what it writes there, and warns; raise: it raises
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, cast
 import mlx.core as mx
 
 from anymetal.errors import KernelMemoryError, StrayAccessWarning
-from anymetal.passes.checked import ANYWHERE, NOWHERE, Array, Site
+from anymetal.passes.check_bounds import ANYWHERE, NOWHERE, Array, Site
 from anymetal.runtime.arrays import BufferExtent, Exporter
 from anymetal.source import KernelSource
 from anymetal.targets.base import Extent

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from anymetal.simd.log import PRINTER
+from anymetal.simd.emit.log import PRINTER
 from anymetal.targets.cpu.support import link_support
 
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from anymetal.analysis.uniformity import shapes
+from anymetal.ir.calls import BARRIER, LOG
 from anymetal.ir.model import Program
 from anymetal.pipeline.driver import run
+from anymetal.prefetch.spread import bytes_asked_for
 from anymetal.simd import questions
-from anymetal.simd.ahead import bytes_asked_for
-from anymetal.simd.coroutine import DECLARATIONS
-from anymetal.simd.exclusive import locking
-from anymetal.simd.gang import GangFunction
-from anymetal.simd.log import LOG, kernel_name
-from anymetal.simd.private import far_arrays
-from anymetal.simd.regions import BARRIER
-from anymetal.simd.shape import shapes
-from anymetal.simd.values import buffer_name
+from anymetal.simd.code.values import buffer_name
+from anymetal.simd.emit.coroutine import DECLARATIONS
+from anymetal.simd.emit.gang import GangFunction
+from anymetal.simd.emit.locked_adds import locking
+from anymetal.simd.emit.log import kernel_name
+from anymetal.simd.emit.private_memory import far_arrays
 from anymetal.targets.cpu import rendezvous
 from anymetal.targets.cpu.entry import entry_function
 from anymetal.targets.cpu.machine import Machine

@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-from anymetal.analysis import control
+from anymetal.analysis import control, flow
+from anymetal.analysis.affine import forms
 from anymetal.analysis.cache import Analyses, LaunchFacts
+from anymetal.analysis.lane_numbers import lane_numbers
+from anymetal.analysis.objects import origins
+from anymetal.analysis.private_arrays import interleaved
+from anymetal.analysis.regions import regions
+from anymetal.analysis.uniformity import shapes
+from anymetal.coarsening import teams
 from anymetal.ir.model import Program
 from anymetal.ir.spec import Stage
 from anymetal.passes import (
-    ahead,
-    checked,
-    interior,
-    long_turns,
-    next_gang,
-    rows,
-    run_ends,
-    short_runs,
-    unroll_jam,
+    check_bounds,
+    interleave,
+    place_in_rows,
+    unlock,
+    unroll_and_jam,
+    version_by_bounds,
 )
+from anymetal.passes.extract_lanes import take_lanes_early
+from anymetal.passes.order_by_pressure import order_lazily
+from anymetal.passes.split_divisions import split_lanes
+from anymetal.passes.widen_counters import widen
 from anymetal.pipeline.driver import Compilation, Pass
+from anymetal.prefetch import behind_runs, during_turns, next_gang, run_ahead, spread, tile_rows
 from anymetal.simd import questions
-from anymetal.simd.ahead import spread_out
-from anymetal.simd.counters import widen
-from anymetal.simd.early_lanes import take_lanes_early
-from anymetal.simd.lane_numbers import lane_numbers
-from anymetal.simd.lane_split import split_lanes
-from anymetal.simd.lazy import order_lazily
-from anymetal.simd.linear import forms
-from anymetal.simd.order import in_memory_order
-from anymetal.simd.origins import origins, unlock
-from anymetal.simd.private import interleave, interleaved
-from anymetal.simd.regions import regions
-from anymetal.simd.shape import shapes
-from anymetal.targets.cpu import teams
+from anymetal.simd.access.memory_order import in_memory_order
 from anymetal.targets.cpu.stages import GangStages
 from anymetal.targets.cpu.variant import SIMD_GROUP, Variant
 
@@ -51,8 +48,7 @@ class GangCompilation(Compilation):
     ) -> None:
         launch = LaunchFacts(variant.linear, variant.aligned, variant.flat, not variant.partial)
         known = Analyses(program, launch, variant.width)
-        stage = Stage.GANG if runs_ahead else Stage.GUARDED  # it asks for memory already
-        super().__init__(known, stages or GangStages(), variant.without, stage)
+        super().__init__(known, stages or GangStages(), variant.without, Stage.GUARDED)
         self.variant = variant
         self.features = features  #: of the processor
         self.team = 1  #: SIMD-groups that run as one
@@ -131,10 +127,9 @@ def has_none_ahead(c: GangCompilation) -> bool:
 
 def _slice(c: GangCompilation) -> bool:
     """Makes the program that runs ahead; this one stays as it is."""
-    program = ahead.slice_of(c.known)
+    program = run_ahead.slice_of(c.known)
     if program:
-        c.ahead = GangCompilation(program, c.variant, c.features, c.stages, runs_ahead=True)
-        c.stages.passed("run-ahead", program, c.ahead.stage, True)
+        c.ahead = GangCompilation(program, c.variant, c.features, runs_ahead=True)
     return False
 
 
@@ -150,19 +145,19 @@ def _coarsen(c: GangCompilation) -> bool:
 
 def _ask_for_lines(c: GangCompilation) -> bool:
     along = {} if c.alone else {"__am_thread_y": 1}
-    return long_turns.run(c.known, [c.steps, along] if c.team == 1 else [c.steps])
+    return during_turns.run(c.known, [c.steps, along] if c.team == 1 else [c.steps])
 
 
 _CONTROL = (control.loops, control.looped, control.predecessors, control.dominators)
 _TREE = (*_CONTROL, regions)
-_ORDER = (*_TREE, origins, interleaved, shapes, questions.plans, questions.mask_roots,
-          questions.full, lane_numbers, forms, questions.used)  # fmt: skip
+_ORDER = (*_TREE, origins, interleaved, shapes, flow.plans, flow.mask_roots,
+          flow.full, lane_numbers, forms, flow.used)  # fmt: skip
 _ACCESSES = (*_ORDER, questions.groups, questions.tile_finder, questions.tiles,
              questions.next_steps, questions.needed)  # fmt: skip
 
 
 def _check(c: GangCompilation) -> bool:
-    c.notes = checked.run(c.program)
+    c.notes = check_bounds.run(c.program)
     return True
 
 
@@ -177,7 +172,7 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
     ),
     Pass(
         "place-in-rows",
-        lambda c: rows.run(c.known, c.variant.rows),
+        lambda c: place_in_rows.run(c.known, c.variant.rows),
         "first, so that positions in short rows are lane numbers for everybody",
         Stage.GUARDED,
         needs=(has_short_rows,),
@@ -185,7 +180,7 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
     ),
     Pass(
         "unroll-and-jam",
-        lambda c: unroll_jam.run(c.known),
+        lambda c: unroll_and_jam.run(c.known),
         "while loops are as LLVM left them, and before anything is there twice",
         Stage.GUARDED,
         needs=(has_lanes, is_unchecked, is_first),
@@ -199,7 +194,7 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
     ),
     Pass(
         "version-by-bounds",
-        lambda c: interior.run(c.known),
+        lambda c: version_by_bounds.run(c.known),
         "before coarsening, which wants to know that SIMD-groups keep together in the interior",
         Stage.GANG,
         needs=(is_tuned,),
@@ -229,7 +224,7 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
     ),
     Pass(
         "prefetch-tile-rows",
-        lambda c: short_runs.run(c.known),
+        lambda c: tile_rows.run(c.known),
         "likewise",
         Stage.GANG,
         needs=(is_tuned, has_none_ahead),
@@ -237,7 +232,7 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
     ),
     Pass(
         "prefetch-behind-runs",
-        lambda c: run_ends.run(c.known),
+        lambda c: behind_runs.run(c.known),
         "likewise",
         Stage.GANG,
         needs=(is_tuned, has_none_ahead),
@@ -253,14 +248,14 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
     ),
     Pass(
         "unlock-threadgroup-memory",
-        lambda c: unlock(c.known),
+        lambda c: unlock.run(c.known),
         "behind coarsening, which looks at what a loop may wait for",
         Stage.GANG,
         keeps=_ORDER,
     ),
     Pass(
         "interleave-private-arrays",
-        lambda c: interleave(c.known),
+        lambda c: interleave.run(c.known),
         "behind all that takes pointers for pointers",
         Stage.INTERLEAVED,
         needs=(has_lanes,),
@@ -293,7 +288,7 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
     ),
     Pass(
         "spread-prefetches",
-        lambda c: spread_out(c.known),
+        lambda c: spread.run(c.known),
         "in the final order of instructions",
         Stage.INTERLEAVED,
         needs=(has_lanes,),

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from anymetal import debug
-from anymetal.pipeline.stages import Stages, in_milliseconds, longest_first
+from anymetal.pipeline.stages import Stages
 from anymetal.source import KernelSource
 from anymetal.targets.cpu.variant import Variant
 
 if TYPE_CHECKING:
-    from anymetal.simd.gang import GangFunction
-    from anymetal.simd.marks import Marks
+    from anymetal.simd.code.marks import Marks
+    from anymetal.simd.emit.gang import GangFunction
 
 
 class GangStages(Stages):
@@ -41,9 +41,6 @@ class DebugStages(GangStages):
 
     def found(self, where: str) -> None:
         """The code is there."""
-        parts = in_milliseconds(self.times.items())
+        parts = ", ".join(f"{name} {1000 * time:.0f}" for name, time in self.times.items())
         split = f" in {1000 * sum(self.times.values()):.0f} ms ({parts})" if parts else ""
         debug.say(f"kernel `{self.kernel}` on the CPU, {self.variant.text}: {where}{split}")
-        if self.passes and (self.wanted.passes or self.wanted.shows("changes")):
-            passes = in_milliseconds(longest_first(self.passes), 1)
-            debug.say(f"kernel `{self.kernel}`, passes in ms: {passes}")

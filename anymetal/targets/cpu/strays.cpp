@@ -1,4 +1,4 @@
-// Takes notes of accesses that a checked build has kept from happening (passes/checked.py): the first
+// Takes notes of accesses that a checked build has kept from happening (passes/check_bounds.py): the first
 // of each kind, that is the one of the thread with the lowest number, and how many there were.
 
 using int32_t = int;

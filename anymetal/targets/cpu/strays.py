@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from anymetal.simd.strays import NOTE
+from anymetal.simd.emit.strays import NOTE
 from anymetal.targets.cpu.support import link_support
 
 

@@ -26,10 +26,12 @@ class Variant(NamedTuple):
     single: bool  #: a threadgroup is one gang, so barriers need no waiting
     width: int = SIMD_GROUP  #: lanes of a gang
     rows: int = 0  #: threads in x of every threadgroup, if a gang is whole such rows; else 0
-    team: int = 1  #: neighbouring gangs of a threadgroup that might run as one (passes/jam.py)
+    team: int = (
+        1  #: neighbouring gangs of a threadgroup that might run as one (coarsening/coarsen.py)
+    )
     sole: bool = False  #: a team of so many is a whole threadgroup
     large: int = 0  #: how many times 2^31 bytes the largest array has
-    checked: bool = False  #: no access leaves its array (passes/checked.py)
+    checked: bool = False  #: no access leaves its array (passes/check_bounds.py)
     without: tuple[str, ...] = ()  #: names of passes that are switched off
     cpu: str = ""  #: LLVM's name of a CPU to compile for; empty means this machine
 

@@ -34,48 +34,52 @@ _SILENT = ("check-bounds", "run-ahead")
 
 #: Fired if what they return counts as true.
 _FIND = """
-passes.ahead:slice_of
-simd.questions:asks_often simd.everywhere:Everywhere._is_run simd.scaling:Scaling.emit
-simd.tallies:Tallies.takes simd.gang:GangFunction._has_lanes
+prefetch.run_ahead:slice_of simd.questions:asks_often simd.emit.uniform_vote:Everywhere._is_run
+simd.emit.scaling:Scaling.emit simd.access.tallies:Tallies.takes
+simd.emit.gang:GangFunction._has_lanes
 """.split()
 
 #: Fired if they are called.
 _CALL = """
-passes.jam:_Jam._one_by_one passes.interior:_Front.whole
-simd.gang:GangFunction._leave_uniform simd.gang:GangFunction._leave_divergent
-simd.gang:GangFunction._leave_loop simd.gang:GangFunction._loop_end simd.gang:coroutine
-simd.group_access:GroupAccess._load simd.group_access:GroupAccess._store
-simd.group_access:GroupAccess._load_rows simd.group_access:GroupAccess._rows_apart
-simd.group_access:GroupAccess._add simd.group_access:GroupAccess.convert
-simd.group_access:GroupAccess._repeated simd.group_access:GroupAccess._load_some
-simd.group_access:GroupAccess._store_some
-simd.squares:Squares.load simd.squares:Squares.store
-simd.tiles:TileAccess._load simd.tiles:TileAccess._store simd.tiles:TileAccess._lanes
-simd.memory:Memory._load_few simd.memory:Memory.guarded_load simd.memory:Memory._guarded_scalar
-simd.memory:Memory.block_operation simd.memory:Memory._last_lane
-simd.memory:Memory._private_addresses simd.memory:Memory.private_offset
-simd.accesses:Accesses.past_caches
-simd.contiguity:Contiguity.load simd.contiguity:Contiguity.store simd.contiguity:Contiguity.update
-simd.atomics:Atomics._exclusive simd.atomics:Atomics._locked simd.atomics:Atomics._plain
-simd.atomics:Atomics._add_to_sums simd.atomics:Atomics._locked_in_sums
-simd.atomics:Atomics._combined simd.atomics:Atomics._counted simd.atomics:Atomics._side_by_side
-simd.atomics:Atomics._add_floats simd.atomics:add_run simd.each_lane:EachLane.emit
-simd.arith:Arithmetic._division simd.arith:Arithmetic._division_by_double
-simd.arith:Arithmetic._narrow simd.arith:Arithmetic._lane_by_lane simd.arith:Arithmetic._vector_math
-simd.arith:saturated simd.arith:extreme simd.narrow:to_float simd.narrow:from_float
-simd.arith:Arithmetic._extended_base
-simd.lanes:CrossLane._permute simd.lanes:CrossLane._lookup simd.lanes:lookup
-simd.lanes:CrossLane._through_memory simd.lanes:CrossLane._ballot simd.lanes:reduce_lanes
-simd.lanes:scan_lanes simd.spread_lanes:SpreadLanes._store
-simd.matrix:Matrices.emit simd.matrix_operands:Lefts.places simd.matrix_operands:Right.row
-simd.row_forms:RowForms.of simd.row_forms:RowForms._permuted
-simd.rendezvous:Rendezvous.emit simd.rendezvous:Rendezvous.next_iteration
+coarsening.coarsen:_Jam._one_by_one passes.version_by_bounds:_Front.whole
+simd.emit.gang:GangFunction._leave_uniform simd.emit.gang:GangFunction._leave_divergent
+simd.emit.gang:GangFunction._leave_loop simd.emit.gang:GangFunction._loop_end
+simd.emit.gang:coroutine simd.emit.group_access:GroupAccess._load
+simd.emit.group_access:GroupAccess._store simd.emit.group_access:GroupAccess._load_rows
+simd.emit.group_access:GroupAccess._rows_apart simd.emit.group_access:GroupAccess._add
+simd.emit.group_access:GroupAccess.convert simd.emit.group_access:GroupAccess._repeated
+simd.emit.group_access:GroupAccess._load_some simd.emit.group_access:GroupAccess._store_some
+simd.emit.transpose:Squares.load simd.emit.transpose:Squares.store
+simd.emit.tile_access:TileAccess._load simd.emit.tile_access:TileAccess._store
+simd.emit.tile_access:TileAccess._lanes simd.emit.memory:Memory._load_few
+simd.emit.memory:Memory.guarded_load simd.emit.memory:Memory._guarded_scalar
+simd.emit.memory:Memory.block_operation simd.emit.memory:Memory._last_lane
+simd.emit.memory:Memory._private_addresses simd.emit.memory:Memory.private_offset
+simd.code.accesses:Accesses.past_caches simd.emit.contiguity:Contiguity.load
+simd.emit.contiguity:Contiguity.store simd.emit.contiguity:Contiguity.update
+simd.emit.atomics:Atomics._exclusive simd.emit.atomics:Atomics._locked
+simd.emit.atomics:Atomics._plain simd.emit.atomics:Atomics._add_to_sums
+simd.emit.atomics:Atomics._locked_in_sums simd.emit.atomics:Atomics._combined
+simd.emit.atomics:Atomics._counted simd.emit.atomics:Atomics._side_by_side
+simd.emit.atomics:Atomics._add_floats simd.emit.atomics:add_run simd.emit.each_lane:EachLane.emit
+simd.emit.arithmetic:Arithmetic._division simd.emit.arithmetic:Arithmetic._division_by_double
+simd.emit.arithmetic:Arithmetic._narrow simd.emit.arithmetic:Arithmetic._lane_by_lane
+simd.emit.arithmetic:Arithmetic._vector_math simd.emit.arithmetic:saturated
+simd.emit.arithmetic:extreme simd.emit.narrow_floats:to_float simd.emit.narrow_floats:from_float
+simd.emit.arithmetic:Arithmetic._extended_base simd.lanes.cross_lane:CrossLane._permute
+simd.lanes.cross_lane:CrossLane._lookup simd.lanes.cross_lane:lookup
+simd.lanes.cross_lane:CrossLane._through_memory simd.lanes.cross_lane:CrossLane._ballot
+simd.lanes.cross_lane:reduce_lanes simd.lanes.cross_lane:scan_lanes
+simd.lanes.broadcast:SpreadLanes._store simd.lanes.matrices:Matrices.emit
+simd.lanes.matrix_operands:Lefts.places simd.lanes.matrix_operands:Right.row
+simd.lanes.row_forms:RowForms.of simd.lanes.row_forms:RowForms._permuted
+simd.lanes.rendezvous:Rendezvous.emit simd.lanes.rendezvous:Rendezvous.next_iteration
 targets.cpu.module:bytes_asked_for
 """.split()
 
 #: Fired by results of their own kind.
 _OTHERS: dict[str, Callable[[Any], bool]] = {
-    "passes.pieces:Pieces.__call__": lambda pieces: len(pieces) > 1,
+    "coarsening.schedule:Pieces.__call__": lambda pieces: len(pieces) > 1,
     "targets.cpu.compiler:certain_stores": lambda text: text != "[]",
 }
 
@@ -84,10 +88,10 @@ _OTHERS: dict[str, Callable[[Any], bool]] = {
 EXEMPT = frozenset(
     """
 simd.questions:next_steps simd.questions:matrix_products simd.questions:carried
-simd.questions:row_phis simd.matrix:Matrices.emit
-simd.matrix_operands:Lefts.places simd.matrix_operands:Right.row simd.row_forms:RowForms.of
-simd.row_forms:RowForms._permuted simd.scaling:Scaling.emit simd.arith:Arithmetic._vector_math
-simd.arith:Arithmetic._lane_by_lane
+simd.questions:row_phis simd.lanes.matrices:Matrices.emit simd.lanes.matrix_operands:Lefts.places
+simd.lanes.matrix_operands:Right.row simd.lanes.row_forms:RowForms.of
+simd.lanes.row_forms:RowForms._permuted simd.emit.scaling:Scaling.emit
+simd.emit.arithmetic:Arithmetic._vector_math simd.emit.arithmetic:Arithmetic._lane_by_lane
 """.split()
 )
 

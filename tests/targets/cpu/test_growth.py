@@ -11,13 +11,13 @@ import mlx.core as mx
 import pytest
 
 from anymetal.analysis.cache import Analyses
+from anymetal.analysis.must_store import certain_stores
 from anymetal.frontend import optimise
 from anymetal.frontend.clang import compile_to_ir
 from anymetal.ir.reader import read_program
 from anymetal.pipeline import thread
 from anymetal.pipeline.driver import Compilation, run
 from anymetal.pipeline.stages import Stages
-from anymetal.simd.certain import certain_stores
 from anymetal.targets.cpu.machine import machine_for
 from anymetal.targets.cpu.variant import Variant
 from tests.compiling import vector_ir

@@ -10,11 +10,12 @@ import pytest
 from mlx import core as mx
 
 from anymetal.analysis.cache import LaunchFacts
+from anymetal.coarsening import teams
 from anymetal.errors import KernelLoadError
 from anymetal.frontend.clang import compile_to_ir
 from anymetal.runtime.pool import pool
 from anymetal.source import KernelSource
-from anymetal.targets.cpu import compiler, teams
+from anymetal.targets.cpu import compiler
 from anymetal.targets.cpu.launch import CpuTarget
 from anymetal.targets.cpu.machine import machine_for
 from anymetal.targets.cpu.variant import Variant, gang_width

@@ -58,7 +58,7 @@ inline simdgroup_matrix<T, Cols, Rows> make_filled_simdgroup_matrix(T value) {
 namespace __am {
 
 // Places of the lane's two elements in memory, counted from the matrix's first one. The vectorizer
-// knows such addresses (simd/tiles.py): they become 8 accesses to whole rows.
+// knows such addresses (simd/access/tiles.py): they become 8 accesses to whole rows.
 struct matrix_places {
   ulong first, second;
 

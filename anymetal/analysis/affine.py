@@ -1,0 +1,142 @@
+"""Addresses as sums of products: what each lane adds to what the gang has in common.
+
+    base + (row(lane) * elements_per_row + column(lane)) * size
+
+becomes, for each product of uniform values that takes part (`base`, `elements_per_row`), its factor
+in every lane, and one constant for every lane. `deep` forms show by how much two addresses differ:
+sums of uniform values are taken apart, too, and what is strided and no sum is its first lane's and
+a constant for each lane.
+"""
+
+from __future__ import annotations
+
+from anymetal.analysis.cache import Analyses
+from anymetal.analysis.lane_numbers import LaneNumbers, lane_numbers, signed
+from anymetal.analysis.uniformity import Shapes, shapes
+from anymetal.ir.model import Instr, Value
+from anymetal.ir.walk import from_below
+
+MOST_TERMS = 12
+MOST_FACTORS = 8  #: values that are multiplied with each other
+LARGEST = 1 << 64  #: what they are multiplied with is smaller
+#: Uniform values that are multiplied, in the order of their identity; the empty one stands for 1.
+Product = tuple[Value, ...]
+Linear = dict[Product, tuple[int, ...]]
+#: How far apart addresses are: products, each with its factor; the empty one counts in bytes.
+Distance = dict[Product, int]
+ONE: Product = ()
+_SUMS = frozenset("add sub or mul shl zext sext trunc".split())
+
+
+def forms(known: Analyses) -> LinearForms:
+    """The deep forms of a program's values."""
+    return LinearForms(known(shapes), known(lane_numbers), deep=True)
+
+
+class LinearForms:
+    """The linear forms of a program's values, found when they are asked for."""
+
+    def __init__(self, shapes: Shapes, numbers: LaneNumbers, deep: bool = False) -> None:
+        self.shapes = shapes
+        self.deep = deep
+        self.numbers = numbers
+        self.width = shapes.width
+        self.known: dict[Value, Linear | None] = {}
+
+    def __call__(self, value: Value) -> Linear | None:
+        """None if the value depends on the lane in a way that is only known at run time."""
+        return from_below(value, self.known, self._parts, self._compute)
+
+    def _parts(self, value: Value) -> list[Value]:
+        """The operands from whose forms that of a value follows."""
+        if not isinstance(value, Instr) or self.numbers(value) is not None:
+            return []
+        if value.op == "gep":
+            return value.operands
+        sums = value.op in _SUMS and (self.deep or not self.shapes[value].is_uniform)
+        return value.operands if sums and _may_not_wrap(value) else []
+
+    def _compute(self, value: Value) -> Linear | None:
+        numbers = self.numbers(value)
+        if numbers is not None:
+            return {ONE: tuple(signed(n, value.type) for n in numbers)}
+        if isinstance(value, Instr) and value.op == "gep":
+            scales = (1, *value.arg[:-1])
+            offset: Linear = {ONE: (value.arg[-1],) * self.width}
+            return self._sum([offset, *map(self._scaled, value.operands, scales)])
+        shape = self.shapes[value]
+        if isinstance(value, Instr) and (self.deep or not shape.is_uniform):
+            form = self._arithmetic(value)
+            if form is not None:
+                return form
+        if shape.is_uniform:
+            return {(value,): (1,) * self.width}
+        if self.deep and shape.is_strided and shape.exact:
+            lanes = tuple(lane * shape.stride for lane in range(self.width))
+            return {(value,): (1,) * self.width, ONE: lanes}
+        return None
+
+    def _arithmetic(self, value: Instr) -> Linear | None:
+        if not _may_not_wrap(value):
+            return None
+        if value.op in ("zext", "sext", "trunc"):
+            return self.known[value.operands[0]]
+        if value.op == "sub":
+            first, second = value.operands
+            return self._sum([self.known[first], self._scaled(second, -1)])
+        if value.op == "add" or (value.op == "or" and "disjoint" in value.flags):
+            return self._sum([self.known[v] for v in value.operands])
+        if value.op == "mul":
+            return self._multiplied(*(self.known[v] for v in value.operands))
+        if value.op == "shl":
+            numbers = self.numbers(value.operands[1])
+            powers: Linear | None = {ONE: tuple(1 << n for n in numbers)} if numbers else None
+            return self._multiplied(self.known[value.operands[0]], powers)
+        return None
+
+    def _scaled(self, value: Value, scale: int) -> Linear | None:
+        linear = self.known[value]
+        return linear and {key: tuple(n * scale for n in f) for key, f in linear.items()}
+
+    def _sum(self, terms: list[Linear | None]) -> Linear | None:
+        total: Linear = {}
+        for term in terms:
+            if term is None:
+                return None
+            for key, factors in term.items():
+                old = total.get(key, (0,) * self.width)
+                total[key] = tuple(a + b for a, b in zip(old, factors, strict=True))
+        if len(total) > MOST_TERMS or any(_is_far(factors) for factors in total.values()):
+            return None
+        return total
+
+    def _multiplied(self, left: Linear | None, right: Linear | None) -> Linear | None:
+        if left is None or right is None:
+            return None
+        if max(map(len, left), default=0) + max(map(len, right), default=0) > MOST_FACTORS:
+            return None
+        products: list[Linear | None] = [
+            {
+                tuple(sorted(a + b, key=id)): tuple(
+                    x * y for x, y in zip(left[a], right[b], strict=True)
+                )
+            }
+            for a in left
+            for b in right
+        ]
+        return self._sum(products)
+
+
+def _is_far(factors: tuple[int, ...]) -> bool:
+    return max(factors) >= LARGEST or min(factors) <= -LARGEST
+
+
+def _may_not_wrap(value: Instr) -> bool:
+    """Whether arithmetic may be taken as that of unlimited numbers.
+
+    Narrow counters do wrap, unless LLVM knows better. Wider indices that wrap address nothing
+    valid, and in a tile all lanes are active.
+    """
+    if value.type.size >= 4 or (value.op == "or" and "disjoint" in value.flags):
+        return True
+    return {"nuw", "nsw"} <= set(value.flags.split())

@@ -1,0 +1,39 @@
+"""How a gang goes through a program, and which of its lanes are active where."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from anymetal.analysis.cache import Analyses
+from anymetal.analysis.linearization import Linearizer, RegionPlan
+from anymetal.analysis.mask_sources import MaskRoots
+from anymetal.analysis.regions import Region, regions
+from anymetal.analysis.uniformity import Shapes, shapes
+from anymetal.ir.model import Block, Value
+
+
+def used(known: Analyses) -> set[Value]:
+    """Values that some instruction takes."""
+    return {v for i in known.program.instructions() for v in i.operands}
+
+
+def plans(known: Analyses) -> dict[Region, RegionPlan]:
+    """How a gang goes through each region. Where lanes cannot stay together, the shapes hear of it:
+    they are never less uniform before this is asked than behind it."""
+    return Linearizer(known(regions), known(shapes)).plans
+
+
+def final_shapes(known: Analyses) -> Shapes:
+    """The shapes as the plans leave them."""
+    known(plans)
+    return known(shapes)
+
+
+def mask_roots(known: Analyses) -> MaskRoots:
+    """Where the mask of each block comes from."""
+    return MaskRoots(known(regions), known(plans))
+
+
+def full(known: Analyses) -> Callable[[Block], bool]:
+    """Whether all lanes of a full gang are active in a block."""
+    return known(mask_roots).always_full

@@ -1,0 +1,94 @@
+"""Where pointers come from: which arguments, variables or private arrays they may point into."""
+
+from __future__ import annotations
+
+from anymetal.analysis.cache import Analyses
+from anymetal.ir.calls import AHEAD_READ, LINE_READ, NEXT_READ
+from anymetal.ir.model import Argument, Global, Instr, Program, Value
+
+Origin = Argument | Global | Instr
+
+
+def pointer_origins(program: Program) -> dict[Value, frozenset[Origin]]:
+    """The origins of every pointer that an instruction computes.
+
+    A pointer that was loaded, or made from a number, is an origin itself: it may point anywhere.
+    """
+    result: dict[Value, frozenset[Origin]] = {}
+
+    def of(value: Value) -> frozenset[Origin]:
+        if isinstance(value, (Argument, Global)):
+            return frozenset((value,))
+        return result.get(value, frozenset())
+
+    pointers = [i for i in program.instructions() if i.type.is_ptr or i.op in ("gep", "alloca")]
+    changed = True
+    while changed:
+        changed = False
+        for instr in pointers:
+            if instr.op == "gep":
+                new = of(instr.operands[0])
+            elif instr.op == "select":
+                new = of(instr.operands[1]) | of(instr.operands[2])
+            elif instr.op in ("phi", "freeze"):
+                new = frozenset[Origin]().union(*(of(v) for v in instr.operands))
+            else:
+                new = frozenset((instr,))
+            if new != result.get(instr):
+                result[instr] = new
+                changed = True
+    for value in program.args:
+        result[value] = of(value)
+    for variable in program.globals.values():
+        result[variable] = of(variable)
+    return result
+
+
+def origins(known: Analyses) -> dict[Value, frozenset[Origin]]:
+    """Of every pointer of the program."""
+    return pointer_origins(known.program)
+
+
+def read_only(known: Analyses) -> set[Argument]:
+    """Arrays that the program only reads, and that no other pointer leads into."""
+    program, leads_to = known.program, known(origins)
+    if program.shared_buffers:
+        return set()
+    touched: set[Origin] = set()
+    for instr in program.instructions():
+        if instr.op in ("gep", "phi", "select", "freeze", "icmp"):
+            continue
+        plain = instr.op == "guarded_load" or (
+            instr.op == "load" and not (instr.arg.volatile or instr.arg.atomic)
+        )
+        plain |= instr.op == "call" and instr.arg in (AHEAD_READ, LINE_READ, NEXT_READ)
+        for value in instr.operands:
+            if not plain:
+                touched |= leads_to.get(value, frozenset())
+        if instr.type.is_ptr and instr.op != "alloca":
+            return set()  # a pointer out of memory, or made of a number, may lead anywhere
+    return {argument for argument in program.args if argument not in touched}
+
+
+def in_arrays(origins: frozenset[Origin]) -> bool:
+    """Whether such a pointer is one into arrays that the kernel is given."""
+    return bool(origins) and all(isinstance(o, Argument) for o in origins)
+
+
+def in_threadgroup(origins: frozenset[Origin]) -> bool:
+    """Whether such a pointer is one into threadgroup memory."""
+    return bool(origins) and all(isinstance(o, Global) and o.threadgroup for o in origins)
+
+
+def disjoint(one: frozenset[Origin], other: frozenset[Origin]) -> bool:
+    """Whether pointers into these never meet: two arguments may be the same array, variables are
+    nobody else's."""
+    if not one or not other or one & other:
+        return False
+    if any(isinstance(o, Instr) and o.op != "alloca" for o in one | other):
+        return False
+    return not (_has_argument(one) and _has_argument(other))
+
+
+def _has_argument(origins: frozenset[Origin]) -> bool:
+    return any(isinstance(o, Argument) for o in origins)

@@ -1,0 +1,30 @@
+"""Private arrays that are interleaved: of which unit i of all lanes lies side by side."""
+
+from __future__ import annotations
+
+from anymetal.analysis.cache import Analyses
+from anymetal.ir import types as t
+from anymetal.ir.cfg import reverse_postorder
+from anymetal.ir.model import Instr, Value
+
+LOADS = ("load", "guarded_load")
+
+
+def interleaved(known: Analyses) -> dict[Value, Instr]:
+    """Every pointer into an interleaved array, with the array's alloca."""
+    result: dict[Value, Instr] = {}
+    for block in reverse_postorder(known.program.blocks[0]):
+        for instr in block.instrs:
+            if instr.op == "alloca" and instr.type == t.I64:
+                result[instr] = instr
+            elif instr.op == "gep" and instr.type == t.I64:
+                result[instr] = result[instr.operands[0]]
+    return result
+
+
+def accessed_type(user: Instr, pointer: Value) -> t.Type | None:
+    """What an instruction loads or stores through a pointer, if it does nothing else with it."""
+    if user.op in LOADS:
+        return user.type
+    stores = user.op == "store" and user.operands[1] is pointer and user.operands[0] is not pointer
+    return user.operands[0].type if stores else None

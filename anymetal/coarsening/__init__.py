@@ -1,0 +1,1 @@
+"""Coarsening of SIMD-groups: several of a threadgroup run as one."""

@@ -1,0 +1,186 @@
+"""Several SIMD-groups of a threadgroup run as one.
+
+The program of one thread becomes that of `count` threads, which are corresponding ones of so many
+neighbouring SIMD-groups: what differs between those (divergence.py) is there once for each, the
+rest once for all. A value that is loaded for all is loaded once, chains of operations that wait for
+their results run beside those of the others, and a barrier between SIMD-groups that run as one
+costs nothing. Where SIMD-groups take different ways, they do so one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from anymetal.coarsening.divergence import Differ, Part, touches, writes
+from anymetal.ir import types as t
+from anymetal.ir.calls import ALL, APART
+from anymetal.ir.model import Block, Const, Instr, Program, Value
+
+#: From so many instructions on, those of each SIMD-group are kept together: mixed by LLVM's
+#: scheduler they would need more registers than there are, and ask memory for lines in an order
+#: that no processor foresees; and processors look ahead far enough to mix short ones.
+LONG = 8
+
+
+def run(
+    program: Program, differ: Differ, steps: dict[str, int], count: int,
+    pieces: Callable[[list[Instr]], list[list[Instr]]] = lambda turn: [turn],
+) -> None:  # fmt: skip
+    """`differ` is of this program, and possible; `steps` says by how much the result of a call
+    grows from SIMD-group to SIMD-group; `pieces` cuts what a SIMD-group does in its turn."""
+    _Jam(program, differ, steps, count, pieces).run()
+
+
+def _sink(block: list[Instr], piece: list[Instr]) -> None:
+    """Moves what is loaded for this piece alone to the end of the block, which is in front of it;
+    but past nothing that writes."""
+    used = {v for instr in piece for v in instr.operands}
+    others = {v for instr in block for v in instr.operands}
+    last = max((at for at, instr in enumerate(block) if _keeps_order(instr)), default=-1)
+    late = {i for i in block[last + 1 :] if i.op == "load" and i in used - others}
+    block[:] = [i for i in block if i not in late] + [i for i in block if i in late]
+
+
+def _keeps_order(instr: Instr) -> bool:
+    return writes(instr) and instr.arg != APART
+
+
+class _Jam:
+    def __init__(
+        self, program: Program, differ: Differ, steps: dict[str, int], count: int,
+        pieces: Callable[[list[Instr]], list[list[Instr]]],
+    ) -> None:  # fmt: skip
+        self.program = program
+        self.differ = differ
+        self.steps = steps
+        self.count = count
+        self.pieces = pieces
+        self.values: list[dict[Value, Value]] = [{} for _ in range(count)]
+        self.made: list[tuple[Instr, int]] = []  #: with operands still to be exchanged
+
+    def run(self) -> None:
+        blocks: list[Block] = []
+        for block in self.program.blocks:
+            part = self.differ.apart(block)
+            if part is None:
+                block.instrs = self._jammed(block)
+                blocks.append(block)
+            elif block is part.entry:
+                blocks += self._one_by_one(part)
+        for instr, number in self.made:
+            instr.operands = [self.values[number].get(v, v) for v in instr.operands]
+        self.program.blocks = blocks
+        for block in blocks:
+            for instr in block.instrs:
+                instr.block = block
+
+    # -- together -------------------------------------------------------------------------
+
+    def _jammed(self, block: Block) -> list[Instr]:
+        result: list[Instr] = []
+        chunk: list[Instr] = []
+
+        def flush() -> None:
+            pieces = self.pieces(chunk)
+            for piece in pieces:
+                if len(pieces) > 1:
+                    _sink(result, piece)
+                for number in range(self.count):
+                    for instr in piece:
+                        result.extend(self._copy(instr, number, self.values[0].get(instr)))
+                    if len(piece) >= LONG:
+                        result.append(Instr(t.VOID, "call", [], APART))
+                if len(pieces) > 1:
+                    result.append(Instr(t.VOID, "call", [], APART))
+            chunk.clear()
+
+        for instr in block.instrs:
+            if instr in self.differ.values and not instr.is_terminator:
+                chunk.append(instr)
+                continue
+            needs = instr.op != "phi" and any(v in self.differ.values for v in instr.operands)
+            if needs:
+                self.made.append((instr, 0))  # what it makes of it is the same for all
+            if instr.op != "phi" and (
+                needs
+                or instr.is_terminator
+                or (writes(instr) and any(map(touches, chunk)))
+                or (touches(instr) and any(map(writes, chunk)))
+            ):
+                flush()
+            if needs and instr.op == "call" and instr.arg == ALL:
+                result.extend(self._asked_of_all(instr))
+            # What is the same for all may come first: it needs nothing that differs.
+            result.append(instr)
+        phis = [i for i in result if i.op == "phi"]
+        return phis + [i for i in result if i.op != "phi"]
+
+    def _asked_of_all(self, question: Instr) -> list[Instr]:
+        """Asks each SIMD-group; what was the question becomes the last step to one answer."""
+        condition = question.operands
+        answers = [Instr(t.I1, "call", condition, ALL, "", question.loc) for _ in self.values]
+        self.made = [(i, number) for i, number in self.made if i is not question]
+        self.made += [(answer, number) for number, answer in enumerate(answers)]
+        steps: list[Instr] = []
+        whole = answers[0]
+        for answer in answers[1:-1]:
+            whole = Instr(t.I1, "and", [whole, answer], None, "", question.loc)
+            steps.append(whole)
+        question.op, question.operands, question.arg = "and", [whole, answers[-1]], None
+        return [*answers, *steps]
+
+    def _copy(self, instr: Instr, number: int, first: Value | None = None) -> list[Instr]:
+        """A SIMD-group's copy; where the first one's is at hand, positions follow from that, so
+        that addresses are seen to differ by a constant."""
+        step = self.steps.get(instr.arg, 0) * number if instr.op == "call" else 0
+        if not step:
+            return [self._clone(instr, number)]
+        made = [] if first else [self._clone(instr, number)]
+        constant = Const(t.I32, str(step))
+        name = f"{instr.name}.{number}+"
+        moved = Instr(t.I32, "add", [first or made[0], constant], None, "nuw nsw", instr.loc, name)
+        self.values[number][instr] = moved
+        return [*made, moved]
+
+    def _clone(self, instr: Instr, number: int) -> Instr:
+        name = f"{instr.name}.{number}" if instr.name else ""
+        arg = list(instr.arg) if isinstance(instr.arg, list) else instr.arg
+        copy = Instr(instr.type, instr.op, list(instr.operands), arg, instr.flags, instr.loc, name)
+        self.values[number][instr] = copy
+        self.made.append((copy, number))
+        return copy
+
+    # -- one after the other --------------------------------------------------------------
+
+    def _one_by_one(self, part: Part) -> list[Block]:
+        copies = [
+            {block: Block(f"{block.name}${number}") for block in part.blocks}
+            for number in range(self.count)
+        ]
+        for number, blocks in enumerate(copies):
+            for block, copy in blocks.items():
+                for instr in block.instrs:
+                    for one in self._copy(instr, number):
+                        copy.append(one)
+                        if one.op in ("br", "phi"):
+                            one.arg = [blocks.get(b, b) for b in one.arg]
+            if number:
+                before = copies[number - 1][part.last]
+                for phi in blocks[part.entry].phis:
+                    inside = blocks.values()
+                    phi.arg = [b if b in inside else before for b in phi.arg]
+                before.terminator.arg = [blocks[part.entry]]
+        self._lead(part, copies[0][part.entry], copies[-1][part.last])
+        return [copy for blocks in copies for copy in blocks.values()]
+
+    def _lead(self, part: Part, entry: Block, last: Block) -> None:
+        """Exchange the part for its copies in the blocks in front of it and behind it."""
+        for block in self.program.blocks:
+            for instr in block.instrs:
+                if instr.op == "br":
+                    instr.arg = [entry if b is part.entry else b for b in instr.arg]
+                elif instr.op == "phi":
+                    instr.arg = [last if b is part.last else b for b in instr.arg]
+        for instr, _ in self.made:
+            if instr.op == "phi":
+                instr.arg = [last if b is part.last else b for b in instr.arg]

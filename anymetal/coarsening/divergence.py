@@ -1,0 +1,192 @@
+"""What differs between the SIMD-groups of a threadgroup, as far as their place in it decides.
+
+Values that follow from the number of the SIMD-group differ; all others are the same in
+corresponding lanes. Where a branch depends on what differs, SIMD-groups take different ways: the
+part of the program from there to where the ways meet again is `apart`, and with it all that is
+computed there. Such a part is given a block of its own in front and one behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from anymetal.analysis.objects import pointer_origins
+from anymetal.ir import calls
+from anymetal.ir import types as t
+from anymetal.ir.calls import ALL, BARRIER
+from anymetal.ir.cfg import Loop, dominators, find_loops, postorder
+from anymetal.ir.model import Block, Instr, Program, Value, predecessors
+
+
+class Part:
+    """Blocks that are entered from outside at `entry` only, and left from `last` only."""
+
+    def __init__(self, entry: Block, last: Block, blocks: list[Block]) -> None:
+        self.entry = entry
+        self.last = last
+        self.blocks = blocks
+
+
+class Differ:
+    """The result; `possible` is false if SIMD-groups do not keep together between barriers."""
+
+    def __init__(
+        self, program: Program, positions: frozenset[str], same: Callable[[Instr], bool]
+    ) -> None:
+        self.program = program
+        self.positions = positions  #: calls whose results differ
+        self.same = same  #: whether a result is known to be one for all threads, whatever it is of
+        self.values: set[Value] = set()  #: instructions that each SIMD-group has for itself
+        self.parts: list[Part] = []
+        self.possible = self._run()
+
+    def apart(self, block: Block) -> Part | None:
+        """The part that a block is in."""
+        return next((part for part in self.parts if block in part.blocks), None)
+
+    def _run(self) -> bool:
+        if sum(b.terminator.op == "ret" for b in self.program.blocks) != 1:
+            return False
+        self._origins = pointer_origins(self.program)
+        self._find_values()
+        while (branch := self._next_branch()) is not None:
+            part = self._part(branch)
+            if part is None:
+                return False
+            self.parts = [p for p in self.parts if p.entry not in part.blocks] + [part]
+            self._find_values()
+        return True
+
+    # -- values ---------------------------------------------------------------------------
+
+    def _find_values(self) -> None:
+        apart = {block for part in self.parts for block in part.blocks}
+        found = -1
+        while len(self.values) > found:
+            found = len(self.values)
+            for block in self.program.blocks:
+                for instr in block.instrs:
+                    if instr not in self.values and (block in apart or self._differs(instr)):
+                        self.values.add(instr)
+                        self._split_arrays(instr)
+
+    def _differs(self, instr: Instr) -> bool:
+        if instr.op == "call" and instr.arg in (BARRIER, ALL):
+            return False  # of a team at once
+        if instr.op == "call" and (instr.arg in self.positions or instr.arg == "__am_log"):
+            return True
+        if instr.op in ("atomicrmw", "cmpxchg"):
+            return True
+        if instr.op in ("load", "store") and (instr.arg.volatile or instr.arg.atomic):
+            return True
+        return any(v in self.values for v in instr.operands) and not self.same(instr)
+
+    def _split_arrays(self, instr: Instr) -> None:
+        """A private array into which SIMD-groups write different things is one for each of them."""
+        if writes(instr):
+            origins = (o for v in instr.operands for o in self._origins.get(v, ()))
+            self.values.update(o for o in origins if isinstance(o, Instr))
+
+    # -- parts ----------------------------------------------------------------------------
+
+    def _next_branch(self) -> Block | None:
+        """A block that SIMD-groups leave by different edges and that is in no part yet."""
+        for block in self.program.blocks:
+            end = block.terminator
+            if end in self.values and len(block.successors) == 2 and self.apart(block) is None:
+                return block
+        return None
+
+    def _part(self, block: Block) -> Part | None:
+        """The part that a branch begins; None if it is not closed, or has a barrier."""
+        blocks = self.program.blocks
+        preds = predecessors(blocks)
+        (ret,) = (b for b in blocks if b.terminator.op == "ret")
+        after = dominators(ret, lambda b: preds[b])
+        if block not in after:
+            return None  # in a loop without end
+        end = after[block]
+        loop = self._outermost(block, end)
+        starts = block.successors if loop is None else [loop.header]
+        inside = _between(starts, end)
+        entries = {p for b in inside for p in preds[b] if p not in inside}
+        if loop is None:
+            closed = block not in inside and entries <= {block}
+        else:
+            closed = len(entries) == 1 and all(
+                p in inside or b is loop.header for b in inside for p in preds[b]
+            )
+        if not closed or end in inside:
+            return None
+        members = [b for b in blocks if b in inside]
+        if any(i.op == "call" and i.arg == BARRIER for b in members for i in b.instrs):
+            return None
+        if any(p.entry in inside and not inside.issuperset(p.blocks) for p in self.parts):
+            return None
+        first = self._front(block) if loop is None else loop.header
+        if loop is None:
+            members.insert(0, first)
+        last = self._landing(members, end)
+        return Part(first, last, [*members, last])
+
+    def _outermost(self, block: Block, end: Block) -> Loop | None:
+        """The outermost loop that has the block but not the end."""
+        loops = find_loops(self.program.blocks)
+        return next((p for p in loops if block in p.blocks and end not in p.blocks), None)
+
+    def _front(self, block: Block) -> Block:
+        """A block of its own for the branch at the end of `block`."""
+        branch = block.instrs.pop()
+        front = Block(f"{block.name}$ways")
+        front.append(branch)
+        block.append(Instr(t.VOID, "br", [], [front]))
+        for successor in front.successors:
+            for phi in successor.phis:
+                phi.arg = [front if b is block else b for b in phi.arg]
+        self._insert(front, self.program.blocks.index(block) + 1)
+        return front
+
+    def _landing(self, members: list[Block], end: Block) -> Block:
+        """A block through which all edges from the members to `end` go."""
+        landing = Block(f"{end.name}$meet")
+        for phi in end.phis:
+            pairs = list(zip(phi.operands, phi.arg, strict=True))
+            ours = [(v, b) for v, b in pairs if b in members]
+            others = [(v, b) for v, b in pairs if b not in members]
+            values, sources = [v for v, _ in ours], [b for _, b in ours]
+            meeting = landing.append(Instr(phi.type, "phi", values, sources, phi.flags, phi.loc))
+            phi.operands = [*(v for v, _ in others), meeting]
+            phi.arg = [*(b for _, b in others), landing]
+        landing.append(Instr(t.VOID, "br", [], [end]))
+        for block in members:
+            if block.terminator.op == "br":
+                targets = block.terminator.arg
+                block.terminator.arg = [landing if b is end else b for b in targets]
+        self._insert(landing, self.program.blocks.index(end))
+        return landing
+
+    def _insert(self, block: Block, place: int) -> None:
+        names = {b.name for b in self.program.blocks}
+        while block.name in names:
+            block.name += "."
+        self.program.blocks.insert(place, block)
+
+
+def _between(starts: list[Block], end: Block) -> set[Block]:
+    found: set[Block] = set()
+    for start in starts:
+        if start is not end:
+            found |= set(postorder(start, lambda b: [s for s in b.successors if s is not end]))
+    return found
+
+
+def writes(instr: Instr) -> bool:
+    """Whether the instruction changes memory, or its place matters for other reasons."""
+    if instr.op == "call":
+        return calls.has_effect(instr.arg)
+    return instr.op in ("store", "atomicrmw", "cmpxchg", "fence")
+
+
+def touches(instr: Instr) -> bool:
+    """Whether the instruction reads or changes memory."""
+    return writes(instr) or instr.op in ("load", "guarded_load")

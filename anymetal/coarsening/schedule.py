@@ -1,0 +1,91 @@
+"""In which order a team goes through what its SIMD-groups do without each other (coarsen.py).
+
+    for (uint k = 0; k < 32; k += 8) out[(y + k) * columns + x] = tile[x][y + k];
+
+One SIMD-group after the other, a team would write the rows 0, 8, 16, 24, 1, 9, … Where a turn falls
+into pieces that hand no vectors to each other, and the pieces of one SIMD-group lie farther apart
+in memory than those of its neighbours, the team does the first piece of all, then the second of
+all: the order of memory, which processors follow, and neighbouring columns of the tile are loaded
+together, used, and gone again before the next ones come.
+
+    for (uint k = 0; k < 16; ++k) sum += left[y][k] * right[k][x];
+
+Here all SIMD-groups need the same 16 rows of `right`. In registers, the sums of a team have room
+beside one of these rows, not beside all of them. So the team takes row after row.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from anymetal.analysis.distances import Distances
+from anymetal.analysis.uniformity import Shapes
+from anymetal.coarsening.divergence import writes
+from anymetal.ir.model import Instr, Value
+
+
+class Pieces:
+    """Cuts turns of a team of `count` into pieces. `shapes` are those of a SIMD-group, `room` is
+    how many of its vectors the registers hold."""
+
+    def __init__(self, shapes: Shapes, distances: Distances, count: int, room: int) -> None:
+        self.shapes = shapes
+        self.distances = distances
+        self.count = count
+        self.room = room
+
+    def __call__(self, turn: list[Instr]) -> list[list[Instr]]:
+        """What all SIMD-groups do before any goes on: the whole turn, or its pieces."""
+        pieces = self._cut(turn)
+        stores = [s for s in map(_last_store, pieces) if s]
+        in_order = len(stores) > 1 and all(self._far(a, b) for a, b in pairwise(stores))
+        return pieces if in_order else self._by_what_is_shared(turn)
+
+    def _by_what_is_shared(self, turn: list[Instr]) -> list[list[Instr]]:
+        """Behind the last use of each vector that is loaded for all, if there is no room for all of
+        them, but for what the team keeps meanwhile; else the whole turn."""
+        last = {v: at for at, instr in enumerate(turn) for v in instr.operands}
+        shared = [v for v in last if self._is_shared(v, turn)]
+        ends = sorted({last[v] for v in shared})
+        if not shared or len(ends) < len(shared) or any(map(writes, turn[: ends[-1]])):
+            return [turn]
+        cuts = [0, *(end + 1 for end in ends[:-1]), len(turn)]
+        pieces = [turn[a:b] for a, b in pairwise(cuts)]
+        kept = self.count * max((self._kept(a, b) for a, b in pairwise(pieces)), default=0)
+        return pieces if 2 * kept <= self.room < kept + len(shared) else [turn]
+
+    def _is_shared(self, value: Value, turn: list[Instr]) -> bool:
+        if not isinstance(value, Instr) or value.op != "load" or value in turn:
+            return False
+        return value.block is turn[0].block and self.shapes[value].is_varying
+
+    def _kept(self, piece: list[Instr], following: list[Instr]) -> int:
+        """Vectors of a SIMD-group that a piece hands to the one behind it."""
+        handed = {v for i in following for v in i.operands if v in piece}
+        return sum(self.shapes[v].is_varying for v in handed)
+
+    def _cut(self, turn: list[Instr]) -> list[list[Instr]]:
+        """Behind each store behind which no vector is needed that is there."""
+        last = {v: at for at, instr in enumerate(turn) for v in instr.operands}
+        pieces: list[list[Instr]] = [[]]
+        needed = 0
+        for at, instr in enumerate(turn):
+            pieces[-1].append(instr)
+            if self.shapes[instr].is_varying:
+                needed = max(needed, last.get(instr, 0))
+            if instr.op == "store" and needed <= at < len(turn) - 1:
+                pieces.append([])
+        return pieces
+
+    def _far(self, a: Instr, b: Instr) -> bool:
+        """Whether the whole team stores between what two stores of a SIMD-group do."""
+        distance = self.distances.between(a.operands[1], b.operands[1])
+        step = self.distances.to_next(a.operands[1])
+        if not distance or not step or len(distance) > 1 or distance.keys() != step.keys():
+            return False
+        ((product, size),) = distance.items()
+        return abs(size) >= self.count * abs(step[product])
+
+
+def _last_store(piece: list[Instr]) -> Instr | None:
+    return next((i for i in reversed(piece) if i.op == "store"), None)

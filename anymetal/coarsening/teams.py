@@ -1,0 +1,222 @@
+"""Decides how many SIMD-groups of a threadgroup run as one (coarsening/coarsen.py).
+
+That pays where SIMD-groups meet at barriers, which then cost nothing, and where a loop, or the
+interior behind bounds checks (passes/version_by_bounds.py), loads what is the same for all of them.
+It does not where one SIMD-group keeps the registers busy.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from anymetal.analysis.cache import Analyses, LaunchFacts
+from anymetal.analysis.control import looped, loops
+from anymetal.analysis.distances import Distances
+from anymetal.analysis.liveness import live_behind, points
+from anymetal.analysis.regions import regions
+from anymetal.analysis.uniformity import UNIFORM, VARYING, Shape, Shapes, shapes, strided
+from anymetal.coarsening import coarsen, reassociate
+from anymetal.coarsening.divergence import Differ
+from anymetal.coarsening.schedule import Pieces
+from anymetal.ir.calls import ALL, BARRIER, MATRIX_FMA, POSITIONS
+from anymetal.ir.model import Block, Instr, Program, Value
+
+SIMD_GROUP = 32
+#: Instructions of a team, before they become SIMD: more take long to compile and fill the caches.
+MOST_INSTRUCTIONS = 4096
+#: Bytes of private arrays of a team: more would not stay in the second-level cache.
+MOST_PRIVATE = 512 << 10
+#: SIMD-groups without loops or barriers: more share little more.
+MOST_STRAIGHT = 4
+#: Registers that a loop may ask for, in those that there are: some of its values come from memory.
+CROWDED = 1.4
+#: Instructions of a SIMD-group's turn, for each value that it keeps between its turns, from which
+#: on those may as well be kept in memory: a load and a store then count for little.
+LONG_TURN = 24
+
+
+#: Of launches that have teams.
+_LAUNCH = LaunchFacts(linear=True, aligned=True, flat=False, whole=True)
+
+
+class _TeamShapes(Shapes):
+    """How values vary over all threads of a team that lie in one row of threads."""
+
+    def _op_call(self, instr: Instr, shapes: list[Shape]) -> Shape:
+        if instr.arg == "__am_thread_x":
+            return strided(1, multiple=self.width)
+        if instr.arg.startswith("__am_") and not instr.arg.endswith(("_x", "_y", "_z")):
+            return VARYING  # SIMD-groups have their own
+        return UNIFORM if all(s.is_uniform for s in shapes) else VARYING
+
+
+def form(known: Analyses, most: int, in_row: bool, features: frozenset[str]) -> int:
+    """Changes the program into that of a team of up to `most` SIMD-groups; how many they are.
+
+    `in_row`: they lie one behind the other in x; else each has the same places in x.
+    """
+    program = known.program
+    if most == 1 or 2 * _size(program) > MOST_INSTRUCTIONS or not _promising(known):
+        return 1
+    differ = _differ(known, most, in_row)
+    if not differ.possible:
+        return 1
+    choice = _Choice(known, differ, features)
+    most = choice.most(most)
+    if most > 1:
+        distances = Distances(known, steps(in_row))
+        pieces = Pieces(choice.lanes, distances, most, choice.registers // choice.each)
+        coarsen.run(program, differ, steps(in_row), most, pieces)
+        reassociate.run(program)
+    return most
+
+
+def join(known: Analyses, count: int, in_row: bool) -> bool:
+    """Changes the program into that of a team of `count` SIMD-groups; whether it could."""
+    differ = _differ(known, count, in_row)
+    if count > 1 and differ.possible:
+        coarsen.run(known.program, differ, steps(in_row), count)
+        reassociate.run(known.program)
+    return differ.possible
+
+
+def _differ(known: Analyses, most: int, in_row: bool) -> Differ:
+    of_team = _TeamShapes(known.program, known(regions), _LAUNCH, {}, SIMD_GROUP * most)
+
+    def same(instr: Instr) -> bool:
+        return in_row and instr.op == "icmp" and of_team[instr].is_uniform
+
+    differ = Differ(known.program, frozenset(steps(in_row)), same)
+    known.forget()  # parts have blocks of their own in front and behind
+    return differ
+
+
+def steps(in_row: bool, count: int = 1) -> dict[str, int]:
+    """By how much positions grow from a team of so many SIMD-groups to the next."""
+    return {"__am_gang": count} | ({"__am_thread_x": SIMD_GROUP * count} if in_row else {})
+
+
+def _promising(known: Analyses) -> bool:
+    """A quick look: barriers, loops or an interior, and no matrices, which fill the registers."""
+    program, blocks = known.program, known(looped)
+    if program.calls(MATRIX_FMA) or not (program.calls(BARRIER, ALL) or blocks):
+        return False
+    # A SIMD-group may wait in a loop for what another one does behind its own.
+    used = {v for i in program.instructions() for v in i.operands}
+    return not any(_may_wait(i, used) for block in blocks for i in block.instrs)
+
+
+def _may_wait(instr: Instr, used: set[Value]) -> bool:
+    """Whether the program looks at what other threads do meanwhile."""
+    if instr.op in ("load", "guarded_load"):
+        return bool(instr.arg.atomic or instr.arg.volatile)
+    return instr.op == "cmpxchg" or (instr.op == "atomicrmw" and instr in used)
+
+
+class _Needs(NamedTuple):
+    """Registers that a block needs at each point: those for what each SIMD-group keeps between
+    its turns, and the others."""
+
+    points: list[tuple[int, int]]
+    waits: bool  #: what is kept may wait in memory
+
+    def most(self, size: int) -> int:
+        """For a team of so many."""
+        kept_by = 1 if self.waits else size
+        return max(kept * kept_by + rest for kept, rest in self.points)
+
+
+class _Choice:
+    def __init__(self, known: Analyses, differ: Differ, features: frozenset[str]) -> None:
+        self.program, self.loops = known.program, known(loops)
+        self.differ = differ
+        self.lanes = known(shapes)
+        wide, vectors = "avx512f" in features, "avx2" in features
+        self.registers = 32 if wide else 16
+        #: Registers of a value of 32 bits in all lanes.
+        self.each = SIMD_GROUP * 4 // (64 if wide else 32 if vectors else 16)
+
+    def most(self, most: int) -> int:
+        """The largest team that is worth it; 1 if none is."""
+        differ, program = self.differ, self.program
+        apart = {block for part in differ.parts for block in part.blocks}
+        found = [loop for loop in self.loops if not loop.blocks & apart]
+        if program.calls(BARRIER):
+            found = [loop for loop in found if not any(map(_has_barrier, loop.blocks))]
+        else:
+            innermost = {block: loop for loop in found for block in loop.blocks}  # outer ones first
+            found = [innermost[block] for block in innermost if self._shares(block)]
+        blocks = list(dict.fromkeys(b for loop in found for b in loop.ordered))
+        if not (found or program.calls(BARRIER)):
+            together = [b for b in program.blocks if b not in apart]
+            blocks = together if self._shares_most(together) else []
+            blocks = blocks or [b for b in together if self._shares_much(b)]
+            most = MOST_STRAIGHT if most % MOST_STRAIGHT == 0 else most
+            if not (blocks and program.calls(ALL)):
+                return 1
+        behind = live_behind(program)
+        needs = [self._needs(block, behind[block]) for block in blocks]
+        total = _size(program)
+        arrays = SIMD_GROUP * program.private_bytes
+        for size in (s for s in (8, 7, 6, 5, 4, 3, 2) if most % s == 0):
+            if arrays * size > MOST_PRIVATE:
+                continue
+            crowd = max((need.most(size) for need in needs), default=0)
+            if crowd <= CROWDED * self.registers and total * size <= MOST_INSTRUCTIONS:
+                return size
+        return 1
+
+    def _needs(self, block: Block, behind: set[Value]) -> _Needs:
+        passing = set(block.body) - behind
+        needed = [self._registers(point, passing) for point in points(block, behind)]
+        turn = sum(i in self.differ.values for i in block.instrs) * self.each
+        kept = max(kept for kept, _ in needed)
+        return _Needs(needed, waits=turn >= LONG_TURN * kept)
+
+    def _shares(self, block: Block) -> bool:
+        """Whether vectors are loaded that are the same for all SIMD-groups."""
+        return any(
+            i.op == "load" and i not in self.differ.values and self.lanes[i].is_varying
+            for i in block.instrs
+        )
+
+    def _shares_most(self, blocks: list[Block]) -> bool:
+        """Whether most instructions are the same for all SIMD-groups."""
+        instrs = [i for b in blocks for i in b.instrs if i.op != "call" or i.arg not in POSITIONS]
+        own = sum(i in self.differ.values for i in instrs)
+        return 5 * own <= 2 * len(instrs)
+
+    def _shares_much(self, block: Block) -> bool:
+        """Whether a third of what is loaded into vectors is the same for all SIMD-groups."""
+        loads = [i for i in block.instrs if i.op == "load" and self._spreads(i)]
+        own = sum(i in self.differ.values for i in loads)
+        return 3 * (len(loads) - own) >= len(loads) > 0
+
+    def _spreads(self, load: Instr) -> bool:
+        """Whether what is loaded differs between lanes, or is combined with what does. Addresses
+        are no part of that, nor are bounds, unless SIMD-groups ask at once whether they keep them.
+        """
+        if self.lanes[load].is_varying:
+            return True
+        users = (i for i in self.program.instructions() if load in i.operands)
+        return any(self.lanes[i].is_varying and not self._is_place(i, load) for i in users)
+
+    def _is_place(self, user: Instr, load: Instr) -> bool:
+        together = user in self.differ.values and user.block is load.block
+        return user.op == "gep" or (user.op == "icmp" and not together)
+
+    def _registers(self, point: set[Value], passing: set[Instr]) -> tuple[int, int]:
+        """Registers for values that each SIMD-group keeps while the others have their turn, and
+        for those that all share or that only the one at work needs: what is `passing` is gone when
+        its turn is over (coarsening/coarsen.py)."""
+        vectors = [v for v in point if self.lanes[v].is_varying]
+        kept = sum(v in self.differ.values and v not in passing for v in vectors)
+        return kept * self.each, (len(vectors) - kept) * self.each
+
+
+def _size(program: Program) -> int:
+    return sum(len(block.instrs) for block in program.blocks)
+
+
+def _has_barrier(block: Block) -> bool:
+    return any(i.op == "call" and i.arg == BARRIER for i in block.instrs)

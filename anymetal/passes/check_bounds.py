@@ -1,0 +1,426 @@
+"""Bounds checks on every access, for kernels that have faulted.
+
+As robust buffer access defines it for GPUs, a load outside of its array gives 0, a store there is
+dropped, and an atomic operation does nothing and gives 0; of a vector, each component goes by
+itself. An access keeps its place in the program: only its pointer is exchanged, for one to zeros or
+to a place that nobody reads. Where that happens a call tells it (simd/emit/strays.py).
+
+A pointer may lead anywhere in the array that it comes from, and nowhere else. So beside each
+pointer goes its distance from the beginning of the array, and where that may be one of several, the
+number of the array. (Differences of addresses would do, but LLVM 22 fails on some of vectors.) A
+pointer out of memory may lead into any array. How large buffers are is known at the launch: the
+program takes two more arguments, the extents of the others (`am_extent` in runtime/launch.h) and
+the record of strays.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import NamedTuple
+
+from anymetal.ir import types as t
+from anymetal.ir.calls import STRAY, plain_name
+from anymetal.ir.cfg import reverse_postorder
+from anymetal.ir.model import (
+    Access,
+    Argument,
+    Block,
+    Const,
+    Global,
+    Instr,
+    Location,
+    Program,
+    Value,
+)
+from anymetal.ir.tokens import plain
+
+#: In place of the number of an array: a pointer that may lead into any, and null.
+ANYWHERE, NOWHERE = 2**31 - 1, 2**31 - 2
+EXTENTS, RECORD = "%.extents", "%.strays"
+_EXTENT_BYTES = 16
+_WIDEST = 8  #: bytes of an access
+_COPIES = ("llvm.memcpy.", "llvm.memmove.")
+
+
+class Array(NamedTuple):
+    """Memory that the program may touch; of buffers only the name is known here."""
+
+    kind: str  #: buffer, threadgroup, private or constant
+    name: str
+    bytes: int
+    element: int  #: bytes of an element
+
+
+class Site(NamedTuple):
+    """An access of the program."""
+
+    action: str  #: read, wrote or updated
+    bytes: int
+    where: str  #: place in the user's text, or nothing
+
+
+def run(program: Program) -> str:
+    """Adds the checks. JSON of the arrays and the sites, by the numbers that are reported."""
+    checks = _Checks(program)
+    checks.run()
+    return json.dumps({"arrays": checks.arrays, "sites": checks.sites})
+
+
+class _Checks:
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.places: list[Value] = [*program.args, *program.globals.values()]
+        self.places += [i for i in program.instructions() if i.op == "alloca"]
+        self.number = {place: number for number, place in enumerate(self.places)}
+        self.arrays = [_described(place) for place in self.places]
+        self.sites: list[Site] = []
+        self.extents = Argument(t.PTR, EXTENTS, len(program.args))
+        self.record = Argument(t.PTR, RECORD, len(program.args) + 1)
+        self.prelude: list[Instr] = []  #: what is computed once, at the start of the program
+        self.begins: dict[Value, Value] = {}
+        self.sizes: dict[Value, Value] = {}
+        self.limits: dict[tuple[Value, int], Value] = {}
+        self.origins = _origins(program, self.number)
+        self.escaping = self._escaping()
+        self.owners: dict[Value, Value] = {}  #: of pointers that may come from several arrays
+        self.distances: dict[Value, Value] = {}
+        self.zeros = Global(t.PTR, "@am.zeros", t.Array(_WIDEST, t.I8), _WIDEST, _ZEROS)
+        self.sink = Instr(t.PTR, "alloca", [], (t.Array(_WIDEST, t.I8), _WIDEST))
+
+    def run(self) -> None:
+        program = self.program
+        blocks = reverse_postorder(program.blocks[0])
+        for block in blocks:
+            before, block.instrs = block.instrs, []
+            for instr in before:
+                _Access(self, block, instr).emit()
+        for known, of in ((self.owners, self.owner), (self.distances, self.distance)):
+            for pointer, beside in list(known.items()):
+                if isinstance(pointer, Instr) and pointer.op == "phi":
+                    assert isinstance(beside, Instr)
+                    beside.operands = [of(value) for value in pointer.operands]
+        entry = program.blocks[0]
+        entry.instrs[:0] = [self.sink, *self.prelude]
+        for instr in (self.sink, *self.prelude):
+            instr.block = entry
+        program.args += [self.extents, self.record]
+        program.globals[self.zeros.name] = self.zeros
+
+    def _escaping(self) -> set[Value]:
+        """Private arrays of which a pointer is in memory: one out of memory may lead there."""
+        return {
+            self.places[number]
+            for instr in self.program.instructions()
+            if instr.op == "store" and instr.operands[0].type.is_ptr
+            for number in self.origins_of(instr.operands[0])
+            if number < len(self.places) and isinstance(self.places[number], Instr)
+        }
+
+    # -- once for the program -------------------------------------------------------------
+
+    def once(self, type_: t.Type, op: str, operands: list[Value], arg: object = None) -> Instr:
+        """An instruction at the start of the program."""
+        self.prelude.append(Instr(type_, op, operands, arg))
+        return self.prelude[-1]
+
+    def begin(self, place: Value) -> Value:
+        """The address, as a number, at which an array begins."""
+        if place not in self.begins:
+            address = self.once(t.I64, "ptrtoint", [place])
+            if isinstance(place, Argument):
+                address = self.once(t.I64, "sub", [address, self.distance(place)])
+            self.begins[place] = address
+        return self.begins[place]
+
+    def size(self, place: Value) -> Value:
+        """The bytes of an array."""
+        if not isinstance(place, Argument):
+            return _i64(self.arrays[self.number[place]].bytes)
+        if place not in self.sizes:
+            self.sizes[place] = self._extent(place, 8)
+        return self.sizes[place]
+
+    def limit(self, place: Value, bytes_: int) -> Value:
+        """In front of which offset an access of so many bytes may begin."""
+        key = place, bytes_
+        if key not in self.limits:
+            size = self.size(place)
+            if isinstance(size, Const):
+                self.limits[key] = _i64(max(0, (size.int_value or 0) - bytes_ + 1))
+            else:
+                fits = self.once(t.I1, "icmp", [size, _i64(bytes_)], "uge")
+                room = self.once(t.I64, "sub", [size, _i64(bytes_ - 1)])
+                self.limits[key] = self.once(t.I64, "select", [fits, room, _i64(0)])
+        return self.limits[key]
+
+    def _extent(self, place: Argument, field: int) -> Instr:
+        offset = _EXTENT_BYTES * place.index + field
+        at = self.once(t.PTR, "gep", [self.extents], (offset,))
+        return self.once(t.I64, "load", [at], Access(8))
+
+    # -- where pointers come from ----------------------------------------------------------
+
+    def owner(self, pointer: Value) -> Value:
+        """The number of the array that a pointer comes from."""
+        while pointer not in self.owners:
+            origins = self.origins_of(pointer)
+            if len(origins) == 1:
+                return _i32(next(iter(origins)))
+            assert isinstance(pointer, Instr)
+            pointer = pointer.operands[0]
+        return self.owners[pointer]
+
+    def distance(self, pointer: Value) -> Value:
+        """How far a pointer is from the beginning of its array, or from null."""
+        if isinstance(pointer, Argument):
+            if pointer not in self.distances:
+                self.distances[pointer] = self._extent(pointer, 0)
+            return self.distances[pointer]
+        return self.distances.get(pointer, _i64(0))
+
+    def origins_of(self, pointer: Value) -> frozenset[int]:
+        """The numbers of the arrays that it may come from."""
+        if pointer in self.number:
+            return frozenset((self.number[pointer],))
+        if isinstance(pointer, Instr):
+            return self.origins[pointer]
+        return frozenset((NOWHERE if isinstance(pointer, Const) else ANYWHERE,))
+
+
+class _Access:
+    """Writes one instruction of the program, with what it needs in front of it."""
+
+    def __init__(self, checks: _Checks, block: Block, instr: Instr) -> None:
+        self.c = checks
+        self.block = block
+        self.instr = instr
+
+    def emit(self) -> None:
+        instr = self.instr
+        match instr.op:
+            case "load" | "guarded_load":
+                self._load()
+            case "store":
+                self._written(instr.operands[0].type.size, "wrote", 1)
+            case "atomicrmw" | "cmpxchg":
+                self._written(instr.operands[1].type.size, "updated", 0)
+            case "call" if instr.arg.startswith(("llvm.memset.", *_COPIES)):
+                self._block()
+            case _:
+                self.block.append(instr)
+        if instr in self.c.escaping:  # its address is known from here on
+            self.c.begins[instr] = self._add(t.I64, "ptrtoint", [instr])
+        if instr.type.is_ptr and ANYWHERE not in self.c.origins_of(instr):
+            self._follow()
+
+    # -- accesses -------------------------------------------------------------------------
+
+    def _load(self) -> None:
+        instr = self.instr
+        pointer, size = instr.operands[0], instr.type.size
+        if not self._inside(pointer, size):
+            bad, position = self._outside(pointer, _i64(size), size)
+            told = bad
+            if instr.op == "guarded_load":  # what is not loaded strays nowhere
+                no: Value = Const(t.I1, "false")
+                ways = [no, bad] if "inverted" in instr.flags else [bad, no]
+                told = self._add(t.I1, "select", [instr.operands[1], *ways])
+            self._tell(told, position, pointer, "read", size)
+            instr.operands[0] = self._add(t.PTR, "select", [bad, self.c.zeros, pointer])
+        self.block.append(instr)
+
+    def _written(self, size: int, action: str, number: int) -> None:
+        """A store, or an atomic operation, which finds 0 where it does nothing."""
+        instr = self.instr
+        pointer = instr.operands[number]
+        if not self._inside(pointer, size):
+            bad, position = self._outside(pointer, _i64(size), size)
+            self._tell(bad, position, pointer, action, size)
+            if instr.op != "store":
+                self._add(t.VOID, "store", [_i64(0), self.c.sink], Access(_WIDEST))
+            instr.operands[number] = self._add(t.PTR, "select", [bad, self.c.sink, pointer])
+        self.block.append(instr)
+
+    def _block(self) -> None:
+        """memcpy, memmove or memset: done if all of it is inside. What cannot be read is zeros."""
+        instr = self.instr
+        target, source, length, *_ = instr.operands
+        bad, position = self._outside(target, length)
+        self._tell(bad, position, target, "wrote", _known(length))
+        none = Const(length.type, "0")
+        done: Value = self._add(length.type, "select", [bad, none, length])
+        if instr.arg.startswith(_COPIES):
+            lost, position = self._outside(source, length)
+            self._tell(lost, position, source, "read", _known(length))
+            zeroed = self._add(length.type, "select", [lost, done, none])
+            done = self._add(length.type, "select", [lost, none, done])
+            name = f"llvm.memset.p0.{length.type}"
+            operands = [target, Const(t.I8, "0"), zeroed, Const(t.I1, "false")]
+            self._add(t.VOID, "call", operands, name)
+        instr.operands[2] = done
+        self.block.append(instr)
+
+    def _inside(self, pointer: Value, size: int) -> bool:
+        """Whether an access is inside of its array for certain."""
+        offset = 0
+        while isinstance(pointer, Instr) and pointer.op == "gep" and len(pointer.operands) == 1:
+            offset += pointer.arg[-1]
+            pointer = pointer.operands[0]
+        if pointer not in self.c.number or isinstance(pointer, Argument):
+            return False
+        return 0 <= offset <= self.c.arrays[self.c.number[pointer]].bytes - size
+
+    def _outside(self, pointer: Value, length: Value, size: int = 0) -> tuple[Value, Value]:
+        """Whether an access is outside of all arrays that it may be in; and where it begins, from
+        the beginning of its array on. `size`: its bytes, if known when compiling."""
+        origins = sorted(self.c.origins_of(pointer))
+        if origins == [ANYWHERE]:
+            return self._outside_of_all(pointer, length, size)
+        position = self.c.distance(pointer)
+        if origins == [NOWHERE]:
+            return Const(t.I1, "true"), position
+        owner = self.c.owner(pointer)
+        places = [self.c.places[n] for n in origins if n != NOWHERE]
+        bad: Value = self._beyond(position, places[0], length, size)
+        for place in places[1:]:
+            is_it = self._add(t.I1, "icmp", [owner, _i32(self.c.number[place])], "eq")
+            here = self._beyond(position, place, length, size)
+            bad = self._add(t.I1, "select", [is_it, here, bad])
+        if NOWHERE in origins:
+            is_it = self._add(t.I1, "icmp", [owner, _i32(NOWHERE)], "eq")
+            bad = self._add(t.I1, "select", [is_it, Const(t.I1, "true"), bad])
+        return bad, position
+
+    def _outside_of_all(self, pointer: Value, length: Value, size: int) -> tuple[Value, Value]:
+        address = self._add(t.I64, "ptrtoint", [pointer])
+        bad: Value = Const(t.I1, "true")
+        for place in self.c.places:
+            if place in self.c.begins or not isinstance(place, Instr):
+                position = self._add(t.I64, "sub", [address, self.c.begin(place)])
+                here = self._beyond(position, place, length, size)
+                bad = self._add(t.I1, "and", [bad, here])
+        return bad, address
+
+    def _beyond(self, position: Value, place: Value, length: Value, size: int) -> Instr:
+        """Whether an access that begins so far from the beginning of an array leaves it."""
+        if size:
+            return self._add(t.I1, "icmp", [position, self.c.limit(place, size)], "uge")
+        total = self.c.size(place)
+        long = self._add(t.I1, "icmp", [length, total], "ugt")
+        last = self._add(t.I64, "sub", [total, length])
+        late = self._add(t.I1, "icmp", [position, last], "ugt")
+        return self._add(t.I1, "select", [long, Const(t.I1, "true"), late])
+
+    def _tell(self, bad: Value, position: Value, pointer: Value, action: str, size: int) -> None:
+        loc = self.instr.loc
+        self.c.sites.append(Site(action, size, _place(loc)))
+        number = _i32(2 * len(self.c.sites) - 2 + (action != "read"))
+        operands = [bad, position, self.c.owner(pointer), number, self.c.record]
+        self._add(t.VOID, "call", operands, STRAY)
+
+    # -- what goes along with a pointer ------------------------------------------------------
+
+    def _follow(self) -> None:
+        instr = self.instr
+        several = len(self.c.origins_of(instr)) > 1
+        if instr.op == "phi":  # what comes in is not all known yet
+            self.c.distances[instr] = self._add(t.I64, "phi", [], list(instr.arg))
+            if several:
+                self.c.owners[instr] = self._add(t.I32, "phi", [], list(instr.arg))
+        elif instr.op == "select":
+            condition, *ways = instr.operands
+            distances = [self.c.distance(way) for way in ways]
+            self.c.distances[instr] = self._add(t.I64, "select", [condition, *distances])
+            if several:
+                owners = [self.c.owner(way) for way in ways]
+                self.c.owners[instr] = self._add(t.I32, "select", [condition, *owners])
+        elif instr.op == "gep":
+            self.c.distances[instr] = self._moved(self.c.distance(instr.operands[0]))
+        elif instr.op == "freeze":
+            self.c.distances[instr] = self.c.distance(instr.operands[0])
+
+    def _moved(self, distance: Value) -> Value:
+        """A distance, and that by which a gep goes on."""
+        *scales, offset = self.instr.arg
+        for index, scale in zip(self.instr.operands[1:], scales, strict=True):
+            if index.type != t.I64:
+                index = self._add(t.I64, "sext", [index])
+            step = self._add(t.I64, "mul", [index, _i64(scale)]) if scale != 1 else index
+            distance = self._add(t.I64, "add", [distance, step])
+        return self._add(t.I64, "add", [distance, _i64(offset)]) if offset else distance
+
+    def _add(self, type_: t.Type, op: str, operands: list[Value], arg: object = None) -> Instr:
+        return self.block.append(Instr(type_, op, operands, arg, loc=self.instr.loc))
+
+
+def _origins(program: Program, number: dict[Value, int]) -> dict[Value, frozenset[int]]:
+    """The numbers of the arrays that each pointer of an instruction may come from."""
+    result: dict[Value, frozenset[int]] = {}
+    anywhere = frozenset((ANYWHERE,))
+
+    def of(value: Value) -> frozenset[int]:
+        if value in number:
+            return frozenset((number[value],))
+        if isinstance(value, Instr):
+            return result.get(value, frozenset())
+        return frozenset((NOWHERE,)) if isinstance(value, Const) else anywhere
+
+    order = [i for b in reverse_postorder(program.blocks[0]) for i in b.instrs if i.type.is_ptr]
+    changed = True
+    while changed:
+        changed = False
+        for instr in order:
+            if instr.op in ("gep", "freeze", "alloca"):
+                new = of(instr.operands[0]) if instr.op != "alloca" else of(instr)
+            elif instr.op in ("phi", "select"):
+                given = instr.operands[1:] if instr.op == "select" else instr.operands
+                new = frozenset[int]().union(*map(of, given))
+            else:
+                new = anywhere
+            new = anywhere if ANYWHERE in new else new
+            if new != result.get(instr):
+                result[instr] = new
+                changed = True
+    return result
+
+
+_ZEROS = f"[{_WIDEST} x i8] zeroinitializer"
+
+
+def _described(place: Value) -> Array:
+    if isinstance(place, Argument):
+        return Array("buffer", place.name.strip("%"), 0, 0)
+    if isinstance(place, Global):
+        kind = "threadgroup" if place.threadgroup else "constant"
+        type_, name = place.value_type, place.name
+    else:
+        assert isinstance(place, Instr)
+        kind, type_, name = "private", place.arg[0], place.name
+    name = plain_name(re.sub(r"threadgroup\.\d+\.|(\.\w+)*$", "", plain(name)))
+    return Array(kind, name, type_.size, _element(type_).size)
+
+
+def _element(type_: t.Type) -> t.Type:
+    """What an array is made of; a vector is a number of elements, a struct is one."""
+    while isinstance(type_, (t.Array, t.Vector)):
+        type_ = type_.element
+    return type_
+
+
+def _place(loc: Location | None) -> str:
+    """Without the name of the kernel, which stands in front of it."""
+    return f"{loc.where.rpartition(': ')[2]}:{loc.line}:{loc.column}" if loc else ""
+
+
+def _known(length: Value) -> int:
+    """A number of bytes; 0 if it is only known when running."""
+    return (length.int_value or 0) if isinstance(length, Const) else 0
+
+
+def _i32(number: int) -> Const:
+    return Const(t.I32, str(number))
+
+
+def _i64(number: int) -> Const:
+    return Const(t.I64, str(number))

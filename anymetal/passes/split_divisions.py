@@ -1,0 +1,62 @@
+"""Takes the lane number out of divisions of a thread's index.
+
+`i / 8` and `i % 8 * 4` of an index that counts on from lane to lane vary. But where the first
+lane's index is a multiple of 32, the lane number has bits of its own in `i`, and in `4 * i`. So a
+shift, or a selection of bits, is that of a uniform part plus that of the lane number alone:
+
+    i >> 3  =  ((i - lane) >> 3) + (lane >> 3)
+    4 * i & 28  =  (4 * i - 4 * lane & 28) + (4 * lane & 28)  =  4 * lane & 28
+
+which analysis/lane_numbers.py and simd/access/tiles.py know what to do with.
+"""
+
+from __future__ import annotations
+
+from anymetal.analysis.cache import Analyses
+from anymetal.analysis.uniformity import Shapes, shapes
+from anymetal.ir import types as t
+from anymetal.ir.model import Block, Const, Instr, Value
+from anymetal.ir.rewrite import rewrite
+
+
+def split_lanes(known: Analyses) -> bool:
+    """Rewrites such divisions."""
+    program = known.program
+    found = known(shapes)
+    return rewrite(program, lambda block, instr: _split(block, instr, found))
+
+
+def _split(block: Block, instr: Instr, shapes: Shapes) -> Value | None:
+    if instr.op not in ("lshr", "and") or not shapes[instr].is_varying:
+        return None
+    value, number = instr.operands
+    if not isinstance(number, Const) or number.int_value is None:
+        return None
+    lowest = shapes.lane_bits(value)
+    if lowest is None or _is_lane(value):
+        return None
+    lane = _lane(block, instr.type, lowest)
+    part = block.append(Instr(instr.type, instr.op, [lane, number]))
+    bits = (shapes.width - 1) << lowest
+    if instr.op == "and" and not number.int_value & ~bits:  # the uniform part does not take part
+        return part
+    base = block.append(Instr(instr.type, "sub", [value, lane]))
+    rest = block.append(Instr(instr.type, instr.op, [base, number]))
+    return block.append(Instr(instr.type, "add", [rest, part], None, "nuw nsw"))
+
+
+def _is_lane(value: Value) -> bool:
+    """Whether the value is the lane number itself, however wide and however far to the left."""
+    while isinstance(value, Instr) and value.op in ("zext", "shl"):
+        value = value.operands[0]
+    return isinstance(value, Instr) and value.op == "call" and value.arg == "__am_lane"
+
+
+def _lane(block: Block, type_: t.Type, lowest: int) -> Value:
+    """The lane number, from bit `lowest` on."""
+    lane: Value = block.append(Instr(t.I32, "call", [], "__am_lane"))
+    if type_ != t.I32:
+        lane = block.append(Instr(type_, "zext", [lane], None, "nneg"))
+    if not lowest:
+        return lane
+    return block.append(Instr(type_, "shl", [lane, Const(type_, str(lowest))], None, "nuw nsw"))

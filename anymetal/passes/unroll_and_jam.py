@@ -1,0 +1,292 @@
+"""Several iterations of an outer loop share those of the loop inside.
+
+    for j: weight = ..; for d: sum[d] += weight * values[j][d]
+
+loads and stores `sum[d]` for each multiplication. With four iterations of the outer loop at once,
+it stays in a register for four of them, and what depends on `d` alone is loaded once. So the outer
+loop makes steps of four, what is in front of the inner loop and behind it is there four times, and
+so is in the inner loop what differs between the four.
+
+An iteration of the inner loop now comes before others that used to be in front of it. Nobody
+notices if the inner loop stores into private arrays only, and there each of its iterations has an
+element of its own; and if what surrounds the inner loop keeps out of its way.
+"""
+
+from __future__ import annotations
+
+from anymetal.analysis.cache import Analyses
+from anymetal.analysis.control import loops
+from anymetal.analysis.objects import Origin, disjoint, origins
+from anymetal.ir import calls
+from anymetal.ir.cfg import Loop
+from anymetal.ir.model import Block, Const, Instr, Program, Value
+
+#: Iterations at once; the first that divides their number.
+COUNTS = (4, 2)
+#: Instructions of one iteration of the inner loop that differ from those of another: more of them
+#: fill the registers by themselves.
+MOST_DIFFERENT = 24
+#: Instructions of the new inner loop: LLVM shall still find the whole of it worth a look.
+MOST_AROUND = 256
+
+_LOADS = ("load", "guarded_load")
+_NOWHERE: frozenset[Origin] = frozenset()
+Origins = dict[Value, frozenset[Origin]]
+
+
+def run(known: Analyses) -> bool:
+    """Changes all nests of two loops for which it pays."""
+    nests = [nest for loop in known(loops) if (nest := _nest(loop)) is not None]
+    last: dict[Value, tuple[Value, Block]] = {}
+    changed = False
+    for nest in nests:
+        jam = _Jam(known(origins), *nest)
+        changed |= jam.run()
+        last.update((old, (new, jam.front)) for old, new in jam.last.items())
+    if last:
+        _leave(known.program, last, {part: nest[0] for nest in nests for part in nest})
+    return changed
+
+
+def _nest(outer: Loop) -> tuple[Block, Block, Block] | None:
+    """The parts of an outer loop: in front of its only inner loop, that loop, and behind it; each
+    of them is one block."""
+    if len(outer.blocks) != 3 or len(outer.children) != 1:
+        return None
+    (inner,) = outer.children[0].blocks if len(outer.children[0].blocks) == 1 else (None,)
+    front = outer.header
+    if inner is None or front.successors != [inner] or len(inner.successors) != 2:
+        return None
+    (back,) = (b for b in outer.blocks if b not in (front, inner))
+    if set(inner.successors) != {inner, back} or front not in back.successors:
+        return None
+    return (front, inner, back) if len(set(back.successors)) == 2 else None
+
+
+class _Jam:
+    def __init__(self, origins: Origins, front: Block, inner: Block, back: Block) -> None:
+        self.origins = origins
+        self.front, self.inner, self.back = front, inner, back
+        self.parts = (front, inner, back)
+        #: Of each value the one of the last of the iterations that come together, which is that
+        #: known behind the loop.
+        self.last: dict[Value, Value] = {}
+        self.latch = {phi: phi.operands[phi.arg.index(back)] for phi in front.phis}
+
+    def run(self) -> bool:
+        """Whether it pays, and is done."""
+        count = self._count()
+        if not count or not all(_is_plain(i) for part in self.parts for i in part.body):
+            return False
+        early = self._early()
+        if early is None or not self._keeps_apart():
+            return False
+        differ = self._differ()
+        pays = self._pays(differ, count) and self.inner.terminator.operands[0] not in differ
+        if pays:
+            self.back.instrs = [i for i in self.back.instrs if i not in early]
+            self.front.instrs[-1:-1] = early
+            for instr in early:
+                instr.block = self.front
+            self._multiply(differ, count)
+        return pays
+
+    # -- whether --------------------------------------------------------------------------
+
+    def _count(self) -> int:
+        """How many iterations at once; 0 if their number is unknown."""
+        end = self.back.terminator
+        condition = end.operands[0]
+        if not isinstance(condition, Instr) or condition.op != "icmp" or condition.arg != "eq":
+            return 0
+        number, stepped = condition.operands[1], condition.operands[0]
+        total = number.int_value if isinstance(number, Const) else None
+        counters = [phi for phi, value in self.latch.items() if value is stepped]
+        if total is None or not counters or end.arg[1] is not self.front:
+            return 0
+        counter = counters[0]
+        (start,) = (
+            v for v, b in zip(counter.operands, counter.arg, strict=True) if b is not self.back
+        )
+        if _step(counter, stepped) != 1 or not isinstance(start, Const) or start.int_value != 0:
+            return 0
+        return next((count for count in COUNTS if total % count == 0 and total > 0), 0)
+
+    def _early(self) -> list[Instr] | None:
+        """What the next iteration's front or inner loop needs from behind the inner loop, in the
+        order of the text; None if that hangs on the inner loop."""
+        users = [*self.front.body, *self.inner.instrs]
+        used = {v for user in users for v in user.operands}
+        work = [value for phi, value in self.latch.items() if phi in used]
+        early: set[Value] = set()
+        while work:
+            value = work.pop()
+            if not isinstance(value, Instr) or value in early or value.block is self.front:
+                continue
+            if value.block is self.inner or (value.block is self.back and not _is_pure(value)):
+                return None
+            if value.block is self.back:
+                early.add(value)
+                work += value.operands
+        return [i for i in self.back.instrs if i in early]
+
+    def _keeps_apart(self) -> bool:
+        """Whether memory is the same whichever iteration comes first."""
+        front, inner, back = ([i for i in p.body if _touches(i)] for p in self.parts)
+        if any(i.op == "store" for i in front):
+            return False
+        around = [*front, *back]
+        for store in (i for i in inner if i.op == "store"):
+            if not self._has_own_element(store) or not all(self._apart(store, i) for i in around):
+                return False
+            for other in inner:
+                if not self._apart(store, other) and _place(other) != _place(store):
+                    return False
+        late = [i for i in back if i.op == "store"]
+        return all(self._apart(store, i) for store in late for i in (*front, *inner))
+
+    def _has_own_element(self, store: Instr) -> bool:
+        """Whether each iteration of the inner loop stores to another element of a private array."""
+        pointer = store.operands[1]
+        if not isinstance(pointer, Instr) or pointer.op != "gep" or len(pointer.operands) != 2:
+            return False
+        array, index = pointer.operands
+        if not (isinstance(array, Instr) and array.op == "alloca"):
+            return False
+        if not (isinstance(index, Instr) and index.op == "phi" and index.block is self.inner):
+            return False
+        step = _step(index, index.operands[index.arg.index(self.inner)])
+        return step > 0 and step * int(pointer.arg[0]) >= store.operands[0].type.size
+
+    def _apart(self, one: Instr, other: Instr) -> bool:
+        pointers = (_pointer(one), _pointer(other))
+        return disjoint(*(self.origins.get(p, _NOWHERE) for p in pointers))
+
+    def _differ(self) -> set[Value]:
+        """What the iterations that come together have each for themselves."""
+        stores = [i for part in self.parts for i in part.body if i.op == "store"]
+        differ: set[Value] = {*self.latch, *stores}
+        found = -1
+        while len(differ) > found:
+            found = len(differ)
+            for part in self.parts:
+                for instr in part.instrs:
+                    written = instr.op in _LOADS and not all(self._apart(instr, s) for s in stores)
+                    if written or not differ.isdisjoint(instr.operands):
+                        differ.add(instr)
+        return differ
+
+    def _pays(self, differ: set[Value], count: int) -> bool:
+        """Whether something is loaded once that was loaded each time."""
+        own = [i for i in self.inner.body if i in differ]
+        around = [i for i in (*self.front.body, *self.back.body) if i in differ]
+        if len(own) > MOST_DIFFERENT or len(around) * count > MOST_AROUND:
+            return False
+        stored = {_place(i) for i in own if i.op == "store"}
+        loads = [i for i in self.inner.body if i.op in _LOADS]
+        return any(i not in differ or _place(i) in stored for i in loads)
+
+    # -- how ------------------------------------------------------------------------------
+
+    def _multiply(self, differ: set[Value], count: int) -> None:
+        copies: list[dict[Value, Value]] = [{}]
+        for number in range(1, count):
+            before = copies[-1]
+            copy: dict[Value, Value] = {p: before.get(v, v) for p, v in self.latch.items()}
+            for part in self.parts:
+                for instr in part.instrs:
+                    if instr in differ and instr not in self.latch and not instr.is_terminator:
+                        copy[instr] = _clone(instr, number, part)
+                        if instr in self.origins:
+                            self.origins[copy[instr]] = self.origins[instr]
+            copies.append(copy)
+        self._place_copies(differ, copies)
+        self._leave(copies[-1])
+
+    def _place_copies(self, differ: set[Value], copies: list[dict[Value, Value]]) -> None:
+        for part in self.parts:
+            phis, body, end = part.phis, part.body, part.terminator
+            # In the inner loop what is the same for all may come first: it needs nothing else.
+            same = [i for i in body if i not in differ] if part is self.inner else []
+            first = [i for i in body if i not in same]
+            part.instrs = [*phis]
+            rest: list[Instr] = []
+            for copy in copies[1:]:
+                for old in (i for i in (*phis, *body) if i in differ and i not in self.latch):
+                    new = copy[old]
+                    assert isinstance(new, Instr)
+                    new.operands = [copy.get(v, v) for v in new.operands]
+                    (part.instrs if old.op == "phi" else rest).append(new)
+            part.instrs += [*same, *first, *rest, end]
+
+    def _leave(self, last: dict[Value, Value]) -> None:
+        """The last of the iterations decides what comes next."""
+        self.last = last
+        for phi, value in self.latch.items():
+            phi.operands[phi.arg.index(self.back)] = last.get(value, value)
+        end = self.back.terminator
+        end.operands = [last.get(v, v) for v in end.operands]
+
+
+def _leave(
+    program: Program, last: dict[Value, tuple[Value, Block]], nest_of: dict[Block, Block]
+) -> None:
+    """Behind a loop the values of its last iteration are known, for all loops at once: `last` has
+    the value of each, and the front of its nest; `nest_of` has the front of each block's nest."""
+    for block in program.blocks:
+        nest = nest_of.get(block)
+        for instr in block.instrs:
+            for number, value in enumerate(instr.operands):
+                new, front = last.get(value, (value, nest))
+                if front is not nest:
+                    instr.operands[number] = new
+
+
+def _clone(instr: Instr, number: int, block: Block) -> Instr:
+    name = f"{instr.name}.{number}" if instr.name else ""
+    arg = list(instr.arg) if isinstance(instr.arg, list) else instr.arg
+    operands = list(instr.operands)
+    return Instr(instr.type, instr.op, operands, arg, instr.flags, instr.loc, name, block)
+
+
+def _step(phi: Instr, following: Value) -> int:
+    """By how much the counter `phi` grows; 0 if that is not known."""
+    if (
+        not isinstance(following, Instr)
+        or following.op != "add"
+        or following.operands[0] is not phi
+    ):
+        return 0
+    constant = following.operands[1]
+    return (constant.int_value or 0) if isinstance(constant, Const) else 0
+
+
+def _is_plain(instr: Instr) -> bool:
+    """Whether the instruction computes, or reads or writes memory of its own accord."""
+    if instr.op in (*_LOADS, "store"):
+        return not (instr.arg.volatile or instr.arg.atomic)
+    if instr.op == "call":
+        own = instr.arg.startswith("__am_") and instr.arg not in (calls.SCALES, calls.SCALE)
+        return not own and not calls.has_effect(instr.arg)
+    return instr.op not in ("atomicrmw", "cmpxchg", "fence", "alloca")
+
+
+def _is_pure(instr: Instr) -> bool:
+    return instr.op != "phi" and not _touches(instr)
+
+
+def _touches(instr: Instr) -> bool:
+    return instr.op in (*_LOADS, "store")
+
+
+def _pointer(instr: Instr) -> Value:
+    return instr.operands[1] if instr.op == "store" else instr.operands[0]
+
+
+def _place(instr: Instr) -> tuple[object, ...]:
+    """What is equal for accesses to the same bytes."""
+    pointer = _pointer(instr)
+    size = (instr.operands[0] if instr.op == "store" else instr).type.size
+    if isinstance(pointer, Instr) and pointer.op == "gep":
+        return (*pointer.operands, pointer.arg, size)
+    return pointer, size

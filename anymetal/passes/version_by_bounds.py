@@ -1,0 +1,443 @@
+"""A version of the program for gangs whose threads all pass the bounds checks.
+
+    if (r >= 0 && r < rows && c >= 0 && c < columns) sum += weight * x[r * columns + c];
+
+Kernels check an index before they use it. Compiled as it stands, each check is a mask, or at least
+a branch. But few gangs lie at an edge. So whether all lanes pass all checks is asked once, in front
+of the first of them, and what follows is there twice: behind a "yes" without the checks, as one
+piece of code without masks, and behind a "no" as it was.
+
+Along with that it is asked whether bounds that lanes are compared with (`channel < channels`, where
+`channel` counts on from a multiple of 32) are multiples of 32, as most are: then all lanes stay
+together in a loop.
+
+A check is the condition of a branch around code that accesses memory, or of a guarded load, made of
+comparisons by size, of the numbers that the addresses in there are made of, and known in front.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from anymetal.analysis import control
+from anymetal.analysis.cache import Analyses
+from anymetal.analysis.lane_numbers import LaneNumbers, lane_numbers
+from anymetal.analysis.uniformity import Shapes, shapes
+from anymetal.ir import types as t
+from anymetal.ir.calls import AHEAD_READ, AHEAD_WRITE, ALL, POSITIONS
+from anymetal.ir.cfg import Loop, dominates, dominators
+from anymetal.ir.model import Argument, Block, Const, Instr, Program, Value
+from anymetal.ir.walk import from_below, made_from
+from anymetal.passes.straighten import straighten
+
+SIMD_GROUP = 32
+#: Instructions that may be there twice: larger programs take too long to compile.
+MOST_INSTRUCTIONS = 600
+_MOST_COMPARISONS = 32
+#: Bytes that each description of an input has at least (runtime/arrays.py, bridge/kernel.cpp).
+_ROOM = 32
+_BY_SIZE = ("ult", "ule", "ugt", "uge", "slt", "sle", "sgt", "sge")
+_OPPOSITE = {
+    "eq": "ne", "ne": "eq", "ult": "uge", "uge": "ult", "ule": "ugt", "ugt": "ule",
+    "slt": "sge", "sge": "slt", "sle": "sgt", "sgt": "sle",
+}  # fmt: skip
+#: What may be computed although nobody may need it, besides calls.
+_FREE = frozenset("add sub mul shl lshr ashr and or xor zext sext trunc icmp select freeze".split())
+_PLACES = frozenset(n for n in POSITIONS if "size" not in n and "grid" not in n)
+_FREE_CALLS = ("llvm.smin.", "llvm.smax.", "llvm.umin.", "llvm.umax.", "llvm.abs.")
+
+
+class _Check(NamedTuple):
+    """A condition under which memory is accessed if it is `wanted`."""
+
+    condition: Instr
+    wanted: bool
+    comparisons: dict[Instr, bool]  #: what it is made of, and how each must come out
+
+
+def run(known: Analyses) -> bool:
+    """Adds the second version, if there is something that can be asked in front."""
+    program = known.program
+    if sum(len(block.instrs) for block in program.blocks) > MOST_INSTRUCTIONS:
+        return False
+    entry = program.blocks[0]
+    found = [c for c in _checks(known) if _may_pass(c, known(lane_numbers))]
+    start = _start(entry, found)
+    front = _Front(entry, start)
+    checks = _agreeing(c for c in found if all(map(front.can_have, c.comparisons)))
+    comparisons = {one: wanted for c in checks for one, wanted in c.comparisons.items()}
+    bounds = [
+        i
+        for i in _ragged(program, known(shapes))
+        if i not in comparisons and i not in front.there and front.can_have(i.operands[1])
+    ]
+    if not (comparisons or bounds) or len(comparisons) > _MOST_COMPARISONS:
+        return False
+    front.move_allocas()
+    _Versions(program, front, checks, comparisons, bounds).make()
+    return True
+
+
+# ------------------------------------------------------------------------------------- checks
+
+
+def _checks(known: Analyses) -> Iterator[_Check]:
+    """All bounds checks of a program."""
+    program, preds = known.program, known(control.predecessors)
+    blocks = program.blocks
+    idom, loops = known(control.dominators), known(control.loops)
+    ends = [b for b in blocks if b.terminator.op == "ret"]
+    after = dominators(ends[0], lambda b: preds[b]) if len(ends) == 1 else {}
+    moving = made_from(program.instructions(), (i for i in program.instructions() if _is_place(i)))
+    for block in blocks:
+        for instr in block.instrs:
+            if instr.op == "guarded_load":
+                wanted = "inverted" not in instr.flags
+                yield from _check(instr.operands[1], wanted, [instr.operands[0]], moving)
+        way = _way_in(block, after, preds, loops)
+        if way is not None:
+            inside = [b for b in blocks if dominates(idom, block.successors[way], b)]
+            pointers = [p for b in inside for i in b.instrs for p in _pointers(i)]
+            yield from _check(block.terminator.operands[0], way == 0, pointers, moving)
+
+
+def _way_in(
+    block: Block,
+    after: dict[Block, Block],
+    preds: dict[Block, list[Block]],
+    loops: list[Loop],
+) -> int | None:
+    """Which successor of a block is code that the other one goes around."""
+    if len(block.successors) != 2 or block not in after:
+        return None
+    meeting = after[block]
+    for way, successor in enumerate(block.successors):
+        around = block.successors[1 - way]
+        if _through(around) is not meeting or preds[successor] != [block]:
+            continue
+        if all(block not in loop.blocks or meeting in loop.blocks for loop in loops):
+            return way
+    return None
+
+
+def _through(block: Block) -> Block:
+    """Where control goes from a block with nothing in it."""
+    return block.successors[0] if [i.op for i in block.instrs] == ["br"] else block
+
+
+def _pointers(instr: Instr) -> list[Value]:
+    if instr.op in ("load", "guarded_load", "atomicrmw", "cmpxchg"):
+        return instr.operands[:1]
+    asks = instr.op == "call" and instr.arg in (AHEAD_READ, AHEAD_WRITE)
+    return instr.operands[1:] if instr.op == "store" else instr.operands if asks else []
+
+
+def _check(
+    condition: Value, wanted: bool, pointers: list[Value], moving: set[Value]
+) -> Iterator[_Check]:
+    """`moving` is what follows from where the thread stands: not the length of a row."""
+    comparisons = _comparisons(condition, wanted)
+    if comparisons is None:
+        return
+    inside = _made_of(pointers) & moving
+    if isinstance(condition, Instr) and all(_made_of(one.operands) & inside for one in comparisons):
+        yield _Check(condition, wanted, comparisons)
+
+
+def _is_place(instr: Instr) -> bool:
+    return instr.op == "call" and instr.arg in _PLACES
+
+
+def _comparisons(condition: Value, wanted: bool) -> dict[Instr, bool] | None:
+    """The comparisons that a condition is all of, and how each must come out."""
+    found: dict[Instr, bool] = {}
+    work = [(condition, wanted)]
+    seen = set(work)
+    while work:
+        value, as_wanted = work.pop()
+        if isinstance(value, Instr) and value.op == "icmp":
+            bounds = value.arg in _BY_SIZE or _is_above_zero(value, as_wanted)
+            if not bounds or found.setdefault(value, as_wanted) != as_wanted:
+                return None
+            continue
+        parts = _conjuncts(value, as_wanted)
+        if parts is None:
+            return None
+        new = [part for part in parts if part not in seen]
+        seen.update(new)
+        work += reversed(new)
+    return found
+
+
+def _conjuncts(value: Value, wanted: bool) -> list[tuple[Value, bool]] | None:
+    """Conditions that must all come out as said for this one to do so; None if that is no way to
+    say it."""
+    if isinstance(value, Const):
+        return [] if (value.text == "true") == wanted else None
+    if not isinstance(value, Instr):
+        return None
+    if value.op == "freeze":
+        return [(value.operands[0], wanted)]
+    if value.op == "xor" and isinstance(value.operands[1], Const):
+        return [(value.operands[0], not wanted)]
+    if value.op == ("and" if wanted else "or"):
+        return [(v, wanted) for v in value.operands]
+    if value.op == "select":
+        condition, yes, no = value.operands
+        if isinstance(no, Const) and (no.text == "true") != wanted:
+            return [(condition, True), (yes, wanted)]
+        if isinstance(yes, Const) and (yes.text == "true") != wanted:
+            return [(condition, False), (no, wanted)]
+    return None
+
+
+def _is_above_zero(compare: Instr, wanted: bool) -> bool:
+    """What LLVM makes of `x > 0` for unsigned numbers."""
+    bound = compare.operands[1]
+    zero = isinstance(bound, Const) and bound.int_value == 0
+    return zero and compare.arg == ("ne" if wanted else "eq")
+
+
+def _made_of(values: Iterable[Value]) -> set[Instr]:
+    """What goes into values, but not what goes into addresses of loads."""
+    found: set[Instr] = set()
+    work = list(values)
+    while work:
+        value = work.pop()
+        if isinstance(value, Instr) and value not in found:
+            found.add(value)
+            if value.op == "call" or not value.touches_memory:
+                work.extend(value.operands)
+    return found
+
+
+def _may_pass(check: _Check, known: LaneNumbers) -> bool:
+    """Not `lane < 16`, which some lanes of each gang do not pass."""
+    for one, wanted in check.comparisons.items():
+        results = known(one)
+        if results is not None and not all(bool(r) == wanted for r in results):
+            return False
+    return True
+
+
+def _agreeing(checks: Iterable[_Check]) -> list[_Check]:
+    """Those that want nothing that an earlier one does not want."""
+    result: list[_Check] = []
+    wants: dict[Instr, bool] = {}
+    for check in checks:
+        both = {**{check.condition: check.wanted}, **check.comparisons}
+        if all(wants.get(v, wanted) == wanted for v, wanted in both.items()):
+            wants.update(both)
+            result.append(check)
+    return result
+
+
+def _ragged(program: Program, shapes: Shapes) -> list[Instr]:
+    """Comparisons that would be the same in all lanes if the bound were a multiple of 32."""
+    return [
+        i
+        for i in program.instructions()
+        if i.op == "icmp"
+        and i.arg in ("ult", "uge", "slt", "sge")
+        and shapes[i].is_varying
+        and shapes.lane_bits(i.operands[0]) == 0
+        and shapes[i.operands[1]].is_uniform
+        and isinstance(i.operands[1], Instr)
+    ]
+
+
+# -------------------------------------------------------------------------------- the question
+
+
+def _start(entry: Block, checks: list[_Check]) -> int:
+    """Where in the first block the two versions begin: in front of the first guarded load."""
+    guards = {c.condition for c in checks}
+    for place, instr in enumerate(entry.instrs):
+        if instr.op == "guarded_load" and instr.operands[1] in guards:
+            return place
+    return len(entry.instrs) - 1
+
+
+def _describes(load: Instr) -> bool:
+    """Whether a number about an input is loaded, which is there for certain."""
+    if load.op == "gep":
+        return len(load.operands) == 1
+    if load.op != "load":
+        return False
+    pointer: Value = load.operands[0]
+    offset = 0
+    if isinstance(pointer, Instr) and pointer.op == "gep" and len(pointer.operands) == 1:
+        offset = pointer.arg[-1]
+        pointer = pointer.operands[0]
+    inside = 0 <= offset <= _ROOM - load.type.size
+    return isinstance(pointer, Argument) and pointer.describes and inside
+
+
+class _Front:
+    """What comes before both versions."""
+
+    def __init__(self, entry: Block, start: int) -> None:
+        self.entry = entry
+        self.rest = entry.instrs[start:]
+        self.instrs = entry.instrs[:start]
+        self.there: dict[Value, Value] = {instr: instr for instr in self.instrs}
+        self.possible: dict[Value, bool] = {}
+
+    def can_have(self, value: Value) -> bool:
+        """Whether a value is there, or may be computed there."""
+        return from_below(
+            value,
+            self.possible,
+            lambda v: self._missing(v) if self._is_free(v) else [],
+            lambda v: self._is_free(v) and all(self.possible[p] for p in self._missing(v)),
+        )
+
+    def _is_free(self, value: Value) -> bool:
+        """Whether a value is there, or may be computed if its operands are."""
+        if not isinstance(value, Instr) or value in self.there:
+            return True
+        call = value.op == "call" and (value.arg in POSITIONS or value.arg.startswith(_FREE_CALLS))
+        return value.op in _FREE or call or _describes(value)
+
+    def _missing(self, value: Value) -> list[Value]:
+        """Instructions that are to be computed before a value."""
+        if not isinstance(value, Instr) or value in self.there:
+            return []
+        return [v for v in value.operands if isinstance(v, Instr) and v not in self.there]
+
+    def move_allocas(self) -> None:
+        """Both versions have the same private arrays."""
+        arrays = [i for i in self.rest if i.op == "alloca"]
+        self.rest = [i for i in self.rest if i.op != "alloca"]
+        for array in arrays:
+            self.instrs.append(array)
+            self.there[array] = array
+
+    def add(self, op: str, type_: t.Type, operands: list[Value], arg: object = None) -> Instr:
+        """One more instruction."""
+        self.instrs.append(Instr(type_, op, operands, arg))
+        return self.instrs[-1]
+
+    def have(self, value: Value) -> Value:
+        """The value, computed here if need be."""
+        if not isinstance(value, Instr):
+            return value
+        return from_below(value, self.there, self._missing, self._computed)
+
+    def _computed(self, value: Value) -> Value:
+        assert isinstance(value, Instr)
+        operands = [self.there.get(v, v) for v in value.operands]
+        copy = self.add(value.op, value.type, operands, value.arg)
+        copy.loc = value.loc  # without flags: here it may overflow
+        return copy
+
+    def all_pass(self, comparisons: dict[Instr, bool], bounds: Iterable[Value]) -> Value:
+        """Whether all comparisons come out as wanted, and all bounds are multiples of 32, in all
+        lanes."""
+        answers = [self._passes(one, wanted) for one, wanted in comparisons.items()]
+        answers += [self._is_multiple(bound) for bound in dict.fromkeys(bounds)]
+        result = answers[0]
+        for answer in answers[1:]:
+            result = self.add("and", t.I1, [result, answer])
+        return result
+
+    def whole(self, bound: Value) -> Value:
+        """The bound if it is a multiple of 32, in a form that shows it."""
+        return self.add("and", bound.type, [self.have(bound), Const(bound.type, str(-SIMD_GROUP))])
+
+    def _passes(self, compare: Instr, wanted: bool) -> Value:
+        predicate = {"eq": "ule", "ne": "ugt"}.get(compare.arg, compare.arg)
+        predicate = predicate if wanted else _OPPOSITE[predicate]
+        operands = [self.have(v) for v in compare.operands]
+        passes = self.add("icmp", t.I1, operands, predicate)
+        everywhere = self.add("call", t.I1, [passes], ALL)
+        passes.loc = everywhere.loc = compare.loc
+        return everywhere
+
+    def _is_multiple(self, bound: Value) -> Value:
+        low = Const(bound.type, str(SIMD_GROUP - 1))
+        rest = self.add("and", bound.type, [self.have(bound), low])
+        none = self.add("icmp", t.I1, [rest, Const(bound.type, "0")], "eq")
+        return self.add("call", t.I1, [none], ALL)
+
+
+class _Versions:
+    """Makes two of what follows on the front."""
+
+    def __init__(
+        self,
+        program: Program,
+        front: _Front,
+        checks: list[_Check],
+        comparisons: dict[Instr, bool],
+        bounds: list[Instr],
+    ) -> None:
+        self.program = program
+        self.front = front
+        self.comparisons = comparisons
+        self.bounds = bounds  #: comparisons with bounds that are to be multiples of 32
+        passed = {c.condition: c.wanted for c in checks} | comparisons
+        #: Old values -> those in the interior.
+        self.values: dict[Value, Value] = {
+            v: Const(t.I1, "true" if wanted else "false") for v, wanted in passed.items()
+        }
+
+    def make(self) -> None:
+        program, front = self.program, self.front
+        end = self._bare_end()
+        edge = Block(f"{front.entry.name}$edge")
+        self._move_rest(edge)
+        outer = [edge, *(b for b in program.blocks[1:] if b is not end)]
+        inner = {b: Block(f"{b.name}$inner") for b in outer}
+        for block, copy in inner.items():
+            self._copy(block, copy, inner)
+        for copy in inner.values():
+            for instr in copy.instrs:
+                instr.operands = [self.values.get(v, v) for v in instr.operands]
+        for compare in self.bounds:
+            inside = self.values.get(compare)
+            if isinstance(inside, Instr):
+                inside.operands[1] = front.whole(compare.operands[1])
+        passes = front.all_pass(self.comparisons, [i.operands[1] for i in self.bounds])
+        front.entry.instrs = []
+        for instr in front.instrs:
+            front.entry.append(instr)
+        front.entry.append(Instr(t.VOID, "br", [passes], [inner[edge], edge]))
+        program.blocks = [front.entry, *inner.values(), *outer, end]
+        straighten(program)
+
+    def _bare_end(self) -> Block:
+        """A block with the return and nothing else, for both versions."""
+        (end,) = (b for b in self.program.blocks if b.terminator.op == "ret")
+        rest = self.front.rest if end is self.front.entry else end.instrs
+        bare = Block(f"{end.name}$end")
+        bare.append(rest.pop())
+        rest.append(Instr(t.VOID, "br", [], [bare]))
+        rest[-1].block = end
+        return bare
+
+    def _move_rest(self, edge: Block) -> None:
+        for instr in self.front.rest:
+            edge.append(instr)
+        for block in edge.successors:
+            for phi in block.phis:
+                phi.arg = [edge if b is self.front.entry else b for b in phi.arg]
+
+    def _copy(self, block: Block, copy: Block, blocks: dict[Block, Block]) -> None:
+        for instr in block.instrs:
+            arg = instr.arg
+            if instr.op in ("br", "phi"):
+                arg = [blocks.get(b, b) for b in arg]
+            one = Instr(instr.type, instr.op, list(instr.operands), arg, instr.flags, instr.loc)
+            one.name = f"{instr.name}.inner" if instr.name else ""
+            if instr.op == "guarded_load" and self._passes(instr):
+                one.op, one.operands, one.flags = "load", instr.operands[:1], ""
+            self.values.setdefault(instr, one)
+            copy.append(one)
+
+    def _passes(self, load: Instr) -> bool:
+        """Whether a guarded load is done in all lanes of the interior."""
+        condition = self.values.get(load.operands[1])
+        wanted = "false" if "inverted" in load.flags else "true"
+        return isinstance(condition, Const) and condition.text == wanted

@@ -1,0 +1,89 @@
+"""Counters of loops in 64 bits, beside those of 32.
+
+Indices have 32 bits and addresses 64. LLVM must not assume that a counter does not wrap in between,
+so it extends the index anew in each iteration, for each address of it. Where a counter is only
+used for an address, no wrap matters: what wraps addresses nothing valid (analysis/affine.py). So a
+counter of which an index is made has a twin that counts in 64 bits, and LLVM makes pointers of it
+that move on with each iteration.
+"""
+
+from __future__ import annotations
+
+from anymetal.analysis.cache import Analyses
+from anymetal.analysis.control import loops, predecessors
+from anymetal.analysis.uniformity import shapes
+from anymetal.ir import types as t
+from anymetal.ir.cfg import Loop
+from anymetal.ir.model import Block, Const, Instr, Program, Value
+
+_ARITHMETIC = ("add", "sub", "mul", "shl", "or")
+
+
+def widen(known: Analyses) -> bool:
+    """Adds the twins of all counters that are the same in all lanes."""
+    program = known.program
+    if not known(loops):
+        return False
+    indices, uniform, before = _indices(program), known(shapes), known(predecessors)
+    for loop in known(loops):
+        outside = [b for b in before[loop.header] if b not in loop.blocks]
+        for phi in loop.header.phis:
+            step = _step(phi, loop)
+            if phi in indices and uniform[phi].is_uniform and step and len(outside) == 1:
+                program.twins[phi] = _twin(phi, step, outside[0])
+    return bool(program.twins)
+
+
+def _indices(program: Program) -> set[Value]:
+    """What sums and products that are extended to 64 bits are made of."""
+    work = [
+        i.operands[0]
+        for i in program.instructions()
+        if i.op == "sext" and i.type == t.I64 and i.operands[0].type == t.I32
+    ]
+    found: set[Value] = set()
+    while work:
+        value = work.pop()
+        if value not in found:
+            found.add(value)
+            if isinstance(value, Instr) and value.op in _ARITHMETIC:
+                work += value.operands
+    return found
+
+
+def _step(phi: Instr, loop: Loop) -> tuple[Instr, Value] | None:
+    """The addition that a counter's next value is, and by how much it grows in each iteration."""
+    inside = {v for v, b in zip(phi.operands, phi.arg, strict=True) if b in loop.blocks}
+    (last,) = inside if len(inside) == 1 else (None,)
+    if not isinstance(last, Instr) or last.op != "add" or phi not in last.operands:
+        return None
+    first, second = last.operands
+    step = second if first is phi else first
+    if isinstance(step, Instr) and step.block in loop.blocks:
+        return None
+    return last, step
+
+
+def _twin(phi: Instr, step: tuple[Instr, Value], outside: Block) -> Instr:
+    last, number = step
+    assert phi.block is not None and last.block is not None
+    name = f"{phi.name or '%counter'}.wide"
+    twin = Instr(t.I64, "phi", [], [], "", phi.loc, name, phi.block)
+    grown = Instr(t.I64, "add", [twin, _extended(number, outside)], None, "", last.loc)
+    grown.block = last.block
+    last.block.instrs.insert(last.block.instrs.index(last), grown)
+    for value, source in zip(phi.operands, phi.arg, strict=True):
+        twin.operands.append(grown if value is last else _extended(value, outside))
+        twin.arg.append(source)
+    phi.block.instrs.insert(0, twin)
+    return twin
+
+
+def _extended(value: Value, block: Block) -> Value:
+    """The value in 64 bits, at the end of a block."""
+    if isinstance(value, Const) and value.int_value is not None:
+        return Const(t.I64, str(value.int_value))
+    wide = Instr(t.I64, "sext", [value], None)
+    wide.block = block
+    block.instrs.insert(-1, wide)
+    return wide

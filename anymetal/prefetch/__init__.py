@@ -1,0 +1,1 @@
+"""Prefetching: asking for memory before it is needed."""

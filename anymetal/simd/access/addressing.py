@@ -1,0 +1,83 @@
+"""What of addresses is computed where it is used, and what blocks hand on to each other."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from typing import TypeGuard
+
+from anymetal.analysis.regions import RegionTree
+from anymetal.analysis.uniformity import Shapes
+from anymetal.ir import types as t
+from anymetal.ir.model import Instr, Program, Value
+from anymetal.simd.access.groups import pointer_of
+
+_ACCESSES = ("load", "guarded_load", "store", "atomicrmw", "cmpxchg")
+
+
+def indices_elsewhere(program: Program, shapes: Shapes, tree: RegionTree) -> set[Value]:
+    """What addresses that differ between lanes are made of, if another block than that of the
+    access made them."""
+    result: set[Value] = set()
+    for block in program.blocks:
+        around = tree.node_of[block].region.ancestors() if block in tree.node_of else []
+        for instr in block.instrs:
+            pointer = pointer_of(instr) if instr.op in _ACCESSES else None
+            if not isinstance(pointer, Instr) or pointer.op != "gep" or pointer.block is block:
+                continue
+            if shapes[pointer].is_varying:
+                parts = {v for v in _parts(pointer) if isinstance(v, Instr)}
+                # What leaves a loop is that of the iteration in which its lane left.
+                if all(v.block and tree.node_of[v.block].region in around for v in parts):
+                    result |= parts
+    return result
+
+
+def made_by_accesses(
+    program: Program, shapes: Shapes, elsewhere: Callable[[Instr], bool]
+) -> set[Value]:
+    """Varying pointers, and the extensions of 32-bit indices in them, that are only asked for by
+    accesses of their own block, which put them together again. They need not be made where they
+    stand; and if they were, LLVM would take them from there, and not see in the block of a gather
+    that an index has 32 bits. `elsewhere`: whether something else emits a pointer, or an access."""
+    users: defaultdict[Value, list[Instr]] = defaultdict(list)
+    for user in program.instructions():
+        for operand in user.operands:
+            users[operand].append(user)
+    result: set[Value] = set()
+    indices: set[Instr] = set()
+    for gep in program.instructions():
+        if gep.op != "gep" or elsewhere(gep) or not shapes[gep].is_varying:
+            continue
+        varying = [v for v in gep.operands if not shapes[v].is_uniform]
+        if len(varying) != 1 or varying[0] is gep.operands[0]:
+            continue
+        if all(_puts_together(user, gep) and not elsewhere(user) for user in users[gep]):
+            result.add(gep)
+            indices |= set(filter(_is_extension, varying))
+    return result | {
+        index
+        for index in indices
+        if all(user in result and user.block is index.block for user in users[index])
+    }
+
+
+def _puts_together(user: Instr, gep: Instr) -> bool:
+    """Whether an access of varying addresses has no use for the pointers (see
+    simd/emit/contiguity.py)."""
+    plain = user.op in ("load", "guarded_load", "store") and pointer_of(user) is gep
+    kept = user.op == "store" and user.operands[0] is gep
+    return plain and not kept and not user.arg.atomic and user.block is gep.block
+
+
+def _is_extension(value: Value) -> TypeGuard[Instr]:
+    """Of 32 bits that are the same number with a sign."""
+    if not isinstance(value, Instr) or value.op not in ("sext", "zext"):
+        return False
+    return value.operands[0].type == t.I32 and (value.op == "sext" or "nneg" in value.flags)
+
+
+def _parts(pointer: Instr) -> set[Value]:
+    """The operands of a gep, and what they extend."""
+    casts = (v for v in pointer.operands if isinstance(v, Instr) and v.op in ("sext", "zext"))
+    return {*pointer.operands, *(cast.operands[0] for cast in casts)}

@@ -1,0 +1,77 @@
+"""Loads of a few lanes from what was stored to threadgroup memory one element at a time.
+
+Reductions over a threadgroup end so: each SIMD-group stores its part, and a few lanes load the
+parts side by side. A processor hands a stored value on to a load that asks for nothing else. A
+vector of values of several stores has to wait until all of them have reached the cache, and they do
+so in order, behind whatever was stored before. So such lanes load one after the other.
+"""
+
+from __future__ import annotations
+
+from anymetal.analysis.lane_numbers import LaneNumbers
+from anymetal.analysis.mask_sources import MaskRoots
+from anymetal.analysis.objects import Origin
+from anymetal.analysis.uniformity import Shapes
+from anymetal.ir.model import Block, Global, Instr, Program, Value, predecessors
+
+FEW = 8  #: lanes; more take longer one by one than the wait
+
+
+def few_lane_loads(
+    program: Program, shapes: Shapes, numbers: LaneNumbers, roots: MaskRoots,
+    origins: dict[Value, frozenset[Origin]],
+) -> dict[Instr, list[int]]:  # fmt: skip
+    """Such loads of neighbouring elements, and which lanes of a full gang they are for."""
+    piecewise = _stored_piecewise(program, shapes, origins)
+    if not piecewise:
+        return {}
+    lanes = _Lanes(program, numbers, roots)
+    result = {}
+    for instr in program.instructions():
+        if instr.op != "load" or instr.arg.volatile or instr.arg.atomic:
+            continue
+        pointer = instr.operands[0]
+        side_by_side = shapes[pointer].is_strided and shapes[pointer].stride == instr.type.size
+        leads_to = origins.get(pointer, frozenset())
+        if side_by_side and leads_to and leads_to <= piecewise:
+            assert instr.block is not None
+            active = lanes.of(instr.block)
+            if active is not None and len(active) <= FEW:
+                result[instr] = active
+    return result
+
+
+def _stored_piecewise(
+    program: Program, shapes: Shapes, origins: dict[Value, frozenset[Origin]]
+) -> set[Origin]:
+    """Threadgroup variables into which the program stores, always one element for all lanes."""
+    single: set[Origin] = set()
+    others: set[Origin] = set()
+    for instr in program.instructions():
+        if instr.op in ("load", "guarded_load", "gep", "phi", "select", "freeze", "icmp"):
+            continue
+        for value in instr.operands:
+            one = instr.op == "store" and value is instr.operands[1] and shapes[value].is_uniform
+            (single if one else others).update(origins.get(value, ()))
+    return {o for o in single - others if isinstance(o, Global) and o.threadgroup}
+
+
+class _Lanes:
+    """Which lanes are active in a block, as far as lane numbers decide."""
+
+    def __init__(self, program: Program, numbers: LaneNumbers, roots: MaskRoots) -> None:
+        self.numbers = numbers
+        self.roots = roots
+        self.sources = predecessors(program.blocks)
+
+    def of(self, block: Block) -> list[int] | None:
+        """The lanes that a branch of all lanes sends here, and nobody else."""
+        sources = self.sources[block]
+        if len(sources) != 1 or not self.roots.always_full(sources[0]):
+            return None
+        branch = sources[0].terminator
+        if len(branch.arg) != 2 or branch.arg[0] is branch.arg[1]:
+            return None
+        taken = self.numbers(branch.operands[0])
+        wanted = int(branch.arg[0] is block)
+        return None if taken is None else [i for i, yes in enumerate(taken) if yes == wanted]

@@ -1,0 +1,235 @@
+"""Groups of accesses that together cover runs of memory: the components of a float4, the fields of
+a struct, `x[4 * i + k]`, a few columns of a matrix whose rows are lanes.
+
+Each member alone is strided (stride 16 bytes for a float4) and would need a gather. Together each
+lane's elements lie side by side: in one run with those of the other lanes, so that one wide access
+and shuffles do the work, or with gaps between the lanes, which take an access each. Nothing touches
+bytes that the program does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from anymetal.analysis.affine import ONE, LinearForms
+from anymetal.analysis.objects import Origin, disjoint
+from anymetal.analysis.uniformity import Shapes
+from anymetal.ir import calls
+from anymetal.ir.model import Access, Argument, Block, Instr, Program, Value
+from anymetal.ir.rules import ORDERED
+
+MOST_MEMBERS = 32
+MOST_ODD_MEMBERS = 8  #: if they are no power of two
+#: With gaps between the lanes: more of them take more registers than there are, fewer do not pay.
+LONGEST_ROW, SHORTEST_ROW = 8, 4
+
+Origins = Mapping[Value, frozenset[Origin]]
+
+
+class Group:
+    """Loads, stores or atomic float additions of one block, in the order of their addresses."""
+
+    def __init__(self, members: list[Instr], anchor: Instr, first_offset: int, stride: int) -> None:
+        self.members = members
+        #: The member in whose place the group is emitted: the first load, else the last.
+        self.anchor = anchor
+        self.first_offset = first_offset  #: from the anchor's address to that of members[0]
+        self.stride = stride  #: bytes from lane to lane
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether there is other memory between the elements of two lanes."""
+        return self.stride > len(self.members) * accessed(self.anchor).type.size
+
+    @property
+    def is_of_vectors(self) -> bool:
+        """Whether the lanes' elements are vectors of one type, one behind the other."""
+        return not self.has_gaps and len({accessed(m).type for m in self.members}) == 1
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the program has the members' values in the order of memory (memory_order.py)."""
+        return self.anchor.flags == ORDERED
+
+    @property
+    def align(self) -> int:
+        return min(int(access_of(m).align) for m in self.members)
+
+
+def find_groups(
+    program: Program,
+    shapes: Shapes,
+    linear: LinearForms,
+    private: dict[Value, Instr],
+    origins: Origins,
+    used: set[Value],
+) -> dict[Instr, Group]:
+    """Every instruction that is in a group, with its group; `used` are instructions with uses."""
+    result: dict[Instr, Group] = {}
+
+    def key(instr: Instr) -> tuple[object, int] | None:
+        adds = instr.op != "atomicrmw" or (instr.arg[0] == "fadd" and instr not in used)
+        return _key(instr, shapes, linear, private) if adds else None
+
+    for block in program.blocks:
+        for op in ("load", "store", "atomicrmw"):
+            for run in runs(block, op, key, origins):
+                stride = shapes[pointer_of(run[0][1])].stride
+                for group in _groups(run, op, stride):
+                    result.update(dict.fromkeys(group.members, group))
+    return result
+
+
+def is_power_of_two(count: int) -> bool:
+    return count & (count - 1) == 0
+
+
+def pointer_of(instr: Instr) -> Value:
+    return instr.operands[1] if instr.op == "store" else instr.operands[0]
+
+
+def accessed(instr: Instr) -> Value:
+    """The value that is loaded or stored, or what an atomic operation found."""
+    return instr.operands[0] if instr.op == "store" else instr
+
+
+def access_of(instr: Instr) -> Access:
+    access: Access = instr.arg[1] if instr.op == "atomicrmw" else instr.arg
+    return access
+
+
+def runs(
+    block: Block,
+    op: str,
+    key_of: Callable[[Instr], tuple[object, int] | None],
+    origins: Origins,
+) -> list[list[tuple[int, Instr]]]:
+    """Plain accesses with one key, with their offsets, that nothing in between may disturb."""
+    open_runs: dict[object, list[tuple[int, Instr]]] = {}
+    done: list[list[tuple[int, Instr]]] = []
+    bases: set[Value] = set()  #: of the open runs, if those are additions
+    for instr in block.instrs:
+        key = key_of(instr) if instr.op == op and _is_plain(instr) else None
+        if key is not None:
+            if op == "atomicrmw" and key[0] not in open_runs:
+                bases.add(_base(pointer_of(instr)))
+            open_runs.setdefault(key[0], []).append((key[1], instr))
+        elif _disturbs(instr, op) or (op == "atomicrmw" and _may_see(instr, bases)):
+            for other in list(open_runs):
+                if not _elsewhere(instr, open_runs[other][0][1], origins):
+                    done.append(open_runs.pop(other))
+            if op == "atomicrmw":
+                bases = {_base(pointer_of(run[0][1])) for run in open_runs.values()}
+        if key is not None and op == "store":  # stores of different runs may overlap
+            others = [k for k in open_runs if open_runs[k][-1][1] is not instr]
+            done.extend(open_runs.pop(k) for k in others)
+    return [*done, *open_runs.values()]
+
+
+def _is_plain(instr: Instr) -> bool:
+    access = access_of(instr)
+    return not access.volatile and (not access.atomic or instr.op == "atomicrmw")
+
+
+def _elsewhere(instr: Instr, member: Instr, origins: Origins) -> bool:
+    """Whether a plain load or store is of other memory than the member of a run."""
+    if instr.op not in ("load", "guarded_load", "store") or not _is_plain(instr):
+        return False
+    nowhere: frozenset[Origin] = frozenset()
+    pointers = (pointer_of(instr), pointer_of(member))
+    return disjoint(*(origins.get(pointer, nowhere) for pointer in pointers))
+
+
+def _key(
+    instr: Instr, shapes: Shapes, linear: LinearForms, private: dict[Value, Instr]
+) -> tuple[object, int] | None:
+    """Root, stride and size: a word is a word, whether it is read as a number or as bits."""
+    pointer, type_ = pointer_of(instr), accessed(instr).type
+    shape = shapes[pointer]
+    if pointer in private or not shape.is_strided or shape.stride <= type_.size:
+        return None
+    root, offset = _root(pointer, linear)
+    kind = type_ if type_.is_ptr or instr.op == "atomicrmw" else type_.size
+    return (root, shape.stride, kind), offset
+
+
+def _disturbs(instr: Instr, op: str) -> bool:
+    if instr.op == "call":
+        return calls.has_effect(instr.arg)
+    if instr.op in ("load", "guarded_load"):
+        return op == "store" or instr.arg.volatile or instr.arg.atomic
+    return instr.op in ("store", "atomicrmw", "cmpxchg", "fence")
+
+
+def _may_see(instr: Instr, bases: set[Value]) -> bool:
+    """Whether a load may read what was added there before, and so must not come first."""
+    if instr.op not in ("load", "guarded_load"):
+        return False
+    base = _base(instr.operands[0])
+    return not isinstance(base, Argument) or base in bases
+
+
+def _base(pointer: Value) -> Value:
+    while isinstance(pointer, Instr) and pointer.op == "gep":
+        pointer = pointer.operands[0]
+    return pointer
+
+
+def _root(pointer: Value, linear: LinearForms) -> tuple[object, int]:
+    """The pointer as a root that others may share, plus a constant offset."""
+    form = linear(pointer)
+    if form is None:
+        return pointer, 0
+    constants = form.get(ONE, (0,))
+    return frozenset(item for item in form.items() if item[0] != ONE), constants[0]
+
+
+def _groups(run: list[tuple[int, Instr]], op: str, stride: int) -> list[Group]:
+    """The groups in a run: pieces that cover the stride exactly, each part once, and pieces of
+    rows."""
+    size = accessed(run[0][1]).type.size
+    by_offset = dict(sorted(run, key=lambda item: item[0]))
+    if len(by_offset) < len(run):
+        return []
+    place = {instr: number for number, (_, instr) in enumerate(run)}
+    return [
+        _group(sorted(piece.items(), key=lambda item: place[item[1]]), piece, stride)
+        for piece in _pieces(by_offset, size, stride)
+        if op != "atomicrmw" or len(piece) * size == stride
+    ]
+
+
+def _group(
+    run: list[tuple[int, Instr]], by_offset: dict[int, Instr], stride: int
+) -> Group:  # fmt: skip
+    anchor_offset, anchor = run[0] if run[0][1].op == "load" else run[-1]
+    members = list(by_offset.values())
+    return Group(members, anchor, next(iter(by_offset)) - anchor_offset, stride)
+
+
+def _side_by_side(by_offset: dict[int, Instr], size: int, count: int) -> bool:
+    first = next(iter(by_offset))
+    return list(by_offset) == [first + i * size for i in range(count)]
+
+
+def _pieces(
+    by_offset: dict[int, Instr], size: int, stride: int
+) -> Iterator[dict[int, Instr]]:  # fmt: skip
+    """Neighbours: as many as a stride has, or a power of two of them with gaps between lanes. A
+    team has one such piece for each of its SIMD-groups."""
+    counts = _counts(size, stride)
+    offsets = list(by_offset)
+    start = 0
+    while start < len(offsets):
+        pieces = [{at: by_offset[at] for at in offsets[start : start + n]} for n in counts]
+        whole = [p for p, n in zip(pieces, counts, strict=True) if _side_by_side(p, size, n)]
+        yield from whole[:1]
+        start += len(whole[0]) if whole else 1
+
+
+def _counts(size: int, stride: int) -> list[int]:
+    """How many members a group may have, the most welcome first."""
+    all_, rest = divmod(stride, size)
+    most = MOST_MEMBERS if is_power_of_two(all_) else MOST_ODD_MEMBERS
+    rows = [n for n in (LONGEST_ROW, SHORTEST_ROW) if n * size < stride]
+    return rows if rest or all_ > most else [all_, *rows]

@@ -1,0 +1,82 @@
+"""Matrices of SIMD-groups that lie in memory, row by row, and how long they stay there.
+
+What lanes hold of a matrix that was loaded (tiles.py) need not be kept: as long as nothing is
+written, its rows can be read once more where they lie.
+"""
+
+from __future__ import annotations
+
+from anymetal.ir import types as t
+from anymetal.ir.calls import has_effect
+from anymetal.ir.model import Instr, Program, Value
+from anymetal.simd.access.tiles import Tile
+
+#: What lanes hold of some columns of matrices, four columns each.
+Columns = tuple[Value, ...]
+
+ROWS = 8
+#: The lanes of a row, from its first one on: see simd/lanes/row_forms.py.
+LANES = (0, 1, 8, 9)
+#: Lanes and numbers of the two loads of a matrix, in the order of memory.
+_CELLS = [
+    tuple(
+        (((row & 4) << 2 | (row & 3) << 1 | lane, element),)
+        for lane in LANES
+        for element in range(2)
+    )
+    for row in range(ROWS)
+]
+
+
+class MatrixPlaces:
+    """The matrices that a program loads; `tiles` are its accesses to rows of memory."""
+
+    def __init__(self, program: Program, tiles: dict[Instr, Tile]) -> None:
+        self.tiles = tiles
+        self.times: dict[Instr, tuple[object, int]] = {}  #: the same until memory is written
+        for block in program.blocks:
+            writes = 0
+            for instr in block.instrs:
+                writes += _writes(instr)
+                self.times[instr] = block, writes
+
+    def at(self, pair: Columns, user: Instr) -> Tile | None:
+        """Where the rows of a matrix lie, perhaps before a conversion, and still do when `user`
+        has its turn; at distances that are known."""
+        tile = self.loaded(pair)
+        stays = tile and self.times[tile.anchor] == self.times[user]
+        return tile if tile and tile.distances and stays else None
+
+    def loaded(self, pair: Columns) -> Tile | None:
+        """The loads that gave a matrix, perhaps before a conversion."""
+        first = pair[0]
+        tile = self.tiles.get(first) if isinstance(first, Instr) else None
+        if tile:
+            return tile if tuple(tile.members) == pair and is_matrix(tile) else None
+        source = converted(pair)
+        return self.loaded(source) if source else None
+
+
+def is_matrix(tile: Tile) -> bool:
+    """Whether the runs of a tile are the rows of a matrix, in their order."""
+    return len(tile.members) == 2 and [run.cells for run in tile.runs] == _CELLS
+
+
+def converted(pair: Columns) -> Columns:
+    """What both values are conversions of that rows take as well."""
+    both = [v for v in pair if isinstance(v, Instr) and _converts(v)]
+    if len(both) < len(pair) or len({v.op for v in both}) > 1:
+        return ()
+    return tuple(v.operands[0] for v in both)
+
+
+def _converts(instr: Instr) -> bool:
+    if instr.op == "bitcast":
+        return instr.operands[0].type == t.I16
+    return instr.op == "fpext" and instr.operands[0].type == t.HALF and instr.type == t.FLOAT
+
+
+def _writes(instr: Instr) -> bool:
+    if instr.op == "call":
+        return has_effect(instr.arg)
+    return instr.op in ("store", "atomicrmw", "cmpxchg", "fence")

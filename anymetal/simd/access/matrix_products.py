@@ -1,0 +1,198 @@
+"""Which products of 8 x 8 matrices are computed together, and which sums stay rows in between.
+
+A call of `__am_matrix_fma` gives one element to each lane: four columns of a product. Calls of one
+block with the same left matrix are one product with as many columns as they have together, so that
+an element of the left matrix meets whole vectors of the right ones (simd/lanes/matrices.py). Where
+such columns come out of a phi that another product has filled, as the sums of a loop do, the phi is
+one of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from anymetal.ir.calls import MATRIX_FMA
+from anymetal.ir.cfg import find_loops
+from anymetal.ir.model import Block, Instr, Program, Value
+from anymetal.simd.access.matrix_places import Columns, MatrixPlaces
+
+#: Calls in a step of a product: four matrices of two elements a lane have 32 columns.
+MOST_CALLS = 8
+
+
+class Step:
+    """Calls with one left matrix, of which none needs the result of another; two or more, a power
+    of two: one that has no partner stands there twice."""
+
+    def __init__(self, left: Columns, calls: list[Instr]) -> None:
+        self.left = left
+        self.calls = calls
+
+    @property
+    def right(self) -> Columns:
+        return tuple(call.operands[2] for call in self.calls)
+
+    @property
+    def sums(self) -> Columns:
+        return tuple(call.operands[3] for call in self.calls)
+
+
+class Product:
+    """Steps, each of which adds to what the one before gives."""
+
+    def __init__(self, steps: list[Step]) -> None:
+        self.steps = steps
+
+    @property
+    def anchor(self) -> Instr:
+        """The call in whose place all are computed."""
+        return self.steps[-1].calls[-1]
+
+    @property
+    def sums(self) -> Columns:
+        return self.steps[0].sums
+
+    @property
+    def results(self) -> Columns:
+        return tuple(self.steps[-1].calls)
+
+
+def find_products(program: Program, places: MatrixPlaces) -> dict[Instr, Product]:
+    """Every product of matrices, by each of its calls."""
+    users = _users(program)
+    found: list[Product] = []
+    for block in program.blocks:
+        ends: dict[Columns, Product] = {}
+        for step in _of_block(block):
+            before = ends.pop(step.sums, None)
+            if before and _continues(before, step, users, places):
+                before.steps.append(step)
+            else:
+                before = Product([step])
+                found.append(before)
+            ends[before.results] = before
+    return {call: product for product in found for s in product.steps for call in s.calls}
+
+
+def _continues(
+    product: Product, step: Step, users: dict[Value, set[Instr]], places: MatrixPlaces
+) -> bool:
+    """Whether a step may be one of the product that gives its sums: nobody else wants those, and
+    right matrices can be read where they lie until the last step."""
+    calls, last = set(step.calls), step.calls[-1]
+    right = step.right
+    pairs = [right[i : i + 2] for i in range(0, len(right), 2)]
+    return (
+        all(_only_sum(v, users[v], calls) for v in step.sums)
+        and places.times[product.anchor] == places.times[last]
+        and all(places.at(pair, last) for pair in pairs)
+    )
+
+
+def _of_block(block: Block) -> list[Step]:
+    """In the order of their last calls."""
+    open_: dict[Columns, list[Instr]] = {}
+    done: list[Step] = []
+    for instr in block.instrs:
+        needed = [k for k, calls in open_.items() if any(v in calls for v in instr.operands)]
+        for left in needed:
+            done += _steps(left, open_.pop(left))
+        if instr.op == "call" and instr.arg == MATRIX_FMA:
+            open_.setdefault(tuple(instr.operands[:2]), []).append(instr)
+    for left, calls in open_.items():
+        done += _steps(left, calls)
+    return done
+
+
+def _steps(left: Columns, calls: list[Instr]) -> list[Step]:
+    """Calls in pieces whose numbers are powers of two."""
+    steps = []
+    while calls:
+        size = min(MOST_CALLS, 1 << (len(calls).bit_length() - 1))
+        part, calls = calls[:size], calls[size:]
+        steps.append(Step(left, part * 2 if size == 1 else part))
+    return steps
+
+
+def find_row_phis(products: Iterable[Product], joins: set[Block]) -> dict[Block, list[Columns]]:
+    """Phis that hold columns of products together; `joins` are blocks whose phis blend lanes."""
+    filled = {product.results for product in products}
+    found: dict[Columns, Block] = {}
+    for product in products:
+        reached = _reached(product.sums, joins)
+        if any(columns in filled for one in reached for columns in _incoming(one)):
+            found.update(reached)
+    by_block: dict[Block, list[Columns]] = {}
+    taken: set[Value] = set()
+    for columns, block in found.items():
+        if taken.isdisjoint(columns):
+            taken.update(columns)
+            by_block.setdefault(block, []).append(columns)
+    return by_block
+
+
+def _reached(start: Columns, joins: set[Block]) -> dict[Columns, Block]:
+    """Columns of phis of one block each, from `start` on against the flow of values."""
+    found: dict[Columns, Block] = {}
+    work = [start]
+    while work:
+        columns = work.pop()
+        block = _block_of_phis(columns)
+        if block is not None and block not in joins and columns not in found:
+            found[columns] = block
+            work += _incoming(columns)
+    return found
+
+
+def _block_of_phis(columns: Columns) -> Block | None:
+    blocks = {v.block for v in columns if isinstance(v, Instr) and v.op == "phi"}
+    together = len(blocks) == 1 and all(isinstance(v, Instr) and v.op == "phi" for v in columns)
+    return blocks.pop() if together else None
+
+
+def _incoming(columns: Columns) -> list[Columns]:
+    """What the phis take over from each predecessor."""
+    first = columns[0]
+    assert isinstance(first, Instr)
+    return [incoming(columns, source) for source in first.arg]
+
+
+def incoming(columns: Columns, source: Block) -> Columns:
+    """What phis take over from a block."""
+    phis = [v for v in columns if isinstance(v, Instr)]
+    return tuple(phi.operands[phi.arg.index(source)] for phi in phis)
+
+
+def find_carried(
+    program: Program, phis: Iterable[Columns], products: Iterable[Product]
+) -> dict[Columns, Product]:
+    """Phis of a loop that are nothing but the sums that a product adds to, once an iteration, and
+    become its results. Both may share a place: no way from the phi to a use of the results goes
+    past the product."""
+    users = _users(program)
+    loops = find_loops(program.blocks)
+    wanted, found = set(phis), {}
+    for product in products:
+        sums, calls = product.sums, set(product.steps[0].calls)
+        block = _block_of_phis(sums)
+        if sums not in wanted or block is None:
+            continue
+        once = all(block in loop.blocks for loop in loops if product.anchor.block in loop.blocks)
+        others = [columns for columns in _incoming(sums) if columns != product.results]
+        if once and len(others) == len(_incoming(sums)) - 1 == 1:
+            if all(_only_sum(v, users[v], calls) for v in sums):
+                found[sums] = product
+    return found
+
+
+def _users(program: Program) -> dict[Value, set[Instr]]:
+    users: dict[Value, set[Instr]] = {}
+    for instr in program.instructions():
+        for value in instr.operands:
+            users.setdefault(value, set()).add(instr)
+    return users
+
+
+def _only_sum(value: Value, users: set[Instr], calls: set[Instr]) -> bool:
+    """Whether a value is nothing but what these calls add to."""
+    return users <= calls and all(value not in call.operands[:3] for call in users)

@@ -1,0 +1,69 @@
+"""Stores that may go past the caches.
+
+A store of a whole cache line makes the processor read the line first, for nothing, if the line is
+not in a cache; a non-temporal store does not. That pays for results larger than the caches, which
+nobody reads before they have been pushed out again. The launch decides (targets/cpu/entry.py); here
+is which stores qualify: those of whole lines to an array that the kernel only writes, once. The
+components of a float4, which are stored as a group (groups.py), are such a store together.
+"""
+
+from __future__ import annotations
+
+from anymetal.analysis.objects import Origin
+from anymetal.analysis.regions import RegionTree
+from anymetal.analysis.uniformity import Shapes
+from anymetal.ir.cfg import Loop
+from anymetal.ir.model import Argument, Instr, Program, Value
+from anymetal.simd.access.groups import Group
+from anymetal.simd.machine import LINE
+
+
+def streaming_stores(
+    program: Program, tree: RegionTree, shapes: Shapes, origins: dict[Value, frozenset[Origin]],
+    groups: dict[Instr, Group],
+) -> set[Instr]:  # fmt: skip
+    """Stores to consecutive elements, of one instruction or of a group, which cover whole lines if
+    they begin with one."""
+    if shapes.width == 1:
+        return set()
+    read = _read(program, origins)
+    return {
+        instr
+        for instr in program.instructions()
+        if instr.op == "store"
+        and not (instr.arg.volatile or instr.arg.atomic)
+        and _has_no_gaps(instr, shapes, groups)
+        and shapes[instr.operands[1]].stride * shapes.width >= LINE
+        and _only_written(origins.get(instr.operands[1], frozenset()), read)
+        and _moves(instr, tree)
+    }
+
+
+def _has_no_gaps(store: Instr, shapes: Shapes, groups: dict[Instr, Group]) -> bool:
+    if store in groups:
+        return not groups[store].has_gaps
+    return shapes[store.operands[1]].stride == store.operands[0].type.size
+
+
+def _read(program: Program, origins: dict[Value, frozenset[Origin]]) -> set[Origin]:
+    """Everything that is accessed in other ways than by a store through a known pointer."""
+    return {
+        origin
+        for instr in program.instructions()
+        for value in instr.operands
+        if instr.op not in ("gep", "phi", "select", "freeze")
+        and not (instr.op == "store" and value is instr.operands[1])
+        for origin in origins.get(value, frozenset())
+    }
+
+
+def _only_written(origins: frozenset[Origin], read: set[Origin]) -> bool:
+    return len(origins) == 1 and all(isinstance(o, Argument) and o not in read for o in origins)
+
+
+def _moves(store: Instr, tree: RegionTree) -> bool:
+    """In a loop, whether the address is a new one in each iteration."""
+    assert store.block is not None
+    loop: Loop | None = tree.node_of[store.block].region.loop
+    pointer = store.operands[1]
+    return loop is None or (isinstance(pointer, Instr) and pointer.block in loop.blocks)

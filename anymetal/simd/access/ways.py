@@ -1,0 +1,89 @@
+"""Which way each access of a gang to memory goes. The generator follows it; `explain` tells it."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from enum import Enum
+
+from anymetal.analysis.objects import Origin, in_threadgroup
+from anymetal.analysis.uniformity import Shapes
+from anymetal.ir import types as t
+from anymetal.ir.model import Instr, Value
+from anymetal.simd.access.groups import accessed, pointer_of
+
+
+class Way(Enum):
+    """Of a load or store."""
+
+    UNIFORM = "one scalar access for all lanes"
+    RUN = "one vector access"
+    STRIDED = "a gather or scatter at a constant distance"
+    TESTED = "whichever fits, by a test at run time"
+    GROUP = "a wide access together with its neighbours, and shuffles"
+    TILE = "a few rows known from the lane number, and shuffles"
+    PRIVATE_RUN = "an element of an interleaved private array, the same in all lanes"
+    PRIVATE = "elements of an interleaved private array that differ between lanes"
+    LANES = "one lane at a time"
+
+
+class AtomicWay(Enum):
+    """Of an atomic operation."""
+
+    COMBINED = "the lanes are combined, then one operation"
+    COUNTED = "one operation for all lanes, each with an old value of its own"
+    SIDE_BY_SIDE = "a plain load, operation and store of a vector"
+    ADDED_RUN = "additions to neighbouring floats, 16 bytes at a time"
+    ADDED = "combined, 16 bytes at a time or one by one, by a test at run time"
+    LANES = "one lane at a time"
+
+
+#: Read-modify-write operations that combine lanes first: operation -> (reduction, identity).
+REDUCIBLE = {
+    "add": ("add", "0"), "sub": ("add", "0"), "and": ("and", "-1"), "or": ("or", "0"),
+    "xor": ("xor", "0"), "umax": ("umax", "0"), "umin": ("umin", "-1"),
+    "max": ("smax", "MIN"), "min": ("smin", "MAX"), "fadd": ("fadd", "-0.0"),
+    "fsub": ("fadd", "-0.0"),
+}  # fmt: skip
+
+
+def access_way(instr: Instr, shapes: Shapes, private: Container[Value]) -> Way:
+    """The way of a load or store that goes by itself."""
+    pointer = pointer_of(instr)
+    shape = shapes[pointer]
+    if pointer in private:
+        return Way.PRIVATE_RUN if shape.is_uniform else Way.PRIVATE
+    if shape.is_uniform:
+        return Way.UNIFORM
+    if instr.arg.atomic and instr.op != "store":
+        return Way.LANES
+    if shape.is_varying:
+        return Way.TESTED
+    return Way.RUN if shape.stride == accessed(instr).type.size else Way.STRIDED
+
+
+def atomic_way(
+    instr: Instr,
+    shapes: Shapes,
+    origins: Mapping[Value, frozenset[Origin]],
+    used: Container[Value],
+    swaps_16_bytes: bool,
+) -> AtomicWay:
+    """The way of an atomicrmw or cmpxchg; `used` are the instructions with uses."""
+    shape = shapes[instr.operands[0]]
+    if instr.op == "cmpxchg" or instr.arg[0] not in REDUCIBLE:
+        return AtomicWay.LANES
+    if shape.is_uniform and instr not in used:
+        return AtomicWay.COMBINED
+    if shape.is_uniform and instr.arg[0] == "add":
+        return AtomicWay.COUNTED
+    side_by_side = shape.is_strided and shape.stride == instr.type.size
+    if is_plain(instr, origins):
+        return AtomicWay.SIDE_BY_SIDE if side_by_side else AtomicWay.LANES
+    if instr.arg[0] != "fadd" or instr.type != t.FLOAT or instr in used or not swaps_16_bytes:
+        return AtomicWay.LANES
+    return AtomicWay.ADDED_RUN if side_by_side else AtomicWay.ADDED
+
+
+def is_plain(instr: Instr, origins: Mapping[Value, frozenset[Origin]]) -> bool:
+    """Whether an atomic operation is on threadgroup memory, where nobody can come in between."""
+    return in_threadgroup(origins.get(instr.operands[0], frozenset()))

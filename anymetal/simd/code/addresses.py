@@ -1,0 +1,85 @@
+"""Addresses that differ between lanes, as a scalar base and a vector of numbers.
+
+Vectors of 64-bit pointers are twice as wide as the 32-bit indices that they are made of: tests, and
+loops over lanes, do better with the indices. So do gathers and scatters, of which a processor takes
+twice as many at once; LLVM finds base and indices only if they are put together in the same block.
+So each block puts together the addresses that it needs, and indices travel between blocks.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from anymetal.ir import types as t
+from anymetal.ir.model import Instr, Value
+from anymetal.simd.code.values import Values
+from anymetal.simd.code.writer import Writer
+
+_ACCESSES = ("load", "guarded_load", "store", "atomicrmw", "cmpxchg")
+
+
+class Addresses(NamedTuple):
+    """`base` plus `scale` bytes times `vector`, signed numbers of `type_`; without a base the
+    pointers themselves (and `vector` is what they are as numbers)."""
+
+    vector: str
+    type_: t.Type
+    scale: int
+    base: str = ""
+    whole: str = ""  #: the vector of pointers, where there is no base
+    below: int = 0  #: what the numbers lie below, if that is known and they are not negative
+
+    def pointers(self, w: Writer) -> str:
+        """As a vector of pointers, for an instruction of the same block."""
+        if self.whole:
+            return self.whole
+        wide = self.vector
+        if self.type_ != t.I64:
+            wide = w.value(f"sext {w.vector(self.type_)} {self.vector} to {w.vector(t.I64)}")
+        return w.value(
+            f"getelementptr [{self.scale} x i8], ptr {self.base}, {w.vector(t.I64)} {wide}"
+        )
+
+    def lane(self, w: Writer, lane: str) -> str:
+        """The address of lane number `lane`, an i32."""
+        if self.whole:
+            return w.value(f"extractelement {w.vector(t.PTR)} {self.whole}, i32 {lane}")
+        number = w.value(f"extractelement {w.vector(self.type_)} {self.vector}, i32 {lane}")
+        return self.of(w, number)
+
+    def of(self, w: Writer, number: str) -> str:
+        """The address that belongs to a number (not to a pointer)."""
+        return w.value(f"getelementptr [{self.scale} x i8], ptr {self.base}, {self.type_} {number}")
+
+
+def addresses_of(w: Writer, v: Values, pointer: Value) -> Addresses:
+    """From a gep with one varying index, 32 bits wide if possible; else the pointers as such."""
+    if isinstance(pointer, Instr) and pointer.op == "gep":
+        terms = list(zip(pointer.operands[1:], pointer.arg[:-1], strict=True))
+        varying = [term for term in terms if not v.shape(term[0]).is_uniform]
+        simple = len(varying) == 1 and v.shape(pointer.operands[0]).is_uniform
+        if simple and all(v.at_hand(value) for value in pointer.operands):
+            value, scale = varying[0]
+            base = v.scalar(pointer.operands[0])
+            for other, factor in terms:
+                if other is not value:
+                    index = f"{other.type} {v.scalar(other)}"
+                    base = w.value(f"getelementptr [{factor} x i8], ptr {base}, {index}")
+            base = w.value(f"getelementptr i8, ptr {base}, i64 {pointer.arg[-1]}")
+            numbers, type_ = _narrow(w, v, value)
+            return Addresses(numbers, type_, scale, base, below=v.bound(value))
+    whole = v.vector(pointer)
+    numbers = w.value(f"ptrtoint {w.vector(t.PTR)} {whole} to {w.vector(t.I64)}")
+    return Addresses(numbers, t.I64, 1, whole=whole)
+
+
+def _narrow(w: Writer, v: Values, value: Value) -> tuple[str, t.Type]:
+    """The number as 32 bits, if it is an extension of no more."""
+    if isinstance(value, Instr) and value.op in ("sext", "zext") and v.at_hand(value.operands[0]):
+        narrow = value.operands[0]
+        if narrow.type == t.I32 and (value.op == "sext" or "nneg" in value.flags):
+            return v.vector(narrow), t.I32
+        if narrow.type in (t.I8, t.I16):
+            small = f"{w.vector(narrow.type)} {v.vector(narrow)}"
+            return w.value(f"{value.op} {small} to {w.vector(t.I32)}"), t.I32
+    return v.vector(value), value.type

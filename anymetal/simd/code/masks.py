@@ -1,0 +1,72 @@
+"""Execution masks: which lanes are active. None stands for "all lanes", known when compiling."""
+
+from __future__ import annotations
+
+from anymetal.ir import types as t
+from anymetal.simd.code.writer import Writer
+
+Mask = str | None
+
+
+class Masks:
+    """Operations on masks. Conditions are combined by select, never by `and`: the condition of an
+    inactive lane may be poison."""
+
+    def __init__(self, writer: Writer) -> None:
+        self.w = writer
+        self.type = writer.vector(t.I1)
+        self.all_true = "splat (i1 true)"
+
+    def text(self, mask: Mask) -> str:
+        return self.all_true if mask is None else mask
+
+    def both(self, mask: Mask, condition: str, negate: bool = False) -> str:
+        """Lanes of `mask` for which the vector `condition` holds (or does not)."""
+        if negate:
+            condition = self.w.value(f"xor {self.type} {condition}, {self.all_true}")
+        if mask is None:
+            return condition
+        return self.w.value(
+            f"select {self.type} {mask}, {self.type} {condition}, {self.type} zeroinitializer"
+        )
+
+    def without(self, mask: Mask, some: str) -> str:
+        """Lanes of `mask` except for `some` of its lanes."""
+        return self.w.value(f"xor {self.type} {self.text(mask)}, {some}")
+
+    def either(self, a: str, b: Mask) -> str:
+        return self.w.value(f"or {self.type} {a}, {self.text(b)}")
+
+    def blend(self, type_: t.Type, yes: str, no: str, mask: Mask) -> str:
+        """Active lanes take vector `yes`, the others the scalar constant `no`."""
+        if mask is None:
+            return yes
+        vector = self.w.vector(type_)
+        other = self.w.splat_constant(type_, no)
+        return self.w.value(f"select {self.type} {mask}, {vector} {yes}, {vector} {other}")
+
+    def bits(self, mask: Mask) -> str:
+        """The mask as an integer, lane 0 in bit 0."""
+        width = self.w.width
+        return "-1" if mask is None else self.w.value(f"bitcast {self.type} {mask} to i{width}")
+
+    def any(self, mask: Mask) -> str:
+        return (
+            "true"
+            if mask is None
+            else self.w.value(f"icmp ne i{self.w.width} {self.bits(mask)}, 0")
+        )
+
+    def all(self, mask: Mask) -> str:
+        return (
+            "true"
+            if mask is None
+            else self.w.value(f"icmp eq i{self.w.width} {self.bits(mask)}, -1")
+        )
+
+    def last_lane(self, mask: str) -> str:
+        """Number of the highest active lane, as i32."""
+        word = f"i{self.w.width}"
+        zeros = self.w.call(word, f"llvm.ctlz.{word}", [(word, self.bits(mask)), ("i1", "true")])
+        lane = self.w.value(f"sub {word} {self.w.width - 1}, {zeros}")
+        return lane if self.w.width == 32 else self.w.value(f"zext {word} {lane} to i32")

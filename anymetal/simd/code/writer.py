@@ -1,0 +1,126 @@
+"""Writes LLVM IR text: fresh names, blocks, and declarations of what is called."""
+
+from __future__ import annotations
+
+from anymetal.ir import types as t
+from anymetal.ir.types import Type
+
+#: Made for notes in debug information; without that it is nothing but a label.
+_LABEL = "llvm.codeview.annotation"
+
+
+class Writer:
+    """The text of one LLVM function body, plus the module's declarations."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self.lines: list[str] = []
+        self.entry_lines: list[str] = []  #: allocas, placed at the top of the function
+        self.declarations: dict[str, str] = {}
+        self.count = 0
+        self.mark = ""  #: appended to each instruction (see marks.py)
+
+    def fresh(self, prefix: str = "t") -> str:
+        self.count += 1
+        return f"{prefix}.{self.count}"
+
+    def value(self, text: str) -> str:
+        """Append an instruction with a result; returns its name."""
+        name = f"%{self.fresh()}"
+        self.lines.append(f"  {name} = {text}{self.mark}")
+        return name
+
+    def do(self, text: str) -> None:
+        self.lines.append(f"  {text}{self.mark}")
+
+    def label(self, name: str) -> None:
+        self.lines.append(f"{name}:")
+
+    def end_block(self) -> None:
+        """A branch that LLVM must not look through and that costs nothing: its scheduler works on
+        one block at a time."""
+        behind = self.fresh("behind")
+        self.do(f'callbr void asm sideeffect "", ""() memory(none) to label %{behind} []')
+        self.label(behind)
+
+    def boundary(self) -> None:
+        """A label over which LLVM's scheduler moves nothing, in the middle of a block. It costs
+        nothing. Where a block ends, LLVM may move what is used once into the block of its use:
+        sums that is good for, loads would come late."""
+        self.declarations[_LABEL] = f"declare void @{_LABEL}(metadata)"
+        self.do(f"call void @{_LABEL}(metadata !0)")
+
+    def forget_loads(self) -> None:
+        """What LLVM has loaded in front of this it does not keep for what is loaded behind."""
+        self.do('call void asm sideeffect "", "~{memory}"()')
+
+    def alloca(self, type_: Type | str, prefix: str = "slot", align: int = 0) -> str:
+        name = f"%{self.fresh(prefix)}"
+        suffix = f", align {align}" if align else ""
+        self.entry_lines.append(f"  {name} = alloca {type_}{suffix}")
+        return name
+
+    # -- types and constants --------------------------------------------------------------
+
+    def vector(self, type_: Type) -> str:
+        """The type of one value per lane."""
+        if isinstance(type_, t.Struct):
+            return "{ " + ", ".join(self.vector(f) for f in type_.fields) + " }"
+        return f"<{self.width} x {type_}>"
+
+    def splat_constant(self, type_: Type, text: str) -> str:
+        if text in ("poison", "undef", "zeroinitializer"):
+            return text
+        if type_.is_ptr:
+            return "zeroinitializer"
+        return f"splat ({type_} {text})"
+
+    def numbers(self, type_: Type, values: list[int]) -> str:
+        """A constant vector of integers."""
+        return "<" + ", ".join(f"{type_} {v}" for v in values) + ">"
+
+    def lanes(self, type_: Type, stride: int = 1) -> str:
+        assert isinstance(type_, t.Int)
+        wrap = 1 << type_.bits
+        return self.numbers(type_, [i * stride % wrap for i in range(self.width)])
+
+    def splat(self, type_: Type, scalar: str) -> str:
+        vector = self.vector(type_)
+        if type_ in (
+            t.HALF,
+            t.BFLOAT,
+        ):  # words are easier to move (see passes/legalise_floats.py)
+            word = self.value(f"bitcast {type_} {scalar} to i16")
+            return self.value(f"bitcast {self.vector(t.I16)} {self.splat(t.I16, word)} to {vector}")
+        one = self.value(f"insertelement {vector} poison, {type_} {scalar}, i64 0")
+        return self.value(
+            f"shufflevector {vector} {one}, {vector} poison, <{self.width} x i32> zeroinitializer"
+        )
+
+    # -- calls ----------------------------------------------------------------------------
+
+    def call(
+        self,
+        result: str,
+        callee: str,
+        args: list[tuple[str, str]],
+        flags: str = "",
+        attributes: str = "",
+    ) -> str:
+        """Call `callee`, declaring it on first use. An argument type may carry attributes."""
+        plain = ", ".join(type_.split(" align ")[0] for type_, _ in args)
+        self.declarations.setdefault(callee, f"declare {result} @{callee}({plain}) {attributes}")
+        text = f"call {flags + ' ' if flags else ''}{result} @{callee}(" + ", ".join(
+            f"{type_} {value}" for type_, value in args
+        )
+        if result == "void":
+            self.do(text + ")")
+            return ""
+        return self.value(text + ")")
+
+
+def suffix(type_: Type, width: int = 0) -> str:
+    """LLVM's name of a type in an overloaded intrinsic: f32, v32i8, v32p0."""
+    names = {"half": "f16", "bfloat": "bf16", "float": "f32", "double": "f64", "ptr": "p0"}
+    name = names.get(str(type_), str(type_))
+    return f"v{width}{name}" if width else name

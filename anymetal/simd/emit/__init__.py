@@ -1,0 +1,1 @@
+"""Emission: the LLVM IR of the function that runs one gang."""

@@ -1,0 +1,282 @@
+"""Atomic operations of a gang, with as few locked instructions as the case allows.
+
+Threadgroup memory belongs to one worker thread, which runs one gang at a time: there an atomic
+operation is a plain one. In device memory lanes that update one address are combined first, and
+float additions to a run of elements go four at a time. The rest goes lane by lane.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from anymetal.analysis.objects import Origin
+from anymetal.ir import types as t
+from anymetal.ir.model import Argument, Instr, Value
+from anymetal.simd.access.own_sums import Sums
+from anymetal.simd.access.ways import REDUCIBLE, AtomicWay, atomic_way, is_plain
+from anymetal.simd.code.accesses import Accesses, VectorMemory
+from anymetal.simd.code.masks import Mask, Masks
+from anymetal.simd.code.values import Values
+from anymetal.simd.code.writer import Writer, suffix
+from anymetal.simd.emit.contiguity import Contiguity
+from anymetal.simd.emit.each_lane import EachLane
+from anymetal.simd.emit.locked_adds import ADD_EXCLUSIVE, ADD_ONE, add_exclusive, locking
+from anymetal.simd.emit.wide_atomics import ADD_RUN, add_run
+from anymetal.simd.lanes.reductions import reduce_lanes, scan_lanes
+
+
+class Atomics:
+    """Emits atomicrmw, cmpxchg and atomic loads from addresses that differ between lanes."""
+
+    def __init__(
+        self, writer: Writer, values: Values, masks: Masks, accesses: Accesses,
+        contiguity: Contiguity, origins: dict[Value, frozenset[Origin]], used: set[Value],
+        sums: dict[Argument, Sums], only_added: set[Instr], target: VectorMemory,
+    ) -> None:  # fmt: skip
+        self.w = writer
+        self.v = values
+        self.masks = masks
+        self.accesses = accesses
+        self.contiguity = contiguity
+        self.origins = origins
+        self.used = used  #: instructions with uses
+        self.sums = sums
+        self.only_added = only_added  #: additions to arrays that nobody looks at (locked_adds.py)
+        self.target = target
+        self.each_lane = EachLane(writer, values, masks)
+
+    def load(self, instr: Instr, mask: Mask) -> None:
+        def one(_: Instr, names: list[str]) -> str:
+            access = f"ptr {names[0]} monotonic, align {instr.arg.align}"
+            return self.w.value(f"load atomic {instr.type}, {access}")
+
+        self.each_lane.emit(instr, mask, instr.operands, one)
+
+    def update(self, instr: Instr, mask: Mask) -> None:
+        """An atomicrmw or cmpxchg."""
+        if self.w.width == 1:
+            names = [self.v.scalar(v) for v in instr.operands]
+            self.v.define(instr, self._locked(instr, names))
+            return
+        one = self._one(instr)
+        way = self.way(instr)
+        if way is AtomicWay.COMBINED:
+            self._combined(instr, self.v.scalar(instr.operands[0]), mask, one)
+        elif way is AtomicWay.COUNTED:
+            self._counted(instr, mask, one)
+        elif way is AtomicWay.SIDE_BY_SIDE:
+            self._side_by_side(instr, self.v.scalar(instr.operands[0]), mask)
+        elif way is AtomicWay.LANES and (sums := self._sums_of(instr)) and self._at_hand(instr):
+            self._add_to_sums(instr, mask, sums)
+        elif way is AtomicWay.LANES:
+            cheap = one == self._plain and instr not in self.used
+            emit = self.each_lane.emit_all if cheap else self.each_lane.emit
+            emit(instr, mask, instr.operands, one)
+        else:
+            self._add_floats(instr, mask, way)
+
+    def way(self, instr: Instr) -> AtomicWay:
+        """How an atomicrmw or cmpxchg of all lanes is done."""
+        swaps = self.target.swaps_16_bytes
+        return atomic_way(instr, self.v.shapes, self.origins, self.used, swaps)
+
+    # -- one lane -------------------------------------------------------------------------
+
+    def _one(self, instr: Instr) -> Callable[[Instr, list[str]], str]:
+        if is_plain(instr, self.origins):
+            return self._plain
+        if (sums := self._sums_of(instr)) is not None:
+            return partial(self._locked_in_sums, sums)
+        return self._exclusive if instr in self.only_added else self._locked
+
+    def _exclusive(self, instr: Instr, names: list[str]) -> str:
+        self.w.declarations |= {ADD_ONE: add_exclusive(), **locking()}
+        context = f"ptr %locks, ptr %cancel, ptr {names[0]}"
+        self.w.do(f"call void @{ADD_ONE}({context}, float {names[1]})")
+        return "poison"  # nobody asks for the old value
+
+    def _locked(self, instr: Instr, names: list[str]) -> str:
+        type_ = instr.operands[1].type
+        if instr.op == "cmpxchg":
+            values = f"ptr {names[0]}, {type_} {names[1]}, {type_} {names[2]}"
+            return self.w.value(f"cmpxchg {values} monotonic monotonic, align {instr.arg.align}")
+        operation, access = instr.arg
+        volatile = "volatile " if access.volatile else ""
+        target = f"ptr {names[0]}, {type_} {names[1]}"
+        return self.w.value(
+            f"atomicrmw {volatile}{operation} {target} monotonic, align {access.align}"
+        )
+
+    def _plain(self, instr: Instr, names: list[str]) -> str:
+        """The same operation where no other thread of the machine can come in between."""
+        w, type_ = self.w, instr.operands[1].type
+        align = (instr.arg if instr.op == "cmpxchg" else instr.arg[1]).align
+        old = w.value(f"load {type_}, ptr {names[0]}, align {align}")
+        if instr.op == "cmpxchg":
+            same = w.value(f"icmp eq {type_} {old}, {names[1]}")
+            new = w.value(f"select i1 {same}, {type_} {names[2]}, {type_} {old}")
+        else:
+            new = self._operation(instr.arg[0], type_, 0, old, names[1])
+        w.do(f"store {type_} {new}, ptr {names[0]}, align {align}")
+        if instr.op == "atomicrmw":
+            return old
+        pair = w.value(f"insertvalue {instr.type} poison, {type_} {old}, 0")
+        return w.value(f"insertvalue {instr.type} {pair}, i1 {same}, 1")
+
+    def _operation(self, operation: str, type_: t.Type, width: int, old: str, value: str) -> str:
+        """`old operation value`, of scalars (width 0) or vectors."""
+        spelling = f"<{width} x {type_}>" if width else str(type_)
+        if operation == "xchg":
+            return value
+        if operation.endswith(("min", "max")):
+            args = [(spelling, old), (spelling, value)]
+            name = operation if operation.startswith("u") else f"s{operation}"
+            return self.w.call(spelling, f"llvm.{name}.{suffix(type_, width)}", args)
+        return self.w.value(f"{operation} {spelling} {old}, {value}")
+
+    # -- a worker's own sums --------------------------------------------------------------
+
+    def _sums_of(self, instr: Instr) -> Sums | None:
+        """The worker's own array that stands for the one whose elements an operation changes."""
+        origins = self.origins.get(instr.operands[0], frozenset())
+        return next(
+            (self.sums[o] for o in origins if isinstance(o, Argument) and o in self.sums), None
+        )
+
+    def _in_sums(self, sums: Sums, address: str) -> str:
+        """Where the worker has what is at an address of the array that all share."""
+        w = self.w
+        array = w.value(f"getelementptr i8, ptr %sums, i64 {sums.offset}")
+        base = w.value(f"ptrtoint ptr {self.v.scalar(sums.argument)} to i64")
+        place = w.value(f"ptrtoint ptr {address} to i64")
+        distance = w.value(f"sub i64 {place}, {base}")
+        return w.value(f"getelementptr i8, ptr {array}, i64 {distance}")
+
+    def _locked_in_sums(self, sums: Sums, instr: Instr, names: list[str]) -> str:
+        """In its own array, if the worker has one: then nobody touches the one that all share."""
+        w = self.w
+        own = self._in_sums(sums, names[0])
+        shared = w.value("icmp eq ptr %sums, null")
+        return self._locked(
+            instr, [w.value(f"select i1 {shared}, ptr {names[0]}, ptr {own}"), *names[1:]]
+        )
+
+    def _at_hand(self, instr: Instr) -> bool:
+        """Whether an address can be computed anew, with another array in it."""
+        pointer = instr.operands[0]
+        return isinstance(pointer, Instr) and all(map(self.v.at_hand, pointer.operands))
+
+    def _add_to_sums(self, instr: Instr, mask: Mask, sums: Sums) -> None:
+        """To the worker's own array, if it has one in this launch and all lanes are active."""
+        w = self.w
+        wanted = w.value("icmp ne ptr %sums, null")
+        if mask is not None:
+            wanted = w.value(f"and i1 {wanted}, {self.masks.all(mask)}")
+        own, shared, end = (w.fresh(f"sums.{n}") for n in ("own", "shared", "end"))
+        w.do(f"br i1 {wanted}, label %{own}, label %{shared}")
+        before = dict(self.v.local)  # what one side computes is not there on the other
+        w.label(own)
+        if self.v.shape(instr.operands[0]).stride == instr.type.size:
+            first = self._in_sums(sums, self.v.scalar(instr.operands[0]))
+            self._side_by_side(instr, first, None)
+        else:
+            array = w.value(f"getelementptr i8, ptr %sums, i64 {sums.offset}")
+            self.each_lane.emit_whole(instr, instr.operands, self._plain, array)
+        w.do(f"br label %{end}")
+        w.label(shared)
+        self.v.local = dict(before)
+        self.each_lane.emit(instr, mask, instr.operands, partial(self._locked_in_sums, sums))
+        w.do(f"br label %{end}")
+        w.label(end)
+        self.v.local = before
+
+    # -- several lanes --------------------------------------------------------------------
+
+    def _combined(
+        self, instr: Instr, address: str, mask: Mask, one: Callable[[Instr, list[str]], str]
+    ) -> None:
+        """All lanes update one address and nobody looks at the old value."""
+        one(instr, [address, self._total(instr, mask)])
+
+    def _total(self, instr: Instr, mask: Mask) -> str:
+        kind, identity = REDUCIBLE[instr.arg[0]]
+        type_ = instr.type
+        if isinstance(type_, t.Int):
+            limit = 1 << (type_.bits - 1)
+            identity = {"MIN": str(-limit), "MAX": str(limit - 1)}.get(identity, identity)
+        vector = self.masks.blend(type_, self.v.vector(instr.operands[1]), identity, mask)
+        return reduce_lanes(self.w, kind, type_, vector)
+
+    def _counted(self, instr: Instr, mask: Mask, one: Callable[[Instr, list[str]], str]) -> None:
+        """All lanes add to one counter: each one's old value follows from those of the lanes
+        before it, as if the lanes had come in order."""
+        w, type_ = self.w, instr.type
+        vector = self.masks.blend(type_, self.v.vector(instr.operands[1]), "0", mask)
+        before = scan_lanes(w, "add", type_, vector, exclusive=True)
+        total = reduce_lanes(w, "add", type_, vector)
+        old = w.splat(type_, one(instr, [self.v.scalar(instr.operands[0]), total]))
+        self.v.define(instr, vector=w.value(f"add {w.vector(type_)} {old}, {before}"))
+
+    def _side_by_side(self, instr: Instr, address: str, mask: Mask) -> None:
+        """Each lane has an element of its own, in the worker's memory, from an address on."""
+        operation, access = instr.arg
+        type_ = instr.type
+        old = self.accesses.load(type_, address, True, access.align, mask)
+        value = self.v.vector(instr.operands[1])
+        new = self._operation(operation, type_, self.w.width, old, value)
+        self.accesses.store(type_, new, address, True, access.align, mask)
+        self.v.define(instr, vector=old)
+
+    def _add_floats(self, instr: Instr, mask: Mask, way: AtomicWay) -> None:
+        """Additions whose order nobody can tell: to neighbours, to one element, or anywhere."""
+        pointer = instr.operands[0]
+        vector = self.v.vector(instr.operands[1])
+        if way is AtomicWay.ADDED_RUN:
+            self.add_neighbours(instr, self.v.scalar(pointer), vector, mask)
+            return
+        single = self._one(instr)
+        self.contiguity.update(
+            pointer,
+            t.FLOAT,
+            mask,
+            one=lambda address: self._combined(instr, address, mask, single),
+            run=lambda address: self.add_neighbours(instr, address, vector, mask),
+            scatter=lambda: self.each_lane.emit(instr, mask, instr.operands, single),
+        )
+
+    def adds_neighbours(self, instr: Instr) -> bool:
+        """Whether `add_neighbours` can do this addition of floats without uses."""
+        return (
+            instr.type == t.FLOAT
+            and self.target.swaps_16_bytes
+            and not is_plain(instr, self.origins)
+        )
+
+    def add_neighbours(self, instr: Instr, address: str, vector: str, mask: Mask) -> None:
+        """Adds the lanes' floats to consecutive elements from `address` on."""
+        if instr not in self.only_added:
+            self.w.declarations[ADD_RUN] = add_run(self.w.width)
+            self._call_add(ADD_RUN, "", address, vector, mask)
+            return
+        w = self.w
+        alone = w.value("icmp eq ptr %locks, null")
+        plain, shared, end = (w.fresh(f"add.{n}") for n in ("plain", "shared", "end"))
+        w.do(f"br i1 {alone}, label %{plain}, label %{shared}")
+        w.label(plain)
+        old = self.accesses.load(t.FLOAT, address, True, 4, mask)
+        total = w.value(f"fadd {w.vector(t.FLOAT)} {old}, {vector}")
+        self.accesses.store(t.FLOAT, total, address, True, 4, mask)
+        w.do(f"br label %{end}")
+        w.label(shared)
+        w.declarations |= {ADD_ONE: add_exclusive(), **locking()}
+        self._call_add(ADD_EXCLUSIVE, "ptr %locks, ptr %cancel, ", address, vector, mask)
+        w.do(f"br label %{end}")
+        w.label(end)
+
+    def _call_add(self, function: str, first: str, address: str, vector: str, mask: Mask) -> None:
+        lanes = f"{self.masks.type} {self.masks.text(mask)}"
+        self.w.do(
+            f"call void @{function}({first}ptr {address}, "
+            f"{self.w.vector(t.FLOAT)} {vector}, {lanes})"
+        )

@@ -1,0 +1,167 @@
+"""Addresses that turn out consecutive, or all the same, when the kernel runs.
+
+`x[base + channel]` with an index of divisions and remainders is varying as far as the compiler can
+tell, yet in most gangs the lanes' elements lie side by side. A compare tells, for less than a
+gather costs: each varying load is compiled as "one element, one vector, or gather", each varying
+store as "one vector, or scatter".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from anymetal.ir import types as t
+from anymetal.ir.model import Value
+from anymetal.simd.code.addresses import Addresses, addresses_of
+from anymetal.simd.code.masks import Mask, Masks
+from anymetal.simd.code.values import Values
+from anymetal.simd.code.writer import Writer
+
+
+class Contiguity:
+    """Emits the tests and the branches."""
+
+    def __init__(self, writer: Writer, values: Values, masks: Masks) -> None:
+        self.w = writer
+        self.v = values
+        self.masks = masks
+
+    def load(
+        self,
+        pointer: Value,
+        type_: t.Type,
+        mask: Mask,
+        one: Callable[[str], str],
+        run: Callable[[str], str],
+        gather: Callable[[str], str],
+    ) -> str:
+        """The loaded vector; `one` and `run` load from a scalar address, `gather` from all."""
+        results: list[str] = []
+
+        def note(label: str, result: str) -> None:
+            results.append(f"[ {result}, %{label} ]")
+
+        self._three_ways(
+            pointer,
+            type_,
+            mask,
+            one=lambda label, address: note(label, self.w.splat(type_, one(address))),
+            run=lambda label, address: note(label, run(address)),
+            other=lambda label, addresses: note(label, gather(addresses)),
+        )
+        return self.w.value(f"phi {self.w.vector(type_)} {', '.join(results)}")
+
+    def update(
+        self,
+        pointer: Value,
+        type_: t.Type,
+        mask: Mask,
+        one: Callable[[str], None],
+        run: Callable[[str], None],
+        scatter: Callable[[], None],
+    ) -> None:
+        """Changes elements: `one` that of all lanes, `run` those from an address on."""
+        self._three_ways(
+            pointer,
+            type_,
+            mask,
+            one=lambda _, address: one(address),
+            run=lambda _, address: run(address),
+            other=lambda _, __: scatter(),
+        )
+
+    def _three_ways(
+        self,
+        pointer: Value,
+        type_: t.Type,
+        mask: Mask,
+        one: Callable[[str, str], None],
+        run: Callable[[str, str], None],
+        other: Callable[[str, str], None],
+    ) -> None:
+        """Branches to `run` (with its label and the address of lane 0), `one` or `other`."""
+        w, lane = self.w, self._first_lane(mask)
+        addresses = addresses_of(w, self.v, pointer)
+        address = addresses.lane(w, lane)
+        run_label, rest, same, scattered, end = (w.fresh(n) for n in _WAYS)
+        consecutive = self._consecutive(addresses, type_.size, lane, mask)
+        w.do(f"br i1 {consecutive}, label %{run_label}, label %{rest}")
+        w.label(run_label)
+        run(run_label, self._back(address, lane, type_.size))
+        w.do(f"br label %{end}")
+        w.label(rest)
+        equal = self._all(addresses, lane, 0, mask)
+        w.do(f"br i1 {equal}, label %{same}, label %{scattered}")
+        w.label(same)
+        one(same, address)
+        w.do(f"br label %{end}")
+        w.label(scattered)
+        other(scattered, addresses.pointers(w))
+        w.do(f"br label %{end}")
+        w.label(end)
+
+    def store(
+        self,
+        pointer: Value,
+        type_: t.Type,
+        mask: Mask,
+        run: Callable[[str], None],
+        scatter: Callable[[str], None],
+    ) -> None:
+        """`run` stores from an address on, `scatter` to all."""
+        w, lane = self.w, self._first_lane(mask)
+        addresses = addresses_of(w, self.v, pointer)
+        address = self._back(addresses.lane(w, lane), lane, type_.size)
+        run_label, scattered, end = (w.fresh(f"store.{n}") for n in ("run", "scatter", "end"))
+        consecutive = self._consecutive(addresses, type_.size, lane, mask)
+        w.do(f"br i1 {consecutive}, label %{run_label}, label %{scattered}")
+        w.label(run_label)
+        run(address)
+        w.do(f"br label %{end}")
+        w.label(scattered)
+        scatter(addresses.pointers(w))
+        w.do(f"br label %{end}")
+        w.label(end)
+
+    # -- pieces ---------------------------------------------------------------------------
+
+    def _first_lane(self, mask: Mask) -> str:
+        """Number of the lowest active lane, as i32."""
+        if mask is None:
+            return "0"
+        word = f"i{self.w.width}"
+        args = [(word, self.masks.bits(mask)), ("i1", "false")]
+        first = self.w.call(word, f"llvm.cttz.{word}", args)
+        lane = self.w.value(f"and {word} {first}, {self.w.width - 1}")  # any lane if none is active
+        return lane if self.w.width == 32 else self.w.value(f"zext {word} {lane} to i32")
+
+    def _back(self, address: str, lane: str, size: int) -> str:
+        """From the address of lane `lane` to that of lane 0."""
+        if lane == "0":
+            return address
+        wide = self.w.value(f"zext i32 {lane} to i64")
+        offset = self.w.value(f"mul i64 {wide}, {-size}")
+        return self.w.value(f"getelementptr i8, ptr {address}, i64 {offset}")
+
+    def _consecutive(self, addresses: Addresses, size: int, lane: str, mask: Mask) -> str:
+        """Whether the active lanes' elements of `size` bytes lie side by side."""
+        step = size // addresses.scale
+        return "false" if size % addresses.scale else self._all(addresses, lane, step, mask)
+
+    def _all(self, index: Addresses, lane: str, step: int, mask: Mask) -> str:
+        """Whether the numbers of all active lanes are `step` apart from their neighbours'."""
+        w, type_ = self.w, index.type_
+        vector = w.vector(type_)
+        start = w.value(f"extractelement {vector} {index.vector}, i32 {lane}")
+        expected = w.splat(type_, start)
+        if step:
+            number = lane if type_ == t.I32 else w.value(f"zext i32 {lane} to {type_}")
+            back = w.value(f"mul {type_} {number}, {step}") if lane != "0" else "0"
+            begin = w.value(f"sub {type_} {start}, {back}")
+            expected = w.value(f"add {vector} {w.splat(type_, begin)}, {w.lanes(type_, step)}")
+        differ = w.value(f"icmp ne {vector} {index.vector}, {expected}")
+        bits = self.masks.bits(self.masks.both(mask, differ))
+        return w.value(f"icmp eq i{w.width} {bits}, 0")
+
+
+_WAYS = ("run", "rest", "same", "scattered", "end")

@@ -1,0 +1,538 @@
+"""Generates the function that runs one gang: the blocks of the thread program over SIMD lanes.
+
+Order of business for a block: skip it if no lane is active, take over the phis, emit the body,
+then send lanes on their way: blend phis of the successors, hand on masks, jump where the plan says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from anymetal.analysis import flow
+from anymetal.analysis.cache import Analyses
+from anymetal.analysis.lane_numbers import lane_numbers
+from anymetal.analysis.linearization import END, RegionPlan, Target
+from anymetal.analysis.objects import origins
+from anymetal.analysis.objects import read_only as arrays_only_read
+from anymetal.analysis.private_arrays import interleaved
+from anymetal.analysis.regions import Edge, Node, Region, regions
+from anymetal.analysis.uniformity import shapes
+from anymetal.ir import types as t
+from anymetal.ir.calls import (
+    AHEAD_READ,
+    AHEAD_WRITE,
+    ALL,
+    APART,
+    BARRIER,
+    LINE_READ,
+    LOG,
+    NEXT_READ,
+    STRAY,
+    is_cross_lane,
+)
+from anymetal.ir.model import Block, Instr, threadgroup_layout
+from anymetal.ir.problem import Problem
+from anymetal.ir.rules import TO_LANES, TO_MEMORY
+from anymetal.simd import questions
+from anymetal.simd.code.accesses import Accesses, VectorMemory
+from anymetal.simd.code.marks import Marks, Role
+from anymetal.simd.code.masks import Mask, Masks
+from anymetal.simd.code.values import SCALAR, VECTOR, Values, buffer_name
+from anymetal.simd.code.writer import Writer
+from anymetal.simd.emit import prefetch
+from anymetal.simd.emit.arithmetic import Arithmetic, VectorMath
+from anymetal.simd.emit.atomics import Atomics
+from anymetal.simd.emit.contiguity import Contiguity
+from anymetal.simd.emit.coroutine import coroutine, suspend
+from anymetal.simd.emit.group_access import GroupAccess
+from anymetal.simd.emit.log import Log
+from anymetal.simd.emit.memory import Memory
+from anymetal.simd.emit.positions import CONTEXT, Positions
+from anymetal.simd.emit.private_memory import allocate, far_arrays, interleaved_arrays
+from anymetal.simd.emit.scaling import Scaling, VectorScaling
+from anymetal.simd.emit.strays import Strays
+from anymetal.simd.emit.tile_access import TileAccess
+from anymetal.simd.emit.uniform_vote import Everywhere
+from anymetal.simd.lanes.broadcast import WORDS, SpreadLanes
+from anymetal.simd.lanes.cross_lane import CrossLane, Permuting
+from anymetal.simd.lanes.matrices import Matrices, MatrixRegisters
+from anymetal.simd.lanes.rendezvous import Rendezvous
+from anymetal.simd.lanes.row_forms import RowForms
+
+
+class VectorTarget(VectorMath, VectorMemory, VectorScaling, Permuting, MatrixRegisters, Protocol):
+    """What code generation asks a target for."""
+
+
+class GangFunction:
+    """One generated function; `text` is its LLVM IR."""
+
+    def __init__(
+        self, known: Analyses, name: str, target: VectorTarget, *, masked: bool, suspends: bool,
+        team: int = 1, marks: Marks | None = None,
+    ) -> None:  # fmt: skip
+        self.known, self.team = known, team
+        self.marks = marks
+        self.program = known.program
+        self.tree, self.shapes = known(regions), known(shapes)
+        self.plans, self.roots = known(flow.plans), known(flow.mask_roots)
+        self.private, self.made_later = known(interleaved), known(questions.made_later)
+        self.group_of, self.tile_of = known(questions.groups), known(questions.tiles)
+        self.product_of = known(questions.matrix_products)
+        self.name = name
+        self.suspends = suspends
+        self.w = Writer(known.width)
+        self.masks = Masks(self.w)
+        layout = threadgroup_layout(self.program)[0]
+        self.globals = {g.name: g.name for g in self.program.globals.values() if not g.threadgroup}
+        for variable, offset in layout.items():
+            address = f"%{self.w.fresh('shared')}"
+            self.w.entry_lines.append(
+                f"  {address} = getelementptr i8, ptr %threadgroup, i64 {offset}"
+            )
+            self.globals[variable] = address
+        self.v = Values(
+            self.program, self.shapes, known(questions.demanded), self.w, self.globals,
+            known(questions.kept), known(questions.laid_out),
+        )  # fmt: skip
+        self.arithmetic = Arithmetic(self.w, self.v, target)
+        accesses = Accesses(self.w, self.masks, target)
+        contiguity = Contiguity(self.w, self.v, self.masks)
+        self.atomics = Atomics(
+            self.w, self.v, self.masks, accesses, contiguity, known(origins),
+            known(flow.used), known(questions.own_sums), known(questions.only_added), target,
+        )  # fmt: skip
+        at_once = (1 if masked else team) if suspends else 0
+        self.arrays = allocate(self.w, self.program, known(far_arrays), at_once)
+        arrays = interleaved_arrays(self.arrays, self.program, self.private)
+        self.memory = Memory(
+            self.w, self.v, self.masks, self.private, arrays, accesses,
+            contiguity, self.atomics, known(questions.streaming),
+            {} if masked else known(questions.few),
+        )  # fmt: skip
+        self.groups = GroupAccess(
+            self.w, self.v, self.masks, accesses, self.atomics, known(questions.streaming),
+            masked=masked,
+        )  # fmt: skip
+        places = known(questions.matrix_places)
+        rows = RowForms(self.w, self.v, self.masks, places, target.converts(t.HALF))
+        self.matrices = Matrices(self.w, self.v, rows, known, target)
+        numbers = known(lane_numbers)
+        self.tiles = TileAccess(
+            self.w, self.v, self.masks, numbers, accesses, self.program.twins,
+            known(questions.next_steps), self.matrices.loaded)  # fmt: skip
+        spread = {} if masked or target.words < WORDS else known(questions.spread)
+        spread_lanes = SpreadLanes(self.w, self.v, spread)
+        self.lanes = (
+            Rendezvous(self.w, self.v, self.tree)
+            if known(questions.meets)
+            else CrossLane(self.w, self.v, self.masks, numbers, spread_lanes, target)
+        )
+        self.positions = Positions(self.w, self.v, known.launch)
+        self.everywhere = Everywhere(self.w, self.v, self.masks, edge=masked)
+        self.scaling = Scaling(self.w, self.v, target)
+        self.log = Log(self.w, self.v, self.masks)
+        self.strays = Strays(self.w, self.v, self.masks)
+        self.slots: dict[object, str] = {}  #: mask slots
+        self.entry_mask: Mask = self._entry_mask() if masked else None
+        self._regions(self.tree.root)
+        self.text = self._assemble()
+
+    # -- frame of the function ------------------------------------------------------------
+
+    def _entry_mask(self) -> str:
+        vector = self.w.vector(t.I32)
+        count = self.w.splat(t.I32, "%active")
+        return self.w.value(f"icmp ult {vector} {self.w.lanes(t.I32)}, {count}")
+
+    def _assemble(self) -> str:
+        read_only = " noalias readonly"  # nothing that the kernel writes changes what it reads
+        only_read = self.known(arrays_only_read)
+        params = ", ".join(
+            [
+                f"ptr{read_only if a in only_read else ''} {buffer_name(a)}"
+                for a in self.program.args
+            ]
+            + CONTEXT
+        )
+        body = "\n".join(self.w.lines)
+        entry = "\n".join(self.w.entry_lines)
+        if self.suspends:
+            return coroutine(self.name, params, entry, body, self.lanes.promise)
+        return (
+            f"define internal void @{self.name}({params}) alwaysinline #0 {{\nstart:\n{entry}\n"
+            f"  br label %begin\nbegin:\n{body}\n"
+            f"function.end:\n  ret void\n}}\n"
+        )
+
+    # -- regions and labels ---------------------------------------------------------------
+
+    @staticmethod
+    def _label(node: Node) -> str:
+        return f"b.{node.name}"
+
+    def _target_label(self, region: Region, target: Target) -> str:
+        if isinstance(target, Node):
+            return self._label(target)
+        return f"{self._label(region.node)}$end" if region.node else "function.end"
+
+    def _regions(self, root: Region) -> None:
+        """A region and those in it, however deep."""
+        stack = [self._region(root)]
+        while stack:
+            inner = next(stack[-1], None)
+            if inner is None:
+                stack.pop()
+            else:
+                stack.append(self._region(inner))
+
+    def _region(self, region: Region) -> Iterator[Region]:
+        """Gives inner loops in whose place they are to be written."""
+        plan = self.plans[region]
+        self._reset(plan)
+        for node in region.nodes:
+            if node is not region.entry or region.loop is None:
+                if node is region.entry:
+                    self.w.do(f"br label %{self._label(node)}")
+                self.w.label(self._label(node))
+            self._skip(plan, node)
+            if node.inner is not None:
+                yield from self._loop(node)
+            else:
+                self._block(plan, node)
+
+    def _reset(self, plan: RegionPlan) -> None:
+        """Masks that are collected from several edges start empty."""
+        for node in plan.region.nodes:  # in order: the same kernel gives the same code
+            if node in plan.collect:
+                self.w.do(f"store {self.masks.type} zeroinitializer, ptr {self._slot(node)}")
+
+    def _slot(self, key: object) -> str:
+        if key not in self.slots:
+            self.slots[key] = self.w.alloca(self.masks.type, "mask")
+        return self.slots[key]
+
+    # -- masks ----------------------------------------------------------------------------
+
+    def _mask_root(self, node: Node) -> Node | Region | None:
+        """Whose mask slot a node's mask is in; None if all lanes of the gang are active."""
+        root = self.roots.of(node)
+        return None if root is self.tree.root and self.entry_mask is None else root
+
+    def is_masked(self, block: Block) -> bool:
+        """Whether some lanes may be inactive in this block."""
+        return self._mask_root(self.tree.node_of[block]) is not None
+
+    def _mask(self, node: Node) -> Mask:
+        root = self._mask_root(node)
+        if root is None or root is self.tree.root:
+            return self.entry_mask
+        return self.w.value(f"load {self.masks.type}, ptr {self._slot(root)}")
+
+    def _hand_mask(self, plan: RegionPlan, node: Node, mask: Mask) -> None:
+        """Lanes of `mask` go to `node`."""
+        if node in plan.collect:
+            old = self.w.value(f"load {self.masks.type}, ptr {self._slot(node)}")
+            self._store_mask(node, self.masks.either(old, mask))
+        elif self._mask_root(node) is node:
+            self._store_mask(node, mask)
+
+    def _store_mask(self, key: object, mask: Mask) -> None:
+        self.w.do(f"store {self.masks.type} {self.masks.text(mask)}, ptr {self._slot(key)}")
+
+    def _skip(self, plan: RegionPlan, node: Node) -> None:
+        if node in plan.skip:
+            some = self.masks.any(self._mask(node))
+            body = f"{self._label(node)}$active"
+            away = self._target_label(plan.region, plan.skip[node])
+            self.w.do(f"br i1 {some}, label %{body}, label %{away}")
+            self.w.label(body)
+
+    # -- loops ----------------------------------------------------------------------------
+
+    def _loop(self, node: Node) -> Iterator[Region]:
+        assert node.inner is not None
+        plan = self.plans[node.inner]
+        header = self._label(node.inner.entry)
+        if not plan.divergent:
+            self.w.do(f"br label %{header}")
+            self.w.label(header)
+            yield node.inner
+            return
+        mask = self._mask(node)
+        self._store_mask(node.inner, mask)
+        for edge in node.edges:
+            self._store_empty(node.inner.key(edge))
+        self.w.do(f"br label %{header}")
+        self.w.label(header)
+        self._store_empty((node.inner, "back"))
+        yield node.inner
+        self._loop_end(node)
+
+    def _store_empty(self, key: object) -> None:
+        self.w.do(f"store {self.masks.type} zeroinitializer, ptr {self._slot(key)}")
+
+    def _loop_end(self, node: Node) -> None:
+        """One iteration is over: go on while any lane is live, then sort out those that left."""
+        assert node.inner is not None
+        end = f"{self._label(node)}$end"
+        back = f"load {self.masks.type}, ptr {self._slot((node.inner, 'back'))}"
+        done = self.w.fresh("left")
+        self.w.label(end)
+        self.w.do(f"br i1 {self.masks.any(self.w.value(back))}, label %{end}.live, label %{done}")
+        self.w.label(f"{end}.live")
+        self._store_mask(node.inner, self.w.value(back))
+        self._poll(self._label(node.inner.entry), node.block.terminator)
+        self.w.label(done)
+        plan = self.plans[node.region]
+        for edge in node.edges:
+            mask = self.w.value(f"load {self.masks.type}, ptr {self._slot(node.inner.key(edge))}")
+            self._arrive(plan, edge, mask)
+        self.w.do(f"br label %{self._target_label(node.region, plan.fall[node])}")
+
+    def _poll(self, target: str, instr: Instr) -> None:
+        """Back edges look at the cancel flag, so that a kernel can be stopped."""
+        self._mark_as(instr, "poll")
+        flag = self.w.value("load volatile i32, ptr %cancel")
+        stop = self.w.value(f"icmp ne i32 {flag}, 0")
+        self.w.do(f"br i1 {stop}, label %function.end, label %{target}")
+
+    # -- edges ----------------------------------------------------------------------------
+
+    def _arrive(self, plan: RegionPlan, edge: Edge, mask: Mask) -> None:
+        """Lanes of `mask` take `edge`: hand them to its target, or to the end of the loop."""
+        plan, edge = self._outwards(plan, edge)
+        if edge.node is not None:
+            self._hand_mask(plan, edge.node, mask)
+        elif plan.divergent:
+            key = (plan.region, "back") if edge.is_back else plan.region.key(edge)
+            old = self.w.value(f"load {self.masks.type}, ptr {self._slot(key)}")
+            self._store_mask(key, self.masks.either(old, mask))
+        elif edge.is_back:
+            self.lanes.next_iteration(plan.region)
+
+    def _outwards(self, plan: RegionPlan, edge: Edge) -> tuple[RegionPlan, Edge]:
+        """An edge that leaves loops which all lanes leave together, as the region sees it in which
+        it ends."""
+        while edge.node is None and not edge.is_back and not plan.divergent:
+            assert plan.region.node is not None
+            edge = plan.region.node.edge_to(edge.target, edge.source)
+            plan = self.plans[plan.region.node.region]
+        return plan, edge
+
+    def _jump_target(self, plan: RegionPlan, edge: Edge) -> str:
+        """Where control really goes when all lanes take `edge`."""
+        while edge not in plan.route and not edge.is_back:
+            assert plan.region.node is not None
+            edge = plan.region.node.edge_to(edge.target, edge.source)
+            plan = self.plans[plan.region.node.region]
+        if edge in plan.route:
+            return self._target_label(plan.region, plan.route[edge])
+        return self._label(plan.region.entry)
+
+    # -- blocks ---------------------------------------------------------------------------
+
+    def _block(self, plan: RegionPlan, node: Node) -> None:
+        block = node.block
+        self.v.enter(block)
+        mask = self._mask(node)
+        for phi in self._phis(block):
+            for form in self.v.forms(phi):
+                type_ = self.v.form_type(phi, form)
+                name = self.w.value(f"load {type_}, ptr {self._phi_slot(phi, form)}")
+                self.v.define(phi, **{form: name})
+        self.matrices.enter(block)
+        if mask is not None and questions.asks_often(self.known, block):
+            some = self.w.fresh("some.lanes")
+            self.w.do(f"br i1 {self.masks.all(mask)}, label %{some}.all, label %{some}")
+            self.w.label(f"{some}.all")
+            before = dict(self.v.local)
+            self._body(plan, node, None)
+            self.v.local = before  # what one side computes is not there on the other
+            self.w.label(some)
+        self._body(plan, node, mask)
+
+    def _body(self, plan: RegionPlan, node: Node, mask: Mask) -> None:
+        for instr in node.block.body:
+            self._instruction(instr, mask)
+        self._leave(plan, node, mask)
+
+    def _phis(self, block: Block) -> list[Instr]:
+        return [phi for phi in block.phis if phi not in self.matrices.merged]
+
+    def _phi_slot(self, phi: Instr, form: str) -> str:
+        key = (phi, form)
+        if key not in self.slots:
+            self.slots[key] = self.w.alloca(self.v.form_type(phi, form), "phi")
+        return self.slots[key]
+
+    def _instruction(self, instr: Instr, mask: Mask) -> None:
+        if instr in self.made_later:
+            return
+        self._mark_as(instr)
+        op = instr.op
+        group = self.group_of.get(instr)
+        if group is not None:
+            if instr is group.anchor:
+                self.groups.emit(group, mask)
+        elif instr in self.tile_of:
+            tile = self.tile_of[instr]
+            if instr is tile.anchor:
+                guarded = instr.op == "guarded_load"
+                self.tiles.emit(tile, self.memory.guard(instr, mask) if guarded else mask)
+        elif instr in self.product_of:
+            product = self.product_of[instr]
+            if instr is product.anchor:
+                self.matrices.emit(product, mask)
+        elif op == "load":
+            self.memory.load(instr, mask)
+        elif op == "guarded_load":
+            self.memory.guarded_load(instr, mask)
+        elif op == "store":
+            self.memory.store(instr, mask)
+        elif op in ("atomicrmw", "cmpxchg"):
+            self.atomics.update(instr, mask)
+        elif op == "alloca":
+            self._alloca(instr)
+        elif op == "gep" and instr in self.private:
+            self.memory.private_offset(instr)
+        elif op == "call" and instr.arg.startswith("__am_"):
+            self._intrinsic(instr, mask)
+        elif op in (TO_MEMORY, TO_LANES):
+            self.groups.convert(instr)
+        elif op == "fence":
+            self.w.do("fence seq_cst")
+        elif op == "call" and instr.arg.startswith(("llvm.memcpy", "llvm.memset", "llvm.memmove")):
+            self.memory.block_operation(instr, mask)
+        else:
+            self.arithmetic.emit(instr)
+
+    def _intrinsic(self, instr: Instr, mask: Mask) -> None:
+        if instr.arg == BARRIER:
+            self._barrier()
+        elif is_cross_lane(instr.arg):
+            self.lanes.emit(instr, mask)
+        elif instr.arg == ALL:
+            self.everywhere.emit(instr, mask)
+        elif instr.arg in (AHEAD_READ, AHEAD_WRITE, LINE_READ, NEXT_READ):
+            prefetch.ask(self.w, self.v, instr)
+        elif instr.arg == APART:
+            self.w.end_block()
+        elif instr.arg == LOG:
+            self.log.emit(instr, mask)
+        elif instr.arg == STRAY:
+            self.strays.emit(instr, mask)
+        elif not (self.scaling.emit(instr) or self.positions.emit(instr)):
+            raise Problem(f"unknown intrinsic {instr.arg}")
+
+    def _barrier(self) -> None:
+        """A gang that has company suspends; a threadgroup of one gang runs in lockstep anyway."""
+        if self.suspends:
+            resumed = self.w.fresh("resumed")
+            self.w.lines.extend(suspend(resumed, self.w.fresh("state")))
+        else:  # or LLVM would take what lanes have stored out of registers, one by one
+            self.w.forget_loads()
+
+    def _alloca(self, instr: Instr) -> None:
+        self.v.define(instr, "0" if instr in self.private else self.arrays[instr])
+
+    def _mark_as(self, instr: Instr, role: Role = "") -> None:
+        """What is written from here on belongs to this instruction."""
+        if self.marks is not None:
+            self.w.mark = self.marks.text(self.name, instr, role)
+
+    # -- the end of a block ---------------------------------------------------------------
+
+    def _leave(self, plan: RegionPlan, node: Node, mask: Mask) -> None:
+        block = node.block
+        self._mark_as(block.terminator)
+        if not node.edges:
+            self.w.do(f"br label %{self._target_label(plan.region, plan.fall[node])}")
+        elif node in plan.fall:
+            self._leave_divergent(plan, node, mask)
+        elif len(node.edges) == 1:
+            self._take(plan, node.edges[0], mask)
+        else:
+            self._leave_uniform(plan, node, mask)
+        assert block is self.v.block
+
+    def _leave_uniform(self, plan: RegionPlan, node: Node, mask: Mask) -> None:
+        end = node.block.terminator
+        condition = self.v.scalar(end.operands[0])
+        labels = [self.w.fresh(f"{self._label(node)}.to") for _ in end.arg]
+        self.w.do(f"br i1 {condition}, label %{labels[0]}, label %{labels[1]}")
+        saved = dict(self.v.local)
+        for label, target in zip(labels, end.arg, strict=True):
+            self.w.label(label)
+            self.v.local = dict(saved)  # what one side computes is not there on the other
+            self._take(plan, node.edge_to(target), mask)
+
+    def _take(self, plan: RegionPlan, edge: Edge, mask: Mask) -> None:
+        """All lanes of the block take this edge, and so does control."""
+        self._move_phis(edge, mask)
+        self._arrive(plan, edge, mask)
+        target = self._jump_target(plan, edge)
+        if edge.is_back and edge not in plan.route:
+            self._poll(target, edge.source.terminator)
+            return
+        if edge.is_back and plan.route[edge] is END and self._has_lanes(plan, edge.source):
+            target += ".live"
+        self.w.do(f"br label %{target}")
+
+    def _has_lanes(self, plan: RegionPlan, block: Block) -> bool:
+        """Whether a block of a divergent loop never runs without an active lane."""
+        node = self.tree.node_of[block]
+        return node in plan.skip or node is plan.region.entry
+
+    def _leave_divergent(self, plan: RegionPlan, node: Node, mask: Mask) -> None:
+        end = node.block.terminator
+        condition = self.v.vector(end.operands[0])
+        yes = self.masks.both(mask, condition)
+        taken = [yes, self.masks.without(mask, yes)]
+        pairs = [(node.edge_to(t), lanes) for t, lanes in zip(end.arg, taken, strict=True)]
+        leaving = [(e, m) for e, m in pairs if plan.divergent and e.node is None and not e.is_back]
+        rare = leaving if len(leaving) == 1 and leaving[0][0].target.phis else []
+        for edge, lanes in pairs:
+            if (edge, lanes) not in rare:
+                self._move_phis(edge, lanes)
+                self._arrive(plan, edge, lanes)
+        for edge, lanes in rare:
+            self._leave_loop(plan, node, edge, lanes)
+        self.w.do(f"br label %{self._target_label(plan.region, plan.fall[node])}")
+
+    def _leave_loop(self, plan: RegionPlan, node: Node, edge: Edge, lanes: str) -> None:
+        """Some lanes of a divergent loop may be through: in most iterations there are none, then
+        nothing is blended, and if all lanes of the loop were there, they still are."""
+        fall = plan.fall[node]
+        others = self._target_label(plan.region, fall)
+        leave = self.w.fresh("leave")
+        sources = [s for s in plan.region.nodes if fall in s.successors]
+        if self._has_lanes(plan, node.block) and fall in plan.skip and sources == [node]:
+            others += "$active"
+        self.w.do(f"br i1 {self.masks.any(lanes)}, label %{leave}, label %{others}")
+        before = dict(self.v.local)  # what is computed for those that leave is there for them only
+        self.w.label(leave)
+        self._move_phis(edge, lanes)
+        self._arrive(plan, edge, lanes)
+        self.v.local = before
+
+    def _move_phis(self, edge: Edge, mask: Mask) -> None:
+        """Give the phis of the target their values for lanes of `mask`."""
+        phis = self._phis(edge.target)
+        blends = edge.target in self.shapes.joins and mask is not None
+        moves = []
+        for phi in phis:
+            value = phi.operands[phi.arg.index(edge.source)]
+            for form in self.v.forms(phi):
+                name = self.v.scalar(value) if form == SCALAR else self.v.vector(value)
+                moves.append((phi, form, name))
+        self.matrices.hand_over(self.matrices.leave(edge.source, edge.target))
+        for phi, form, name in moves:  # all are read before any is written
+            slot, type_ = self._phi_slot(phi, form), self.v.form_type(phi, form)
+            if blends and form == VECTOR:
+                old = self.w.value(f"load {type_}, ptr {slot}")
+                name = self.w.value(
+                    f"select {self.masks.type} {mask}, {type_} {name}, {type_} {old}"
+                )
+            self.w.do(f"store {type_} {name}, ptr {slot}")

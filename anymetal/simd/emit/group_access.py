@@ -1,0 +1,251 @@
+"""Emits groups of accesses (simd/access/groups.py): wide loads and stores of whole runs, and
+shuffles."""
+
+from __future__ import annotations
+
+from anymetal.ir import types as t
+from anymetal.ir.model import Instr
+from anymetal.ir.rules import TO_MEMORY
+from anymetal.simd.access.groups import Group, accessed, is_power_of_two, pointer_of
+from anymetal.simd.code.accesses import Accesses
+from anymetal.simd.code.interleave import (
+    deinterleave,
+    every,
+    interleave,
+    join,
+    part_in_order,
+    part_of_lanes,
+)
+from anymetal.simd.code.masks import Mask, Masks
+from anymetal.simd.code.values import VECTOR, Values
+from anymetal.simd.code.whole import whole_or_some
+from anymetal.simd.code.writer import Writer
+from anymetal.simd.emit.atomics import Atomics
+from anymetal.simd.emit.transpose import STRIP, WORD, Rows, Squares
+
+
+class GroupAccess:
+    """Emits them under the mask of the current block. In `masked` functions, members are never in
+    the order of memory (simd/access/memory_order.py): that takes all lanes."""
+
+    def __init__(
+        self, writer: Writer, values: Values, masks: Masks, accesses: Accesses, atomics: Atomics,
+        streams: set[Instr], *, masked: bool,
+    ) -> None:  # fmt: skip
+        self.w = writer
+        self.v = values
+        self.masks = masks
+        self.accesses = accesses
+        self.atomics = atomics
+        self.masked = masked
+        self.streams = streams  #: stores that may go past the caches
+
+    def emit(self, group: Group, mask: Mask) -> None:
+        """All members, in the place of the anchor."""
+        if group.anchor.op == "atomicrmw":
+            self._add(group, mask)
+            return
+        type_ = accessed(group.anchor).type
+        base = self.v.scalar(pointer_of(group.anchor))
+        address = self.w.value(f"getelementptr i8, ptr {base}, i64 {group.first_offset}")
+        if group.anchor.op == "load":
+            vectors = whole_or_some(
+                self.w, self.v, self.masks, mask,
+                lambda: self._load(group, type_, address),
+                lambda: self._load_some(group, type_, address, mask),
+                self.w.vector(type_),
+            )  # fmt: skip
+            for member, vector in zip(group.members, vectors, strict=True):
+                self.v.define(member, vector=self._cast(vector, type_, member.type))
+            return
+        parts = [
+            self._cast(self.v.vector(value), value.type, type_)
+            for value in map(accessed, group.members)
+        ]
+        whole_or_some(
+            self.w, self.v, self.masks, mask,
+            lambda: self._store(group, type_, address, parts),
+            lambda: self._store_some(group, type_, address, parts, mask),
+        )  # fmt: skip
+
+    def _load(self, group: Group, type_: t.Type, address: str) -> list[str]:
+        w, count = self.w, len(group.members)
+        if group.has_gaps:
+            return deinterleave(w, type_, self._load_rows(group, type_, address))
+        if self._has_squares(group, type_):
+            return self._squares(group, type_).load(address, group.align)
+        if is_power_of_two(count) or self._is_ordered(group):
+            vector = w.vector(type_)
+            places = [self._place(type_, address, i) for i in range(count)]
+            rows = [w.value(f"load {vector}, ptr {at}, align {group.align}") for at in places]
+            return rows if self._is_ordered(group) else deinterleave(w, type_, rows)
+        total = w.width * count
+        wide = f"<{total} x {type_}>"
+        loaded = w.value(f"load {wide}, ptr {address}, align {group.align}")
+        return [every(w, type_, loaded, total, i, count) for i in range(count)]
+
+    def _store(self, group: Group, type_: t.Type, address: str, parts: list[str]) -> list[str]:
+        def write(rows: Rows) -> None:
+            def usual() -> None:
+                for spelling, name, place in rows:
+                    self.w.do(f"store {spelling} {name}, ptr {place}, align {group.align}")
+
+            if group.anchor in self.streams:
+                self.accesses.past_caches(rows, None, usual)
+            else:
+                usual()
+
+        if self._has_squares(group, type_):
+            self._squares(group, type_).store(parts, address, write)
+        else:
+            write(self._rows(group, type_, address, parts))
+        return []
+
+    def _is_ordered(self, group: Group) -> bool:
+        """Whether members are in the order of memory: in full gangs only."""
+        return not self.masked and group.is_ordered
+
+    def _has_squares(self, group: Group, type_: t.Type) -> bool:
+        rows = len(group.members) % STRIP == 0 and type_.size == WORD and not group.has_gaps
+        return rows and not self._is_ordered(group) and self.accesses.target.words >= 4
+
+    def _squares(self, group: Group, type_: t.Type) -> Squares:
+        return Squares(self.w, type_, len(group.members), self.accesses.target.words)
+
+    def _rows(self, group: Group, type_: t.Type, address: str, parts: list[str]) -> Rows:
+        """What goes to memory, in its order: types, names and addresses of vectors."""
+        w, count = self.w, len(group.members)
+        if group.has_gaps:
+            return self._rows_apart(group, type_, address, parts)
+        if is_power_of_two(count) or self._is_ordered(group):
+            rows = parts if self._is_ordered(group) else interleave(w, type_, parts)
+            places = [self._place(type_, address, i) for i in range(count)]
+            return [(w.vector(type_), *at) for at in zip(rows, places, strict=True)]
+        total = w.width * count
+        joined, size = join(w, type_, parts, w.width)
+        order = w.numbers(
+            t.I32, [lane + w.width * part for lane in range(w.width) for part in range(count)]
+        )
+        wide, whole = f"<{total} x {type_}>", f"<{size} x {type_}>"
+        name = w.value(f"shufflevector {whole} {joined}, {whole} poison, <{total} x i32> {order}")
+        return [(wide, name, address)]
+
+    def _load_rows(self, group: Group, type_: t.Type, address: str) -> list[str]:
+        """The lanes' runs one after the other, as if there were no gaps."""
+        w, count = self.w, len(group.members)
+        row = f"<{count} x {type_}>"
+        rows = [
+            w.value(f"load {row}, ptr {self._row(group, address, lane)}, align {group.align}")
+            for lane in range(w.width)
+        ]
+        lanes = w.width // count  # that fill a vector
+        return [join(w, type_, rows[i : i + lanes], count)[0] for i in range(0, w.width, lanes)]
+
+    def _rows_apart(self, group: Group, type_: t.Type, address: str, parts: list[str]) -> Rows:
+        w, count = self.w, len(group.members)
+        vector, row = w.vector(type_), f"<{count} x {type_}>"
+        rows = []
+        for i, whole in enumerate(interleave(w, type_, parts)):
+            for k in range(w.width // count):
+                picks = w.numbers(t.I32, list(range(k * count, (k + 1) * count)))
+                one = w.value(
+                    f"shufflevector {vector} {whole}, {vector} poison, <{count} x i32> {picks}"
+                )
+                at = self._row(group, address, i * (w.width // count) + k)
+                rows.append((row, one, at))
+        return rows
+
+    def _row(self, group: Group, address: str, lane: int) -> str:
+        return self.w.value(f"getelementptr i8, ptr {address}, i64 {lane * group.stride}")
+
+    def _cast(self, vector: str, source: t.Type, target: t.Type) -> str:
+        """The same bits as another type of that size."""
+        if source == target:
+            return vector
+        types = self.w.vector(source), self.w.vector(target)
+        return self.w.value(f"bitcast {types[0]} {vector} to {types[1]}")
+
+    def _place(self, type_: t.Type, address: str, row: int) -> str:
+        offset = row * self.w.width * type_.size
+        return self.w.value(f"getelementptr i8, ptr {address}, i64 {offset}")
+
+    # -- atomic additions -----------------------------------------------------------------
+
+    def _add(self, group: Group, mask: Mask) -> None:
+        """Vectors of neighbours, as they lie in memory; if not all lanes are active, or there is no
+        way to add to neighbours at once, each member by itself."""
+        parts = [self.v.vector(member.operands[1]) for member in group.members]
+
+        def each() -> list[str]:
+            before = dict(self.v.local)
+            if self._is_ordered(group):
+                lanes = deinterleave(self.w, group.anchor.type, parts)
+                for member, vector in zip(group.members, lanes, strict=True):
+                    self.v.local[member.operands[1], VECTOR] = vector
+            for member in group.members:
+                self.atomics.update(member, mask)
+            self.v.local = before
+            return []
+
+        def whole() -> list[str]:
+            base = self.v.scalar(pointer_of(group.anchor))
+            address = self.w.value(f"getelementptr i8, ptr {base}, i64 {group.first_offset}")
+            rows = parts if self._is_ordered(group) else interleave(self.w, t.FLOAT, parts)
+            for i, row in enumerate(rows):
+                place = self._place(t.FLOAT, address, i)
+                self.atomics.add_neighbours(group.anchor, place, row, None)
+            return []
+
+        if self.atomics.adds_neighbours(group.anchor) and is_power_of_two(len(group.members)):
+            whole_or_some(self.w, self.v, self.masks, mask, whole, each)
+        else:
+            each()
+
+    # -- the order of memory --------------------------------------------------------------
+
+    def convert(self, instr: Instr) -> None:
+        """Into the order of memory, or out of it (simd/access/memory_order.py)."""
+        uniform = all(self.v.shape(v).is_uniform for v in instr.operands)
+        if self.masked:
+            vector = self.v.vector(instr.operands[instr.arg])
+        elif uniform and instr.type not in (t.HALF, t.BFLOAT):
+            vector = self._repeated(instr)
+        else:
+            parts = [self.v.vector(v) for v in instr.operands]
+            part = part_in_order if instr.op == TO_MEMORY else part_of_lanes
+            vector = part(self.w, instr.type, parts, instr.arg)
+        self.v.define(instr, vector=vector)
+
+    def _repeated(self, instr: Instr) -> str:
+        """Uniform values one after the other, again and again."""
+        w, count, result = self.w, len(instr.operands), "poison"
+        vector = w.vector(instr.type)
+        for i, value in enumerate(instr.operands):
+            scalar = f"{instr.type} {self.v.scalar(value)}"
+            result = w.value(f"insertelement {vector} {result}, {scalar}, i64 {i}")
+        first = instr.arg * w.width
+        picks = w.numbers(t.I32, [at % count for at in range(first, first + w.width)])
+        order = f"<{w.width} x i32> {picks}"
+        return w.value(f"shufflevector {vector} {result}, {vector} poison, {order}")
+
+    # -- lanes are missing ----------------------------------------------------------------
+
+    def _load_some(self, group: Group, type_: t.Type, address: str, mask: Mask) -> list[str]:
+        return [
+            self.accesses.load(type_, at, False, group.align, mask)
+            for at in self._columns(group, type_, address)
+        ]
+
+    def _store_some(
+        self, group: Group, type_: t.Type, address: str, parts: list[str], mask: Mask
+    ) -> list[str]:
+        for at, part in zip(self._columns(group, type_, address), parts, strict=True):
+            self.accesses.store(type_, part, at, False, group.align, mask)
+        return []
+
+    def _columns(self, group: Group, type_: t.Type, address: str) -> list[str]:
+        """The lanes' addresses of each member."""
+        return [
+            self.accesses.apart(address, group.stride, i * type_.size)
+            for i in range(len(group.members))
+        ]

@@ -1,0 +1,241 @@
+"""Loads and stores, by the shape of their address.
+
+Uniform address: one scalar access. Consecutive lanes: one vector access. Anything else: gather and
+scatter. Private arrays that are stored lane-interleaved turn a uniform index into a vector access.
+No access touches the address of an inactive lane.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from anymetal.ir import types as t
+from anymetal.ir.model import Access, Instr, Value
+from anymetal.simd.access.ways import Way, access_way
+from anymetal.simd.code.accesses import Accesses
+from anymetal.simd.code.masks import Mask, Masks
+from anymetal.simd.code.values import Values
+from anymetal.simd.code.writer import Writer
+from anymetal.simd.emit.atomics import Atomics
+from anymetal.simd.emit.contiguity import Contiguity
+from anymetal.simd.emit.parts import Parts
+from anymetal.simd.emit.private_memory import Interleaved
+
+
+class Memory:
+    """Emits memory instructions under the mask of the current block."""
+
+    def __init__(
+        self, writer: Writer, values: Values, masks: Masks, private: dict[Value, Instr],
+        arrays: dict[Instr, Interleaved], accesses: Accesses, contiguity: Contiguity,
+        atomics: Atomics, streams: set[Instr], few: dict[Instr, list[int]],
+    ) -> None:  # fmt: skip
+        self.w = writer
+        self.v = values
+        self.masks = masks
+        self.private = private  #: pointers into interleaved arrays -> alloca
+        self.arrays = arrays  #: the interleaved ones
+        self.parts = Parts(writer, masks, accesses)
+        self.accesses = accesses
+        self.contiguity = contiguity
+        self.atomics = atomics
+        self.streams = streams  #: stores that may go past the caches
+        self.few = few  #: loads that go lane by lane -> their lanes
+
+    # -- loads ----------------------------------------------------------------------------
+
+    def load(self, instr: Instr, mask: Mask) -> None:
+        pointer, access = instr.operands[0], instr.arg
+        way = access_way(instr, self.v.shapes, self.private)
+        if way is Way.UNIFORM:
+            self.v.define(instr, self._load_one(instr.type, self.v.scalar(pointer), access))
+        elif way is Way.LANES:
+            self.atomics.load(instr, mask)
+        elif instr in self.few:
+            self.v.define(instr, vector=self._load_few(instr, self.few[instr]))
+        elif way is Way.TESTED:
+            self.v.define(instr, vector=self._load_varying(instr.type, pointer, access, mask))
+        elif way is Way.PRIVATE_RUN:
+            array, offset = self.arrays[self.private[pointer]], self.v.scalar(pointer)
+            vector = self.parts.load(instr.type, array, offset, access.align, mask)
+            self.v.define(instr, vector=vector)
+        else:
+            address, consecutive = self._address(pointer, way)
+            self.v.define(instr, vector=self._load(instr.type, address, consecutive, access, mask))
+
+    def _address(self, pointer: Value, way: Way) -> tuple[str, bool]:
+        """Address or addresses of the lanes' elements, and whether they lie side by side."""
+        if pointer in self.private:
+            return self._private_addresses(pointer), False
+        if way is Way.RUN:
+            return self.v.scalar(pointer), True
+        return self.v.vector(pointer), False
+
+    def _load_one(self, type_: t.Type, address: str, access: Access) -> str:
+        words = ("atomic " if access.atomic else "") + ("volatile " if access.volatile else "")
+        order = " monotonic" if access.atomic else ""
+        return self.w.value(f"load {words}{type_}, ptr {address}{order}, align {access.align}")
+
+    def _load_few(self, instr: Instr, lanes: list[int]) -> str:
+        """Neighbouring elements one by one (see simd/access/forwarding.py). Volatile, or LLVM would
+        make one load of them again."""
+        w, vector = self.w, "poison"
+        spelling, size = w.vector(instr.type), instr.type.size
+        for lane in lanes:
+            place = f"ptr {self.v.scalar(instr.operands[0])}, i64 {lane * size}"
+            address = w.value(f"getelementptr i8, {place}")
+            element = w.value(f"load volatile {instr.type}, ptr {address}, align {instr.arg.align}")
+            vector = w.value(
+                f"insertelement {spelling} {vector}, {instr.type} {element}, i64 {lane}"
+            )
+        return vector
+
+    def _load_varying(self, type_: t.Type, pointer: Value, access: Access, mask: Mask) -> str:
+        return self.contiguity.load(
+            pointer,
+            type_,
+            mask,
+            one=lambda address: self._load_one(type_, address, access),
+            run=lambda address: self._load(type_, address, True, access, mask),
+            gather=lambda addresses: self._load(type_, addresses, False, access, mask),
+        )
+
+    def guarded_load(self, instr: Instr, mask: Mask) -> None:
+        """A load for the lanes whose condition holds: the others may have a stray address."""
+        if access_way(instr, self.v.shapes, self.private) is Way.UNIFORM:
+            self.v.define(instr, self._guarded_scalar(instr, mask))
+            return
+        self.load(instr, self.guard(instr, mask))
+
+    def guard(self, instr: Instr, mask: Mask) -> Mask:
+        """The lanes of `mask` for which the condition of a guarded load holds."""
+        return self.masks.both(mask, self.v.vector(instr.operands[1]), "inverted" in instr.flags)
+
+    def _guarded_scalar(self, instr: Instr, mask: Mask) -> str:
+        """If no lane needs the value, something harmless is loaded instead."""
+        pointer, condition = instr.operands
+        if not self.v.shape(condition).is_uniform:
+            wanted = self.masks.any(self.guard(instr, mask))
+        elif "inverted" in instr.flags:
+            wanted = self.w.value(f"xor i1 {self.v.scalar(condition)}, true")
+        else:
+            wanted = self.v.scalar(condition)
+        harmless = self.w.alloca(instr.type, "unused", instr.arg.align)
+        address = self.w.value(f"select i1 {wanted}, ptr {self.v.scalar(pointer)}, ptr {harmless}")
+        return self.w.value(f"load {instr.type}, ptr {address}, align {instr.arg.align}")
+
+    def _load(
+        self, type_: t.Type, address: str, consecutive: bool, access: Access, mask: Mask
+    ) -> str:
+        return self.accesses.load(type_, address, consecutive, access.align, mask)
+
+    # -- stores ---------------------------------------------------------------------------
+
+    def store(self, instr: Instr, mask: Mask) -> None:
+        value, pointer = instr.operands
+        access = instr.arg
+        way = access_way(instr, self.v.shapes, self.private)
+        if way is Way.UNIFORM:
+            words = ("atomic " if access.atomic else "") + ("volatile " if access.volatile else "")
+            order = " monotonic" if access.atomic else ""
+            name = self._last_lane(value, mask)
+            target = self.v.scalar(pointer)
+            self.w.do(
+                f"store {words}{value.type} {name}, ptr {target}{order}, align {access.align}"
+            )
+            return
+        name = self.v.vector(value)
+        if way is Way.TESTED:
+            self.contiguity.store(
+                pointer,
+                value.type,
+                mask,
+                run=lambda address: self._store(value.type, name, address, True, access, mask),
+                scatter=lambda addresses: self._store(
+                    value.type, name, addresses, False, access, mask
+                ),
+            )
+            return
+        if way is Way.PRIVATE_RUN:
+            array, offset = self.arrays[self.private[pointer]], self.v.scalar(pointer)
+            self.parts.store(value.type, name, array, offset, access.align, mask)
+            return
+        address, consecutive = self._address(pointer, way)
+        if instr in self.streams:
+            self.accesses.stream(value.type, name, address, access.align, mask)
+        else:
+            self._store(value.type, name, address, consecutive, access, mask)
+
+    def _store(
+        self, type_: t.Type, name: str, address: str, consecutive: bool, access: Access, mask: Mask
+    ) -> None:  # fmt: skip
+        self.accesses.store(type_, name, address, consecutive, access.align, mask)
+
+    def _last_lane(self, value: Value, mask: Mask) -> str:
+        """All active lanes write one address: in any order, so let the last one win."""
+        if self.v.shape(value).is_uniform:
+            return self.v.scalar(value)
+        index = str(self.w.width - 1) if mask is None else self.masks.last_lane(mask)
+        vector = self.w.vector(value.type)
+        return self.w.value(f"extractelement {vector} {self.v.vector(value)}, i32 {index}")
+
+    # -- private arrays -------------------------------------------------------------------
+
+    def _private_addresses(self, pointer: Value) -> str:
+        """Where an offset that differs between lanes leads in each lane's own space."""
+        array, wide = self.arrays[self.private[pointer]], self.w.vector(t.I64)
+        units, inside = self.v.vector(pointer), ""
+        if array.mixed:
+            inside = self.w.value(f"and {wide} {units}, splat (i64 {array.unit - 1})")
+            units = self.w.value(f"and {wide} {units}, splat (i64 {-array.unit})")
+        scaled = self.w.value(f"mul {wide} {units}, splat (i64 {self.w.width})")
+        offsets = self.w.value(f"add {wide} {scaled}, {self.w.lanes(t.I64, array.unit)}")
+        if inside:
+            offsets = self.w.value(f"add {wide} {offsets}, {inside}")
+        return self.w.value(f"getelementptr i8, ptr {array.address}, {wide} {offsets}")
+
+    def private_offset(self, instr: Instr) -> None:
+        """A gep into an interleaved array computes a byte offset in the lane's own space."""
+        shape = self.v.shape(instr)
+        pairs = list(zip(instr.operands[1:], instr.arg[:-1], strict=True))
+        if shape.is_uniform:
+            self.v.define(instr, self._sum(self.v.scalar, str, instr, pairs))
+        else:
+            self.v.define(instr, vector=self._sum(self.v.vector, self.w.vector, instr, pairs))
+
+    def _sum(
+        self,
+        form: Callable[[Value], str],
+        spell: Callable[[t.Type], str],
+        instr: Instr,
+        pairs: list[tuple[Value, int]],
+    ) -> str:
+        """base + constant + sum of index * scale, over scalars or vectors of i64."""
+        wide = spell(t.I64)
+
+        def constant(number: int) -> str:
+            return str(number) if spell is str else self.w.splat_constant(t.I64, str(number))
+
+        total = self.w.value(f"add {wide} {form(instr.operands[0])}, {constant(instr.arg[-1])}")
+        for value, scale in pairs:
+            index = form(value)
+            if value.type != t.I64:
+                index = self.w.value(f"sext {spell(value.type)} {index} to {wide}")
+            term = self.w.value(f"mul {wide} {index}, {constant(scale)}")
+            total = self.w.value(f"add {wide} {total}, {term}")
+        return total
+
+    # -- memcpy and memset ------------------------------------------------------------------
+
+    def block_operation(self, instr: Instr, mask: Mask) -> None:
+        """What passes/expand_copies.py did not expand: one call a lane."""
+
+        def text(_: Instr, names: list[str]) -> str:
+            args = [(str(v.type), n) for v, n in zip(instr.operands, names, strict=True)]
+            self.w.call("void", instr.arg, [*args[:-1], ("i1", "false")])
+            return ""
+
+        if self.w.width == 1 or all(self.v.shape(v).is_uniform for v in instr.operands):
+            text(instr, [self.v.scalar(v) for v in instr.operands])
+        else:
+            self.atomics.each_lane.emit(instr, mask, instr.operands, text)

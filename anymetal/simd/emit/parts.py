@@ -1,0 +1,94 @@
+"""Accesses to interleaved private arrays at an index that is the same in all lanes.
+
+The units of all lanes lie side by side (private_memory.py). Nobody else has a use for them, so
+inactive lanes may be loaded, too, and stored as they were: processors without masked instructions
+for the size need no gathers and scatters. What is smaller than a unit, such as a field of a struct,
+is shifted out of it, or in between its other parts.
+"""
+
+from __future__ import annotations
+
+from anymetal.ir import types as t
+from anymetal.simd.code.accesses import Accesses
+from anymetal.simd.code.masks import Mask, Masks
+from anymetal.simd.code.writer import Writer
+from anymetal.simd.emit.private_memory import Interleaved
+
+
+class Parts:
+    """Emits such accesses. `offset` is the name of a byte offset in a lane's own space."""
+
+    def __init__(self, writer: Writer, masks: Masks, accesses: Accesses) -> None:
+        self.w = writer
+        self.masks = masks
+        self.accesses = accesses
+
+    def load(self, type_: t.Type, array: Interleaved, offset: str, align: int, mask: Mask) -> str:
+        """The loaded vector; inactive lanes hold anything."""
+        w = self.w
+        if type_.size == array.unit:
+            if not self.accesses.target.masked("load", type_.size):
+                mask = None
+            return self.accesses.load(type_, self._units(array, offset), True, align, mask)
+        whole, part = t.Int(8 * array.unit), t.Int(8 * type_.size)
+        units = w.value(f"load {w.vector(whole)}, ptr {self._units(array, offset)}, align {align}")
+        shift = w.splat(whole, self._shift(array, offset))
+        moved = w.value(f"lshr {w.vector(whole)} {units}, {shift}")
+        return self._cast(part, type_, w.value(self._trunc(whole, part, moved)))
+
+    def store(
+        self, type_: t.Type, name: str, array: Interleaved, offset: str, align: int, mask: Mask
+    ) -> None:
+        """Stores the vector `name`."""
+        w, address = self.w, self._units(array, offset)
+        whole = t.Int(8 * array.unit)
+        if type_.size == array.unit:
+            if mask is None or self.accesses.target.masked("store", type_.size):
+                self.accesses.store(type_, name, address, True, align, mask)
+                return
+            spelling = w.vector(type_)
+            old = w.value(f"load {spelling}, ptr {address}, align {align}")
+        else:
+            spelling = w.vector(whole)
+            old = w.value(f"load {spelling}, ptr {address}, align {align}")
+            name = self._among(old, self._cast(type_, t.Int(8 * type_.size), name), type_, array,
+                               self._shift(array, offset))  # fmt: skip
+        if mask is not None:
+            name = w.value(f"select {self.masks.type} {mask}, {spelling} {name}, {spelling} {old}")
+        w.do(f"store {spelling} {name}, ptr {address}, align {align}")
+
+    def _among(self, units: str, part: str, type_: t.Type, array: Interleaved, shift: str) -> str:
+        """The units with another part in the place of an old one."""
+        w, whole, narrow = self.w, t.Int(8 * array.unit), t.Int(8 * type_.size)
+        spelling = w.vector(whole)
+        wide = w.value(f"zext {w.vector(narrow)} {part} to {spelling}")
+        moved = w.value(f"shl {spelling} {wide}, {w.splat(whole, shift)}")
+        here = w.value(f"shl {whole} {(1 << narrow.bits) - 1}, {shift}")
+        others = w.splat(whole, w.value(f"xor {whole} {here}, -1"))
+        kept = w.value(f"and {spelling} {units}, {others}")
+        return w.value(f"or {spelling} {kept}, {moved}")
+
+    def _units(self, array: Interleaved, offset: str) -> str:
+        """The address of the lanes' units that an offset leads into."""
+        w = self.w
+        if array.mixed:
+            offset = w.value(f"and i64 {offset}, {-array.unit}")
+        behind = w.value(f"mul i64 {offset}, {w.width}")
+        return w.value(f"getelementptr i8, ptr {array.address}, i64 {behind}")
+
+    def _shift(self, array: Interleaved, offset: str) -> str:
+        """Where in its unit a part begins, in bits."""
+        w, whole = self.w, t.Int(8 * array.unit)
+        inside = w.value(f"and i64 {offset}, {array.unit - 1}")
+        bits = w.value(f"shl i64 {inside}, 3")
+        return bits if whole == t.I64 else w.value(f"trunc i64 {bits} to {whole}")
+
+    def _trunc(self, whole: t.Type, part: t.Type, name: str) -> str:
+        return f"trunc {self.w.vector(whole)} {name} to {self.w.vector(part)}"
+
+    def _cast(self, source: t.Type, target: t.Type, name: str) -> str:
+        """Between types of one size; an i1 has a byte of memory."""
+        if source == target:
+            return name
+        op = "zext" if source == t.I1 else "trunc" if target == t.I1 else "bitcast"
+        return self.w.value(f"{op} {self.w.vector(source)} {name} to {self.w.vector(target)}")

@@ -1,0 +1,213 @@
+"""Emits tiles (simd/access/tiles.py): an access for each run of memory, and constant shuffles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from anymetal.analysis.affine import Distance
+from anymetal.analysis.lane_numbers import LaneNumbers, signed
+from anymetal.ir import types as t
+from anymetal.ir.model import Instr, Value
+from anymetal.ir.walk import from_below
+from anymetal.simd.access.groups import accessed, pointer_of
+from anymetal.simd.access.tiles import Run, Tile
+from anymetal.simd.code.accesses import Accesses
+from anymetal.simd.code.masks import Mask, Masks
+from anymetal.simd.code.values import Values
+from anymetal.simd.code.whole import whole_or_some
+from anymetal.simd.code.writer import Writer
+from anymetal.simd.emit.prefetch import ask_for_runs
+
+
+class TileAccess:
+    """Emits tiles."""
+
+    def __init__(
+        self,
+        writer: Writer,
+        values: Values,
+        masks: Masks,
+        numbers: LaneNumbers,
+        accesses: Accesses,
+        counters: dict[Value, Instr],
+        next_steps: dict[Tile, Distance],
+        loaded: Callable[[Tile, str, list[str]], None],
+    ) -> None:
+        self.w = writer
+        self.v = values
+        self.masks = masks
+        self.numbers = numbers
+        self.accesses = accesses
+        self.counters = counters  #: those that are there in 64 bits, too
+        self.next_steps = next_steps  #: how far those lie that are asked for ahead
+        self.loaded = loaded  #: is told where a tile begins, and the runs that were loaded
+
+    def emit(self, tile: Tile, mask: Mask) -> None:
+        """All members, in the place of the anchor."""
+        vectors = whole_or_some(
+            self.w, self.v, self.masks, mask,
+            lambda: self._runs(tile),
+            lambda: self._lanes(tile, mask),
+            self.w.vector(accessed(tile.anchor).type),
+        )  # fmt: skip
+        for member, vector in zip(tile.members, vectors, strict=False):  # none of stores
+            self.v.define(member, vector=vector)
+
+    def _runs(self, tile: Tile) -> list[str]:
+        if tile.anchor.op != "store":
+            return self._load(tile)
+        self._store(tile)
+        return []
+
+    def _lanes(self, tile: Tile, mask: Mask) -> list[str]:
+        """The same accesses one lane at a time; what was loaded."""
+        addresses, vectors = self.v.vector(pointer_of(tile.anchor)), []
+        for number, member in enumerate(tile.members):
+            type_, align = accessed(member).type, member.arg.align
+            distance = self.w.splat_constant(t.I64, str(self._distance(tile, number)))
+            offsets = f"{self.w.vector(t.PTR)} {addresses}, {self.w.vector(t.I64)} {distance}"
+            address = self.w.value(f"getelementptr i8, {offsets}")
+            if member.op == "store":
+                vector = self.v.vector(accessed(member))
+                self.accesses.store(type_, vector, address, False, align, mask)
+            else:
+                vectors.append(self.accesses.load(type_, address, False, align, mask))
+        return vectors
+
+    @staticmethod
+    def _distance(tile: Tile, number: int) -> int:
+        """From the anchor's address to that of a member."""
+        return (number - tile.members.index(tile.anchor)) * accessed(tile.anchor).type.size
+
+    def _load(self, tile: Tile) -> list[str]:
+        type_, length = tile.anchor.type, len(tile.runs[0].cells)
+        align = min(int(m.arg.align) for m in tile.members)
+        row = f"<{length} x {type_}>"
+        places = [self._address(tile, run) for run in tile.runs]
+        rows = [self.w.value(f"load {row}, ptr {place}, align {align}") for place in places]
+        self.loaded(tile, places[0], rows)
+        if tile in self.next_steps:
+            ask_for_runs(self.w, self.v, places, length * type_.size, self.next_steps[tile])
+        everything = self._joined(type_, rows, length)
+        elements = [element for run in tile.runs for element in run.cells]
+        cells = {cell: i for i, element in enumerate(elements) for cell in element}
+        return [
+            self._shuffled(
+                type_,
+                everything,
+                len(elements),
+                [cells[lane, number] for lane in range(self.w.width)],
+            )
+            for number in range(len(tile.members))
+        ]
+
+    def _store(self, tile: Tile) -> None:
+        type_, length, width = accessed(tile.anchor).type, len(tile.runs[0].cells), self.w.width
+        align = min(int(m.arg.align) for m in tile.members)
+        parts = [self.v.vector(accessed(m)) for m in tile.members]
+        parts += ["poison"] * (-len(parts) % (1 << (len(parts) - 1).bit_length()))
+        everything = self._joined(type_, parts, width)
+        for run in tile.runs:
+            picks = [number * width + lane for ((lane, number),) in run.cells]
+            row = self._shuffled(type_, everything, len(parts) * width, picks)
+            address = self._address(tile, run)
+            self.w.do(f"store <{length} x {type_}> {row}, ptr {address}, align {align}")
+
+    def _joined(self, type_: t.Type, parts: list[str], size: int) -> str:
+        """Vectors of `size` elements, a power of two of them, one behind the other."""
+        while len(parts) > 1:
+            pairs = zip(parts[::2], parts[1::2], strict=True)
+            parts = [
+                self._shuffled(type_, a, size, list(range(2 * size)), second=b) for a, b in pairs
+            ]
+            size *= 2
+        return parts[0]
+
+    def _shuffled(
+        self, type_: t.Type, first: str, size: int, picks: list[int], second: str = "poison"
+    ) -> str:
+        vector, order = f"<{size} x {type_}>", self.w.numbers(t.I32, picks)
+        return self.w.value(
+            f"shufflevector {vector} {first}, {vector} {second}, <{len(picks)} x i32> {order}"
+        )
+
+    def _address(self, tile: Tile, run: Run) -> str:
+        """The address of the first element of a run, computed by the instructions of the anchor:
+        the other members' may come later."""
+        lane, number = run.cells[0][0]
+        anchor = self.scalar_at(pointer_of(tile.anchor), lane)
+        distance = self._distance(tile, number)
+        return self.w.value(f"getelementptr i8, ptr {anchor}, i64 {distance}")
+
+    def scalar_at(self, value: Value, lane: int) -> str:
+        """A value in one lane; what it is made of is there for others of this block."""
+        forms = {f"in lane {lane}": False, f"in lane {lane}, 64 bits": True}
+        narrow, wide = forms
+
+        def parts(one: tuple[object, str]) -> list[tuple[object, str]]:
+            made_of = self._made_of(*_value_of(one, forms))
+            return [(v, wide if is_wide else narrow) for v, is_wide in made_of]
+
+        def at_lane(one: tuple[object, str]) -> str:
+            operands = [self.v.local[part] for part in parts(one)]
+            return self._at(*_value_of(one, forms), lane, operands)
+
+        return from_below((value, narrow), self.v.local, parts, at_lane)
+
+    def _made_of(self, value: Value, wide: bool) -> list[tuple[Value, bool]]:
+        """What a value in one lane is computed from, and whether that is `wide`: an index of 32
+        bits, computed in 64. If it wraps in 32, it addresses nothing valid (analysis/affine.py);
+        and LLVM need not extend it anew in each iteration of a loop."""
+        if self.numbers(value) is not None or (wide and value in self.counters):
+            return []
+        uniform = self.v.shape(value).is_uniform
+        if wide and not (isinstance(value, Instr) and _is_sum(value) and not uniform):
+            return [(value, False)]
+        if uniform:
+            return []
+        assert isinstance(value, Instr)
+        extends = not wide and value.op == "sext" and value.type == t.I64
+        return [(v, wide or extends) for v in value.operands]
+
+    def _at(self, value: Value, wide: bool, lane: int, operands: list[str]) -> str:
+        """A value in one lane, made of these."""
+        numbers = self.numbers(value)
+        if numbers is not None:
+            return str(signed(numbers[lane], value.type))
+        if not operands:
+            return self.v.scalar(self.counters[value] if wide else value)
+        assert isinstance(value, Instr) or wide
+        if not isinstance(value, Instr) or (wide and len(operands) == 1):
+            return self.w.value(f"sext {value.type} {operands[0]} to i64")
+        if value.op == "gep":
+            return self._moved(value, operands)
+        if value.op == "sext" and value.type == t.I64:
+            return operands[0]  # which is wide
+        if len(operands) == 1:
+            return self.w.value(
+                f"{value.op} {value.operands[0].type} {operands[0]} to {value.type}"
+            )
+        op = "add" if value.op == "or" else value.op
+        return self.w.value(f"{op} {t.I64 if wide else value.type} {operands[0]}, {operands[1]}")
+
+    def _moved(self, pointer: Instr, operands: list[str]) -> str:
+        result = operands[0]
+        for index, source, scale in zip(
+            operands[1:], pointer.operands[1:], pointer.arg[:-1], strict=True
+        ):
+            result = self.w.value(
+                f"getelementptr [{scale} x i8], ptr {result}, {source.type} {index}"
+            )
+        return self.w.value(f"getelementptr i8, ptr {result}, i64 {pointer.arg[-1]}")
+
+
+def _value_of(one: tuple[object, str], forms: dict[str, bool]) -> tuple[Value, bool]:
+    value, form = one
+    assert isinstance(value, Value)
+    return value, forms[form]
+
+
+def _is_sum(value: Instr) -> bool:
+    """Of numbers of 32 bits, or their product."""
+    disjoint = value.op == "or" and "disjoint" in value.flags
+    return value.type == t.I32 and (disjoint or value.op in ("add", "sub", "mul"))

@@ -1,0 +1,133 @@
+"""Long rows: each lane has 16 or 32 words side by side in memory, one or two cache lines of them.
+
+What the lanes have at one place of their rows are then columns of squares, as many lanes as a
+register has and as many words of each. A strip of squares is transposed at a time: it fits into the
+registers, which rounds of shuffles over all rows do not, and a square takes log2(lanes) shuffles a
+register however long the rows are. They unpack pairs inside of 16 bytes first, then move 16 bytes
+as one: all of that are instructions which need no table of lane numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from anymetal.ir import types as t
+from anymetal.simd.code.interleave import join
+from anymetal.simd.code.writer import Writer
+from anymetal.simd.machine import LINE
+
+WORD = 4  #: bytes
+STRIP = LINE // WORD  #: columns that are transposed at a time
+_UNIT = 4  #: words that unpacking keeps to
+
+#: Types, names and addresses of vectors that go to memory.
+Rows = list[tuple[str, str, str]]
+
+
+class Squares:
+    """Moves rows of `count` words between memory and vectors of one word a lane, by registers of
+    `size` words."""
+
+    def __init__(self, writer: Writer, type_: t.Type, count: int, size: int) -> None:
+        self.w = writer
+        self.type = type_
+        self.count = count
+        self.size = size
+        self.spelling = f"<{size} x {type_}>"
+
+    def load(self, address: str, align: int) -> list[str]:
+        """The columns of the rows at `address`."""
+        parts: list[list[str]] = [[] for _ in range(self.count)]
+        for lane, column in self._strips():
+            rows = [
+                [self.w.value(f"load {self.spelling}, ptr {at}, align {align}") for at in places]
+                for places in self._places(address, lane, column)
+            ]
+            for i, square in enumerate(zip(*rows, strict=True)):
+                for k, part in enumerate(self._transposed(list(square))):
+                    parts[column + i * self.size + k].append(part)
+            self.w.boundary()  # or LLVM's scheduler would mix strips until most of them is spilled
+        return [join(self.w, self.type, part, self.size)[0] for part in parts]
+
+    def store(self, parts: list[str], address: str, write: Callable[[Rows], None]) -> None:
+        """Hands the rows of the lanes of each strip to `write`: whole rows, in the order of memory.
+        A line here and a line there would keep stores past the caches waiting, and with them loads
+        that lie at the same place of another page."""
+        for lane in range(0, self.w.width, self.size):
+            rows: list[Rows] = [[] for _ in range(self.size)]
+            for column in range(0, self.count, STRIP):
+                squares = [
+                    self._transposed(
+                        [self._of_lanes(part, lane) for part in parts[at:][: self.size]]
+                    )
+                    for at in range(column, column + STRIP, self.size)
+                ]
+                places = self._places(address, lane, column)
+                for row, names, at in zip(rows, zip(*squares, strict=True), places, strict=True):
+                    row += [(self.spelling, *one) for one in zip(names, at, strict=True)]
+                self.w.boundary()
+            write([one for row in rows for one in row])
+
+    def _strips(self) -> Iterator[tuple[int, int]]:
+        """Their first lanes and columns."""
+        for lane in range(0, self.w.width, self.size):
+            for column in range(0, self.count, STRIP):
+                yield lane, column
+
+    def _places(self, address: str, lane: int, column: int) -> list[list[str]]:
+        """Where the registers of each row of a strip lie."""
+        return [
+            [
+                self.w.value(
+                    f"getelementptr i8, ptr {address}, i64 {WORD * (row * self.count + at)}"
+                )
+                for at in range(column, column + STRIP, self.size)
+            ]
+            for row in range(lane, lane + self.size)
+        ]
+
+    def _of_lanes(self, part: str, first: int) -> str:
+        picks = list(range(first, first + self.size))
+        return self._shuffle(self.w.vector(self.type), part, "poison", picks)
+
+    # -- one square -----------------------------------------------------------------------
+
+    def _transposed(self, rows: list[str]) -> list[str]:
+        """The columns of as many vectors as each has elements."""
+        for step in (1, 2):
+            rows = self._unpacked(rows, step)
+        columns = [self._units(rows[k::_UNIT]) for k in range(_UNIT)]
+        return [column for several in zip(*columns, strict=True) for column in several]
+
+    def _unpacked(self, rows: list[str], step: int) -> list[str]:
+        """In each 16 bytes, of rows that are `step` apart: `step` words of the one beside `step`
+        words of the other, the low halves and the high halves."""
+        result: list[str] = []
+        for first in range(0, self.size, 2 * step):
+            for i in range(first, first + step):
+                for half in (0, 2):
+                    picks = [
+                        unit + half + at + k + side * self.size
+                        for unit in range(0, self.size, _UNIT)
+                        for at in range(0, 2, step)
+                        for side in range(2)
+                        for k in range(step)
+                    ]
+                    result.append(self._shuffle(self.spelling, rows[i], rows[i + step], picks))
+        return result
+
+    def _units(self, rows: list[str]) -> list[str]:
+        """The first 16 bytes of all rows one behind the other, the second ones, …"""
+        if len(rows) == 1:
+            return rows
+        halves = []
+        for first in (0, _UNIT):
+            units = range(first, 2 * self.size, 2 * _UNIT)
+            picks = [unit + k for unit in units for k in range(_UNIT)]
+            pairs = zip(rows[::2], rows[1::2], strict=True)
+            halves.append(self._units([self._shuffle(self.spelling, *p, picks) for p in pairs]))
+        return [row for pair in zip(*halves, strict=True) for row in pair]
+
+    def _shuffle(self, spelling: str, a: str, b: str, picks: list[int]) -> str:
+        order = f"<{len(picks)} x i32> {self.w.numbers(t.I32, picks)}"
+        return self.w.value(f"shufflevector {spelling} {a}, {spelling} {b}, {order}")

@@ -1,0 +1,1 @@
+"""Lowering of cross-lane calls and of products of matrices."""

@@ -1,0 +1,55 @@
+"""Lanes that everybody gets, out of memory.
+
+    for j > k: row[j] -= row[k] * shuffle(row[k], j)
+
+Out of registers, a lane takes two permutations to be spread over all lanes, and processors permute
+with one or two of their units only. Where many lanes of a vector are asked for, all of them known
+when compiling, it is stored once: a load, or the operand of a multiplication that lies in memory,
+spreads an element for nothing.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from anymetal.ir import types as t
+from anymetal.ir.model import Value
+from anymetal.simd.access.lane_requests import Spread, source_of
+from anymetal.simd.code.values import Values
+from anymetal.simd.code.writer import Writer
+
+#: Processors whose registers have so many words spread an element as they load it.
+WORDS = 8
+#: Lanes that are stored together: LLVM computes no part of a vector that nobody asks for.
+_TOGETHER = 16
+
+
+class SpreadLanes:
+    """Stores such vectors as soon as they are there, and loads their lanes."""
+
+    def __init__(self, writer: Writer, values: Values, asked: Spread) -> None:
+        self.w = writer
+        self.places: dict[Value, str] = {}  #: of vectors that have been stored
+        for value, lanes in asked.items():
+            values.told[value] = partial(self._store, value, lanes)
+
+    def lane(self, value: Value, number: int) -> str:
+        """The word that a lane of the value has; nothing if that is in no memory."""
+        source = source_of(value)
+        if source not in self.places:
+            return ""
+        at = f"getelementptr i32, ptr {self.places[source]}, i32 {number}"
+        return self.w.value(f"load i32, ptr {self.w.value(at)}, align 4")
+
+    def _store(self, value: Value, lanes: set[int], name: str) -> None:
+        """Volatile, or LLVM would take the lanes out of registers again."""
+        vector, part = self.w.vector(value.type), f"<{_TOGETHER} x {value.type}>"
+        if value not in self.places:
+            self.places[value] = self.w.alloca(vector, "lanes", 128)
+        for first in range(0, self.w.width, _TOGETHER):
+            picks = range(first, first + _TOGETHER)
+            if not lanes.isdisjoint(picks):
+                order = f"<{_TOGETHER} x i32> {self.w.numbers(t.I32, list(picks))}"
+                some = self.w.value(f"shufflevector {vector} {name}, {vector} poison, {order}")
+                at = f"getelementptr i32, ptr {self.places[value]}, i32 {first}"
+                self.w.do(f"store volatile {part} {some}, ptr {self.w.value(at)}, align 64")

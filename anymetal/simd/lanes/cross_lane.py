@@ -1,0 +1,159 @@
+"""Cross-lane functions: shuffles, ballots, reductions and scans under the current mask."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from anymetal.analysis.lane_numbers import LaneNumbers
+from anymetal.analysis.regions import Region
+from anymetal.ir import types as t
+from anymetal.ir.model import Instr, Value
+from anymetal.simd.code.masks import Mask, Masks
+from anymetal.simd.code.values import Values
+from anymetal.simd.code.writer import Writer
+from anymetal.simd.lanes.broadcast import SpreadLanes
+from anymetal.simd.lanes.permute import LANES, lookup
+from anymetal.simd.lanes.reductions import reduce_lanes, scan_lanes
+
+#: (operation, element type) -> (vector.reduce kind, identity). Floats start from -0.0 and NaN
+#: because -0.0 + x is x for all x, and minnum(NaN, x) is x.
+_REDUCTIONS = {
+    ("add", "f32"): ("fadd", "-0.0"), ("mul", "f32"): ("fmul", "1.0"),
+    ("min", "f32"): ("fmin", "0x7FF8000000000000"), ("max", "f32"): ("fmax", "0x7FF8000000000000"),
+    ("add", "i32"): ("add", "0"), ("mul", "i32"): ("mul", "1"),
+    ("min", "i32"): ("smin", "2147483647"), ("max", "i32"): ("smax", "-2147483648"),
+    ("add", "u32"): ("add", "0"), ("mul", "u32"): ("mul", "1"),
+    ("min", "u32"): ("umin", "-1"), ("max", "u32"): ("umax", "0"),
+    ("and", "u32"): ("and", "-1"), ("or", "u32"): ("or", "0"), ("xor", "u32"): ("xor", "0"),
+}  # fmt: skip
+
+
+class Permuting(Protocol):
+    """What a target says of shuffles."""
+
+    @property
+    def permutes(self) -> bool:
+        """Whether it has AVX-512's vpermi2d."""
+
+
+class CrossLane:
+    """Emits cross-lane calls, but for products of matrices (matrices.py). An inactive lane gives 0
+    to shuffles and matrices, nothing else."""
+
+    promise = "null"  #: what a suspended gang shows of itself
+
+    def __init__(
+        self,
+        writer: Writer,
+        values: Values,
+        masks: Masks,
+        numbers: LaneNumbers,
+        spread: SpreadLanes,
+        target: Permuting,
+    ) -> None:
+        self.w = writer
+        self.v = values
+        self.masks = masks
+        self.numbers = numbers
+        self.spread = spread
+        self.permutes = target.permutes and writer.width == LANES
+        self.buffer = ""
+
+    def emit(self, instr: Instr, mask: Mask) -> None:
+        kind = instr.arg.removeprefix("__am_").split("_")
+        if kind[0] == "shuffle":
+            self._shuffle(instr, mask)
+        elif kind[0] == "ballot":
+            self._ballot(instr, mask)
+        elif kind[0] == "simdgroup":
+            pass  # in lockstep, the memory accesses of the lanes are in program order already
+        elif kind[0] == "reduce":
+            reduction, identity = _REDUCTIONS[kind[1], kind[2]]
+            vector = self.masks.blend(instr.type, self.v.vector(instr.operands[0]), identity, mask)
+            self.v.define(instr, reduce_lanes(self.w, reduction, instr.type, vector))
+        else:
+            self._scan(instr, kind[1], exclusive=kind[0] == "xscan", mask=mask)
+
+    def next_iteration(self, region: Region) -> None:
+        """Lanes in lockstep need not count the iterations of their loops."""
+
+    def _ballot(self, instr: Instr, mask: Mask) -> None:
+        active = self.masks.both(mask, self.v.vector(instr.operands[0]))
+        bits = self.masks.bits(active)
+        self.v.define(
+            instr,
+            bits if self.w.width == 32 else self.w.value(f"zext i{self.w.width} {bits} to i32"),
+        )
+
+    # -- shuffles -------------------------------------------------------------------------
+
+    def _shuffle(self, instr: Instr, mask: Mask) -> None:
+        value, lane = instr.operands
+        source = self.masks.blend(value.type, self.v.vector(value), "0", mask)
+        known = self.numbers(lane)
+        stored = self.spread.lane(value, known[0]) if known is not None and mask is None else ""
+        if self.v.shape(lane).is_uniform and stored:
+            self.v.define(instr, stored)
+        elif self.v.shape(lane).is_uniform:
+            in_memory = mask is None and value in self.v.laid_out and known is None
+            self.v.define(instr, self._read(value, lane) if in_memory else self._pick(source, lane))
+        elif known is not None:
+            self.v.define(instr, vector=self._permute(source, known))
+        else:
+            self.v.define(instr, vector=self._lookup(source, self.v.vector(lane)))
+
+    def _read(self, value: Value, lane: Value) -> str:
+        """The element of a lane out of memory; behind the lanes' elements lies a zero."""
+        index, width = self.v.scalar(lane), self.w.width
+        inside = self.w.value(f"icmp ult i32 {index}, {width}")
+        safe = self.w.value(f"select i1 {inside}, i32 {index}, i32 {width}")
+        address = self.w.value(f"getelementptr i32, ptr {self.v.layout(value)}, i32 {safe}")
+        return self.w.value(f"load i32, ptr {address}, align 4")
+
+    def _pick(self, source: str, lane: Value) -> str:
+        vector, width = self.w.vector(t.I32), self.w.width
+        index = self.v.scalar(lane)
+        inside = self.w.value(f"icmp ult i32 {index}, {width}")
+        safe = self.w.value(f"and i32 {index}, {width - 1}")
+        picked = self.w.value(f"extractelement {vector} {source}, i32 {safe}")
+        return self.w.value(f"select i1 {inside}, i32 {picked}, i32 0")
+
+    def _permute(self, source: str, lanes: tuple[int, ...]) -> str:
+        vector, width = self.w.vector(t.I32), self.w.width
+        picks = self.w.numbers(t.I32, [n if n < width else width for n in lanes])
+        return self.w.value(
+            f"shufflevector {vector} {source}, {vector} zeroinitializer, <{width} x i32> {picks}"
+        )
+
+    def _lookup(self, source: str, lanes: str) -> str:
+        w, vector, width = self.w, self.w.vector(t.I32), self.w.width
+        inside = w.value(f"icmp ult {vector} {lanes}, {w.splat_constant(t.I32, str(width))}")
+        if self.permutes:
+            found = lookup(w, source, lanes)
+            return w.value(
+                f"select {w.vector(t.I1)} {inside}, {vector} {found}, {vector} zeroinitializer"
+            )
+        return self._through_memory(source, lanes, inside)
+
+    def _through_memory(self, source: str, lanes: str, inside: str) -> str:
+        """The one way that is fast enough on every other instruction set."""
+        w, vector, width = self.w, self.w.vector(t.I32), self.w.width
+        if not self.buffer:
+            self.buffer = w.alloca(vector, "shuffle", 128)
+        w.do(f"store {vector} {source}, ptr {self.buffer}, align 128")
+        safe = w.value(f"and {vector} {lanes}, {w.splat_constant(t.I32, str(width - 1))}")
+        pointers = w.value(f"getelementptr i32, ptr {self.buffer}, {vector} {safe}")
+        args = [
+            (f"{w.vector(t.PTR)} align 4", pointers),
+            (w.vector(t.I1), inside),
+            (vector, "zeroinitializer"),
+        ]
+        return w.call(vector, f"llvm.masked.gather.v{width}i32.v{width}p0", args)
+
+    # -- scans ----------------------------------------------------------------------------
+
+    def _scan(self, instr: Instr, operation: str, exclusive: bool, mask: Mask) -> None:
+        type_ = instr.type
+        identity = {"add": "0", "mul": "1"}[operation] + (".0" if type_.is_float else "")
+        vector = self.masks.blend(type_, self.v.vector(instr.operands[0]), identity, mask)
+        self.v.define(instr, vector=scan_lanes(self.w, operation, type_, vector, exclusive))

@@ -1,0 +1,143 @@
+"""Products of 8 x 8 matrices that are spread over the 32 lanes of a SIMD-group.
+
+    d(row, column) = c(row, column) + sum over k of a(row, k) * b(k, column)
+
+Rows of c and b are vectors (row_forms.py), and an element of `a` is the factor of a whole row
+(matrix_operands.py). The products of an element are added in the order of k.
+
+A kernel that holds many sums has more of them than there are registers. So rows that fit are
+computed from the first step of a product to the last before the next ones have their turn. LLVM's
+scheduler would mix them, and move sums between registers and memory for each single addition; so
+they end a block, with a branch that LLVM must not look through and that costs nothing. Sums of a
+loop that has more of them than registers stay in memory, and are read and written once a product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from anymetal.analysis.cache import Analyses
+from anymetal.ir.model import Block
+from anymetal.simd import questions
+from anymetal.simd.access.matrix_places import ROWS, Columns
+from anymetal.simd.access.matrix_products import Product, incoming
+from anymetal.simd.access.tiles import Tile
+from anymetal.simd.code.masks import Mask
+from anymetal.simd.code.values import Values
+from anymetal.simd.code.writer import Writer
+from anymetal.simd.lanes.matrix_operands import Lefts, Right
+from anymetal.simd.lanes.row_forms import RowForms
+
+
+class MatrixRegisters(Protocol):
+    """What a target says of its registers."""
+
+    def rows_at_once(self, columns: int) -> int:
+        """How many rows of so many float sums it can hold while it adds to them."""
+
+
+class Matrices:
+    """Emits products, and the phis between them that are rows."""
+
+    def __init__(
+        self,
+        writer: Writer,
+        values: Values,
+        rows: RowForms,
+        known: Analyses,
+        target: MatrixRegisters,
+    ) -> None:
+        self.w = writer
+        self.v = values
+        self.rows = rows
+        self.lefts = Lefts(writer, values, rows, known(questions.matrix_products).values())
+        self.phis = known(questions.row_phis)
+        self.target = target
+        self.merged = {v for many in self.phis.values() for columns in many for v in columns}
+        carried = known(questions.carried)
+        for many in self.phis.values():
+            if sum(map(self._registers, many)) > max(map(self._at_once, many)):
+                self._settle([carried[c] for c in many if c in carried])
+
+    def _settle(self, products: Iterable[Product]) -> None:
+        """Sums for which there are no registers stay in memory."""
+        for product in products:
+            if self.v.laid_out.isdisjoint((*product.sums, *product.results)):
+                self.rows.settle(product.sums, product.results)
+
+    def _registers(self, columns: Columns) -> int:
+        return ROWS * self.rows.vectors(columns)
+
+    def _at_once(self, columns: Columns) -> int:
+        """Vectors of sums that stay in registers while a product is added to them."""
+        return self.target.rows_at_once(4 * len(columns)) * self.rows.vectors(columns)
+
+    def emit(self, product: Product, mask: Mask) -> None:
+        """All calls of a product, in the place of its anchor."""
+        anchor, settled = product.anchor, product.sums in self.rows.settled
+        sums = [] if settled else self.rows.of(product.sums)
+        steps = [
+            (
+                self.lefts.places(step.left, anchor, mask),
+                Right(self.w, self.v, self.rows, step.right, anchor, mask),
+            )
+            for step in product.steps
+        ]
+        height = self.target.rows_at_once(4 * len(product.results))
+        part = height * self.rows.vectors(product.results)
+        for first in range(0, ROWS, height):
+            self.w.forget_loads()  # of right matrices: they are read anew
+            numbers = range(first // height * part, (first // height + 1) * part)
+            if settled:
+                sums += [self.rows.load_one(product.sums, "row", i) for i in numbers]
+            for left, right in steps:
+                self._add(product, sums, range(first, first + height), left, right)
+            if settled:
+                for i in numbers:
+                    self.rows.store(product.results, "row", i, sums[i])
+            self.w.end_block()
+        if not settled:
+            self.rows.define(product.results, sums)
+
+    def _add(
+        self, product: Product, sums: list[str], rows: range, left: list[str], right: Right
+    ) -> None:
+        """Add a step's products to rows of sums."""
+        vectors, type_ = self.rows.vectors(product.results), self.rows.type(product.results)
+        callee = f"llvm.fmuladd.v{type_.split()[0][1:]}f32"
+        for k in range(ROWS):
+            others = right.row(k)
+            for row in rows:
+                factor = self.lefts.factor(type_, left[row], k)
+                for i, other in enumerate(others):
+                    at = row * vectors + i
+                    terms = [(type_, name) for name in (factor, other, sums[at])]
+                    sums[at] = self.w.call(type_, callee, terms)
+            self.w.boundary()
+
+    def loaded(self, tile: Tile, address: str, rows: list[str]) -> None:
+        """A tile has been loaded run by run."""
+        columns = self.rows.loaded(tile, address, rows)
+        if columns:
+            self.lefts.loaded(columns, tile)
+
+    # -- phis -----------------------------------------------------------------------------
+
+    def enter(self, block: Block) -> None:
+        """Take over the rows that predecessors have left."""
+        for columns in self.phis.get(block, ()):
+            if columns not in self.rows.settled:
+                self.rows.define(columns, self.rows.load(columns, "phi"))
+
+    def leave(self, source: Block, target: Block) -> Iterable[tuple[Columns, list[str]]]:
+        """The rows that the phis of `target` shall have, unless those are there already."""
+        pairs = [(c, incoming(c, source)) for c in self.phis.get(target, ())]
+        return [(c, self.rows.of(x)) for c, x in pairs if not self.rows.together(c, x)]
+
+    def hand_over(self, moves: Iterable[tuple[Columns, list[str]]]) -> None:
+        """All are read before any is written."""
+        for columns, names in moves:
+            kind = "row" if columns in self.rows.settled else "phi"
+            for i, name in enumerate(names):
+                self.rows.store(columns, kind, i, name)

@@ -1,0 +1,134 @@
+"""Where products of 8 x 8 matrices get their operands from (matrices.py).
+
+An element of the left matrix is the factor of a whole row. It comes out of memory, where processors
+spread a number over a vector as they load it; a permutation of registers would cost as much as the
+multiplication. Rows of right matrices come out of memory again and again: there are more of them
+than registers beside the sums.
+
+Both are read where the kernel has loaded them, as long as they stay there. What is no float there
+is written down as floats once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from anymetal.ir.model import Instr
+from anymetal.simd.access.matrix_places import ROWS, Columns
+from anymetal.simd.access.matrix_products import Product
+from anymetal.simd.access.tiles import Tile
+from anymetal.simd.code.masks import Mask
+from anymetal.simd.code.values import Values
+from anymetal.simd.code.writer import Writer
+from anymetal.simd.lanes.row_forms import RowForms
+
+_FLOAT = 4
+_ROW = _FLOAT * ROWS  #: bytes
+
+
+class Lefts:
+    """Left matrices, as numbers in memory."""
+
+    def __init__(
+        self, writer: Writer, values: Values, rows: RowForms, products: Iterable[Product]
+    ) -> None:
+        self.w = writer
+        self.v = values
+        self.rows = rows
+        #: Those that do not stay where they are, by the loads they come from.
+        self.leaving = {
+            (product.anchor.block, self._origin(step.left)): step.left
+            for product in products
+            for step in product.steps
+            if not self._stays(step.left, product.anchor)
+        }
+
+    def _origin(self, columns: Columns) -> Columns:
+        """What the columns are conversions of."""
+        while source := self.rows.source(columns):
+            columns = source
+        return columns
+
+    def _stays(self, left: Columns, user: Instr) -> bool:
+        return not self.rows.source(left) and self.rows.in_memory.at(left, user) is not None
+
+    def loaded(self, columns: Columns, tile: Tile) -> None:
+        """A matrix has been loaded. If it does not stay, it is copied at once: it would only take
+        registers until its product comes."""
+        left = self.leaving.get((tile.anchor.block, columns))
+        if left:
+            self._copy(left, None)
+
+    def places(self, left: Columns, user: Instr, mask: Mask) -> list[str]:
+        """The addresses of the rows; inactive lanes have zeros."""
+        if mask is None and self._stays(left, user) and self.rows.stay(left, user):
+            return [self.rows.place(left, row) for row in range(ROWS)]
+        copy = self._copy(left, mask)
+        return [_behind(self.w, copy, row * _ROW) for row in range(ROWS)]
+
+    def factor(self, type_: str, place: str, k: int) -> str:
+        """Element `k` of the row at `place`, spread over a vector."""
+        one = self.w.value(f"load float, ptr {_behind(self.w, place, k * _FLOAT)}, align {_FLOAT}")
+        vector = self.w.value(f"insertelement {type_} poison, float {one}, i64 0")
+        picks = f"<{type_.split()[0][1:]} x i32> zeroinitializer"
+        return self.w.value(f"shufflevector {type_} {vector}, {type_} poison, {picks}")
+
+    def _copy(self, left: Columns, mask: Mask) -> str:
+        key = left, f"factors {mask}"
+        if key not in self.v.local:
+            self.v.local[key] = _unknown(self.w, f"[{ROWS * ROWS} x float]", "factors")
+            for r, row in enumerate(self.rows.of(left, mask)):
+                at = _behind(self.w, self.v.local[key], r * _ROW)
+                self.w.do(f"store <{ROWS} x float> {row}, ptr {at}, align {_ROW}")
+        return self.v.local[key]
+
+
+class Right:
+    """The right matrices of one step of a product."""
+
+    def __init__(
+        self, writer: Writer, values: Values, rows: RowForms, columns: Columns, user: Instr,
+        mask: Mask,
+    ) -> None:  # fmt: skip
+        self.w = writer
+        self.v = values
+        self.rows = rows
+        self.columns = columns
+        self.stays = mask is None and rows.stay(columns, user)
+        self.known = [] if self.stays else rows.of(columns, mask)
+
+    def row(self, k: int) -> list[str]:
+        """The vectors of row `k`."""
+        if not self.stays:
+            vectors = self.rows.vectors(self.columns)
+            return self.known[k * vectors : (k + 1) * vectors]
+        if self.rows.source(self.columns[:2]):
+            return self._floats(k)
+        return self.rows.read(self.columns, k)
+
+    def _floats(self, k: int) -> list[str]:
+        """A row that is converted when it is needed first, and kept for the next time."""
+        type_, count = self.rows.type(self.columns), self.rows.vectors(self.columns)
+        size = _FLOAT * int(type_.split()[0][1:])
+        buffer, kept = (self.columns, "floats"), (self.columns, f"floats {k}")
+        if buffer not in self.v.local:
+            self.v.local[buffer] = _unknown(self.w, f"[{ROWS * count} x {type_}]", "floats")
+        start = self.v.local[buffer]
+        places = [_behind(self.w, start, (k * count + i) * size) for i in range(count)]
+        if kept in self.v.local:
+            return [self.w.value(f"load {type_}, ptr {at}, align {size}") for at in places]
+        self.v.local[kept] = start
+        names = self.rows.read(self.columns, k)
+        for name, at in zip(names, places, strict=True):
+            self.w.do(f"store {type_} {name}, ptr {at}, align {size}")
+        return names
+
+
+def _unknown(w: Writer, type_: str, prefix: str) -> str:
+    """Memory of which LLVM does not see what was stored: it would permute registers instead of
+    loading numbers, or keep vectors for which there are none."""
+    return w.value(f'call ptr asm sideeffect "", "=r,0"(ptr {w.alloca(type_, prefix, 64)})')
+
+
+def _behind(w: Writer, address: str, bytes_: int) -> str:
+    return w.value(f"getelementptr i8, ptr {address}, i64 {bytes_}")

@@ -1,0 +1,33 @@
+"""Each lane takes the element that it names out of a vector of 32.
+
+LLVM has no instruction for that. Through memory it is a gather behind a store, for which the gather
+waits; AVX-512 takes elements out of two registers at once.
+"""
+
+from __future__ import annotations
+
+from anymetal.ir import types as t
+from anymetal.simd.code.writer import Writer
+
+LANES = 32
+_CALLEE = "llvm.x86.avx512.vpermi2var.d.512"
+_HALF = f"<{LANES // 2} x i32>"
+
+
+def lookup(w: Writer, source: str, lanes: str) -> str:
+    """Elements of `source`; of a lane number only the lowest five bits count."""
+    low, high = (_half(w, source, at) for at in (0, LANES // 2))
+    parts = [
+        w.call(_HALF, _CALLEE, [(_HALF, low), (_HALF, _half(w, lanes, at)), (_HALF, high)])
+        for at in (0, LANES // 2)
+    ]
+    everything = w.numbers(t.I32, list(range(LANES)))
+    return w.value(
+        f"shufflevector {_HALF} {parts[0]}, {_HALF} {parts[1]}, <{LANES} x i32> {everything}"
+    )
+
+
+def _half(w: Writer, vector: str, start: int) -> str:
+    picks = w.numbers(t.I32, list(range(start, start + LANES // 2)))
+    wide = w.vector(t.I32)
+    return w.value(f"shufflevector {wide} {vector}, {wide} poison, <{LANES // 2} x i32> {picks}")

@@ -1,0 +1,262 @@
+"""Matrices as rows: the second form of what the lanes of a SIMD-group hold of them.
+
+Lane bits 4, 2 and 1 are the row of a lane's elements, bits 3 and 0 the upper bits of the column
+(see simdgroup_matrix.h). So two values, the lane's two elements of a matrix, are 8 rows of 8
+numbers:
+
+    row r = the first and second value of the lanes l, l + 1, l + 8, l + 9,  l = lane bits of r
+
+Columns of several matrices, an even number of values, are rows as long as they have together, in
+vectors of at most 16 numbers. A row is had from the lanes by a permutation, and from memory as it
+lies there, where the matrix was loaded in this block. Products of matrices give rows (matrices.py);
+lanes get their elements out of those only where somebody asks for them.
+"""
+
+from __future__ import annotations
+
+from anymetal.ir import types as t
+from anymetal.ir.model import Instr, Value
+from anymetal.simd.access.matrix_places import (
+    LANES,
+    ROWS,
+    Columns,
+    MatrixPlaces,
+    converted,
+    is_matrix,
+)
+from anymetal.simd.access.tiles import Tile
+from anymetal.simd.code.masks import Mask, Masks
+from anymetal.simd.code.values import Values
+from anymetal.simd.code.writer import Writer
+
+_WIDEST = 16  #: numbers in a vector
+_HALF = 16  #: lanes of rows 0 to 3
+
+
+class RowForms:
+    """The rows of columns; `widens` says whether halves become floats by an instruction."""
+
+    def __init__(
+        self, writer: Writer, values: Values, masks: Masks, places: MatrixPlaces, widens: bool
+    ) -> None:
+        self.w = writer
+        self.v = values
+        self.masks = masks
+        self.in_memory = places
+        self.widens = widens
+        self.places: dict[Value, tuple[Columns, int]] = {}  #: columns that are rows to begin with
+        self.slots: dict[tuple[Columns, str], str] = {}
+        self.settled: set[Columns] = set()  #: rows that are in memory all the time
+
+    @staticmethod
+    def vectors(columns: Columns) -> int:
+        """How many vectors a row takes."""
+        return max(1, 4 * len(columns) // _WIDEST)
+
+    @staticmethod
+    def type(columns: Columns) -> str:
+        return f"<{min(_WIDEST, 4 * len(columns))} x float>"
+
+    # -- definitions ----------------------------------------------------------------------
+
+    def define(self, columns: Columns, names: list[str]) -> None:
+        """The columns are these rows; other blocks find them in slots."""
+        for number, value in enumerate(columns):
+            self.places[value] = columns, number
+            self.v.derived[value] = self._of_lanes
+        for i, name in enumerate(names):
+            self.v.local[columns, f"row {i}"] = name
+            self.store(columns, "row", i, name)
+        for value in columns:
+            if value in self.v.laid_out and isinstance(value, Instr):
+                self.v.define(value, vector=self._of_lanes(value))
+
+    def settle(self, *both: Columns) -> None:
+        """These columns share one place in memory, from the function's start to its end: LLVM does
+        not try to keep them in registers."""
+        count, type_ = ROWS * self.vectors(both[0]), self.type(both[0])
+        array = self.w.alloca(f"[{count} x {type_}]", "settled", 64)
+        self.w.do(f'call void asm sideeffect "", "r"(ptr {array})')
+        for i in range(count):
+            at = f"getelementptr {type_}, ptr {array}, i64 {i}"
+            self.slots.update(dict.fromkeys(((c, f"row {i}") for c in both), self.w.value(at)))
+        for columns in both:
+            self.settled.add(columns)
+            for number, value in enumerate(columns):
+                self.places[value] = columns, number
+                self.v.derived[value] = self._of_lanes
+
+    def together(self, one: Columns, other: Columns) -> bool:
+        """Whether two columns share a place."""
+        place = self.slots.get((one, "row 0"))
+        return place is not None and place == self.slots.get((other, "row 0"))
+
+    def store(self, columns: Columns, kind: str, number: int, name: str) -> None:
+        slot = self._slot(columns, f"{kind} {number}")
+        self.w.do(f"store {self.type(columns)} {name}, ptr {slot}")
+
+    def load(self, columns: Columns, kind: str) -> list[str]:
+        return [self.load_one(columns, kind, i) for i in range(ROWS * self.vectors(columns))]
+
+    def load_one(self, columns: Columns, kind: str, number: int) -> str:
+        slot = self._slot(columns, f"{kind} {number}")
+        return self.w.value(f"load {self.type(columns)}, ptr {slot}")
+
+    def _slot(self, columns: Columns, name: str) -> str:
+        key = columns, name
+        if key not in self.slots:
+            self.slots[key] = self.w.alloca(self.type(columns), "rows")
+        return self.slots[key]
+
+    def loaded(self, tile: Tile, address: str, rows: list[str]) -> Columns:
+        """A tile has been loaded run by run: the columns, if those are the rows of a matrix."""
+        if not is_matrix(tile):
+            return ()
+        columns: Columns = tuple(tile.members)
+        for r, row in enumerate(rows):
+            self.v.local[columns, f"row {r}"] = row
+        self.v.local[columns, "address"] = address
+        return columns
+
+    # -- uses -----------------------------------------------------------------------------
+
+    def of(self, columns: Columns, mask: Mask = None) -> list[str]:
+        """The vectors of all rows, one row after the other; inactive lanes have zeros."""
+        place = self.places.get(columns[0])
+        if place is not None and place[0] == columns and mask is None:
+            return self._known(columns)
+        pairs = [self._pair(columns[i : i + 2], mask) for i in range(0, len(columns), 2)]
+        if len(pairs) == 1:
+            return pairs[0]
+        return [
+            self._joined(pairs[i][r], pairs[i + 1][r])
+            for r in range(ROWS)
+            for i in range(0, len(pairs), 2)
+        ]
+
+    def _known(self, columns: Columns) -> list[str]:
+        keys = [(columns, f"row {i}") for i in range(ROWS * self.vectors(columns))]
+        if keys[0] not in self.v.local:
+            for key, name in zip(keys, self.load(columns, "row"), strict=True):
+                self.v.local[key] = name
+        return [self.v.local[key] for key in keys]
+
+    def _pair(self, pair: Columns, mask: Mask) -> list[str]:
+        """The rows of one matrix."""
+        kind = f"row of {mask}" if mask else "row"
+        keys = [(pair, f"{kind} {r}") for r in range(ROWS)]
+        if keys[0] not in self.v.local:
+            rows = (None if mask else self._from_memory(pair)) or self._permuted(pair, mask)
+            self.v.local.update(zip(keys, rows, strict=True))
+        return [self.v.local[key] for key in keys]
+
+    def _from_memory(self, pair: Columns) -> list[str] | None:
+        """Rows as they were loaded in this block, perhaps converted."""
+        rows = [self.v.local.get((pair, f"row {r}")) for r in range(ROWS)]
+        if all(rows):
+            return [row for row in rows if row]
+        source = self.source(pair)
+        found = source and self._from_memory(source)
+        return [self._converted(pair, source, row) for row in found] if found else None
+
+    def source(self, pair: Columns) -> Columns:
+        """What a pair is the conversion of, by an instruction for whole rows."""
+        source = converted(pair)
+        return source if source and (source[0].type != t.HALF or self.widens) else ()
+
+    def _converted(self, pair: Columns, source: Columns, row: str) -> str:
+        kind = "fpext" if pair[0].type == t.FLOAT else "bitcast"
+        types = [f"<{ROWS} x {v.type}>" for v in (source[0], pair[0])]
+        return self.w.value(f"{kind} {types[0]} {row} to {types[1]}")
+
+    # -- rows where they lie --------------------------------------------------------------
+
+    def stay(self, columns: Columns, user: Instr) -> bool:
+        """Whether all rows can be read from memory in the place of `user`."""
+        pairs = [columns[i : i + 2] for i in range(0, len(columns), 2)]
+        return all(self.in_memory.at(pair, user) and self._address(pair) for pair in pairs)
+
+    def _address(self, pair: Columns) -> str:
+        """Where the first row of a matrix lies; nothing if its rows were not loaded as such."""
+        address = self.v.local.get((pair, "address"))
+        source = self.source(pair)
+        return address or (self._address(source) if source else "")
+
+    def place(self, pair: Columns, row: int) -> str:
+        """The address of a row of a matrix that stays."""
+        tile = self.in_memory.loaded(pair)
+        assert tile is not None
+        return self.w.value(
+            f"getelementptr i8, ptr {self._address(pair)}, i64 {tile.distances[row]}"
+        )
+
+    def read(self, columns: Columns, row: int) -> list[str]:
+        """The vectors of one row of matrices that stay."""
+        pairs = [self._read(columns[i : i + 2], row) for i in range(0, len(columns), 2)]
+        if len(pairs) == 1:
+            return pairs
+        return [self._joined(a, b) for a, b in zip(pairs[::2], pairs[1::2], strict=True)]
+
+    def _read(self, pair: Columns, row: int) -> str:
+        source = self.source(pair)
+        if source and (pair, "address") not in self.v.local:
+            return self._converted(pair, source, self._read(source, row))
+        first = pair[0]
+        assert isinstance(first, Instr)
+        type_ = f"<{ROWS} x {first.type}>"
+        return self.w.value(f"load {type_}, ptr {self.place(pair, row)}, align {first.arg.align}")
+
+    def _permuted(self, pair: Columns, mask: Mask) -> list[str]:
+        """Rows out of the lanes, two by one permutation."""
+        lanes = [self.masks.blend(t.FLOAT, self.v.vector(v), "0.0", mask) for v in pair]
+        rows: list[str] = []
+        for half in range(2):
+            first, second = (self._part(name, 2 * _HALF, half * _HALF, _HALF) for name in lanes)
+            for row in (0, 2):
+                both = self._shuffle(_HALF, first, second, _row(row) + _row(row + 1))
+                rows += [self._part(both, 2 * ROWS, at, ROWS) for at in (0, ROWS)]
+        return rows
+
+    def _of_lanes(self, value: Value) -> str:
+        """A lane's elements, out of rows."""
+        columns, number = self.places[value]
+        names, vectors = self._known(columns), self.vectors(columns)
+        size = min(_WIDEST, 4 * len(columns))
+        vector, start = divmod(number // 2 * ROWS, size)
+        picks = [start + 2 * i + number % 2 for i in range(len(LANES))]
+        picks += [size + pick for pick in picks]
+        picks += [-1] * (size - len(picks))
+        rows = names[vector::vectors]
+        pairs = [self._shuffle(size, rows[r], rows[r + 1], picks) for r in range(0, ROWS, 2)]
+        first, second = (self._shuffle(size, pairs[i], pairs[i + 1], _back(size)) for i in (0, 2))
+        return self._joined(first, second, size=_HALF)
+
+    # -- permutations ---------------------------------------------------------------------
+
+    def _shuffle(self, size: int, first: str, second: str, picks: list[int]) -> str:
+        vector = f"<{size} x float>"
+        order = ", ".join(f"i32 {p}" if p >= 0 else "i32 poison" for p in picks)
+        return self.w.value(
+            f"shufflevector {vector} {first}, {vector} {second}, <{len(picks)} x i32> <{order}>"
+        )
+
+    def _part(self, name: str, size: int, first: int, count: int) -> str:
+        return self._shuffle(size, name, "poison", list(range(first, first + count)))
+
+    def _joined(self, first: str, second: str, size: int = ROWS) -> str:
+        return self._shuffle(size, first, second, list(range(2 * size)))
+
+
+def _row(row: int) -> list[int]:
+    """Where the elements of a row stand in two values of 16 lanes."""
+    return [2 * row + lane + _HALF * element for lane in LANES for element in range(2)]
+
+
+def _back(size: int) -> list[int]:
+    """16 lanes of one value out of two times two rows with the four elements of each."""
+    return [(row >> 1) * size + (row & 1) * 4 + i for row, i in map(_of_lane, range(_HALF))]
+
+
+def _of_lane(lane: int) -> tuple[int, int]:
+    """The row of a lane, and which of the row's lanes it is."""
+    return lane >> 1 & 3, LANES.index(lane & 0b1001)

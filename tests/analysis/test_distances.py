@@ -1,0 +1,63 @@
+"""How far addresses lie apart."""
+
+from __future__ import annotations
+
+import pytest
+
+from anymetal.analysis.cache import LaunchFacts
+from anymetal.analysis.distances import Distance, Distances
+from anymetal.ir.model import Value
+from anymetal.targets.cpu.compiler import thread_program
+from tests.compiling import known_of
+from tests.frontend.kernels import kernel_source
+
+_STEPS = {"__am_gang": 1, "__am_thread_x": 32}
+_PLACE = """
+uint l = thread_position_in_threadgroup.x, g = simdgroup_index_in_threadgroup;
+uint lane = thread_index_in_simdgroup, n = s, p = threads_per_grid.x;
+"""
+
+
+def distances(first: str, second: str) -> tuple[Distances, list[Value]]:
+    """Of a program that stores at two places of `out`, and the addresses."""
+    program = thread_program(kernel_source(f"{_PLACE} out[{first}] = 1; out[{second}] = 2;"))
+    launch = LaunchFacts(linear=True, aligned=True, flat=True, whole=True)
+    stores = [i for i in program.instructions() if i.op == "store"]
+    return Distances(known_of(program, launch), _STEPS), [store.operands[1] for store in stores]
+
+
+def factors(distance: Distance | None) -> dict[int, int] | None:
+    """The factors of products of so many values."""
+    return distance if distance is None else {len(p): factor for p, factor in distance.items()}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "want"),
+    [
+        ("l", "l + 8", {0: 32}),
+        ("l * 4", "l * 4 + n", {1: 4}),
+        ("g * n + lane", "(g + 3) * n + lane + 1", {1: 12, 0: 4}),
+        ("g * n * p + lane", "(g + 2) * n * p + lane", {2: 8}),
+        ("lane", "lane * 2", None),  # differs from lane to lane
+        ("lane", "lane ^ n", None),
+    ],
+)
+def test_between_accesses(first: str, second: str, want: dict[int, int] | None) -> None:
+    which, (a, b) = distances(first, second)
+    assert factors(which.between(a, b)) == want
+
+
+@pytest.mark.parametrize(
+    ("index", "want"),
+    [
+        ("l", {0: 128}),
+        ("g * n + lane", {1: 4}),
+        ("g * 7 + lane + n", {0: 28}),
+        ("lane + n", {}),
+        ("g * g + lane", None),
+        ("(g ^ 1) * 32 + lane", None),
+    ],
+)
+def test_from_simdgroup_to_simdgroup(index: str, want: dict[int, int] | None) -> None:
+    which, (_, pointer) = distances("0", index)
+    assert factors(which.to_next(pointer)) == want
