@@ -150,12 +150,12 @@ def variant_for(
         sole=team > 1 and team * width == count,
         large=large,
         checked=checked,
-        without=_switched_off(),
+        without=switched_off(),
         cpu=os.environ.get("ANYMETAL_CPU", ""),
     )
 
 
-def _switched_off() -> tuple[str, ...]:
+def switched_off() -> tuple[str, ...]:
     """The passes that `ANYMETAL_PASSES` switches off: names with a minus, and commas between."""
     text = os.environ.get("ANYMETAL_PASSES", "")
     names = [name.strip() for name in text.split(",") if name.strip()]

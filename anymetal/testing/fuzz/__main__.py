@@ -2,6 +2,7 @@
 
 Example:
     python -m anymetal.testing.fuzz --count 2000 --seed 0 --jobs 2
+    python -m anymetal.testing.fuzz --count 2000 --passes-off --bisect
 """
 
 from __future__ import annotations
@@ -10,15 +11,16 @@ import argparse
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from multiprocessing.connection import wait
 from pathlib import Path
 
-from anymetal.testing.fuzz.check import SHORT_TIME_LIMIT, TIME_LIMIT, Checker, Verdict
+from anymetal.testing.fuzz.check import SHORT_TIME_LIMIT, TIME_LIMIT, Checker, Verdict, case_of
 from anymetal.testing.fuzz.execute import DEFAULT_WIDTHS
-from anymetal.testing.fuzz.generate import generate
 from anymetal.testing.fuzz.report import report
 from anymetal.testing.fuzz.shrink import shrink
 from anymetal.testing.fuzz.tree import Case
+from anymetal.testing.passes_off import culprit
 
 _CLEAN_EVERY = 100
 
@@ -34,15 +36,17 @@ def main(arguments: list[str] | None = None) -> int:
         options.jobs,
         options.max_failures,
         progress=sys.stderr.isatty(),
+        draw=options.passes_off,
     )
     seconds = time.monotonic() - start
     summary = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
     print(f"{sum(counts.values())} cases, gang widths {widths}: {summary}; {seconds:.0f} s")
     for seed, verdict in failures:
-        case = generate(seed)
+        case = case_of(seed, options.passes_off)
+        found = bisected(case, verdict, widths) if options.bisect else ""
         if options.shrink:
             case, verdict = minimise(case, verdict, widths)
-        text = report(case, verdict)
+        text = report(case, verdict) + found
         print(text)
         if options.save:
             Path(options.save).mkdir(parents=True, exist_ok=True)
@@ -56,12 +60,14 @@ def run(
     jobs: int = 1,
     max_failures: int = 10,
     progress: bool = False,
+    draw: bool = False,
 ) -> tuple[Counter[str], list[tuple[int, Verdict]]]:
-    """Checks all seeds, or stops at that many failures; counts verdicts by status."""
+    """Checks all seeds, or stops at that many failures; counts verdicts by status. With `draw`,
+    each case does without some passes."""
     counts: Counter[str] = Counter()
     failures: list[tuple[int, Verdict]] = []
     left = iter(seeds)
-    checkers = [Checker(widths) for _ in range(jobs)]
+    checkers = [Checker(widths, draw=draw) for _ in range(jobs)]
     busy: dict[Checker, tuple[int, float]] = {}
     try:
         idle = list(checkers)
@@ -97,8 +103,7 @@ def minimise(
     case: Case, verdict: Verdict, widths: tuple[int, ...], tries: int = 400
 ) -> tuple[Case, Verdict]:
     """A smaller case that fails in the same way, and its verdict."""
-    limit = SHORT_TIME_LIMIT if verdict.status == "hang" else TIME_LIMIT
-    with Checker(widths, limit) as checker:
+    with Checker(widths, _patience(verdict)) as checker:
         last = verdict
 
         def fails(candidate: Case) -> bool:
@@ -110,6 +115,18 @@ def minimise(
             return same
 
         return shrink(case, fails, tries), last
+
+
+def bisected(case: Case, verdict: Verdict, widths: tuple[int, ...]) -> str:
+    """Which pass of the compiler a failure comes from, in one line."""
+    with Checker(widths, _patience(verdict)) as checker:
+        found = culprit(lambda off: checker(replace(case, off=off)).failed, case.off)
+    return f"\nbisected: seed {case.seed}: {found}\n"
+
+
+def _patience(verdict: Verdict) -> float:
+    """Seconds for trying again what has failed so."""
+    return SHORT_TIME_LIMIT if verdict.status == "hang" else TIME_LIMIT
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -125,6 +142,8 @@ def _parser() -> argparse.ArgumentParser:
         help="gang widths to build for; 1 is scalar code",
     )
     parser.add_argument("--max-failures", type=int, default=10, help="stop after so many")
+    parser.add_argument("--passes-off", action="store_true", help="compile without random passes")
+    parser.add_argument("--bisect", action="store_true", help="name the pass of each failure")
     parser.add_argument("--no-shrink", dest="shrink", action="store_false")
     parser.add_argument("--save", metavar="DIRECTORY", help="write each report to a file, too")
     return parser

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Literal
@@ -20,6 +20,7 @@ from anymetal.testing.fuzz.generate import generate
 from anymetal.testing.fuzz.launch import LANES
 from anymetal.testing.fuzz.numerics import Undefined
 from anymetal.testing.fuzz.tree import Case, uses_cross_lane
+from anymetal.testing.passes_off import off_for
 
 Status = Literal["ok", "mismatch", "error", "crash", "hang", "undefined"]
 
@@ -68,22 +69,30 @@ def check(case: Case, widths: tuple[int, ...]) -> Verdict:
     return Verdict("ok")
 
 
-def _serve(pipe: Connection, widths: tuple[int, ...], cache: str) -> None:
-    """The child: verdicts for the cases and seeds that arrive, until None does."""
+def case_of(seed: int, draw: bool) -> Case:
+    """The case of a seed; with `draw`, without some passes."""
+    return replace(generate(seed), off=off_for(seed, draw))
+
+
+def _serve(pipe: Connection, widths: tuple[int, ...], cache: str, draw: bool) -> None:
+    """The child: verdicts for the cases and seeds that arrive, until None does. With `draw`, cases
+    that come as seeds do without some passes."""
     os.environ["ANYMETAL_CACHE_DIR"] = cache
     os.environ["ANYMETAL_BRIDGE"] = "0"  # cases are small, and a fresh cache has none
+    os.environ["ANYMETAL_CHECK"] = "1"
     while (work := pipe.recv()) is not None:
-        case = generate(work) if isinstance(work, int) else work
-        pipe.send(check(case, widths))
+        pipe.send(check(case_of(work, draw) if isinstance(work, int) else work, widths))
 
 
 class Checker:
     """Gives verdicts from a child process that it restarts when needed."""
 
-    def __init__(self, widths: tuple[int, ...], time_limit: float = TIME_LIMIT) -> None:
+    def __init__(
+        self, widths: tuple[int, ...], time_limit: float = TIME_LIMIT, draw: bool = False
+    ) -> None:
         self.time_limit = time_limit
         self.cache = tempfile.TemporaryDirectory(prefix="anymetal-fuzz-")
-        self._child = Child(_serve, widths, self.cache.name)
+        self._child = Child(_serve, widths, self.cache.name, draw)
 
     def __enter__(self) -> Checker:
         return self

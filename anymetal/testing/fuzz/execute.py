@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from unittest import mock
 
 import numpy as np
 
@@ -38,7 +40,7 @@ def execute(case: Case, width: int) -> dict[str, Array]:
         header=printer.header(case),
         compile_options={"math_mode": case.math_mode},
     )
-    with gang_width(width):
+    with mock.patch.dict(os.environ, _environment(case)), gang_width(width):
         results = kernel(
             inputs=[_to_mlx(buffer) for buffer in inputs],
             output_shapes=[(buffer.size,) for buffer in outputs],
@@ -50,6 +52,10 @@ def execute(case: Case, width: int) -> dict[str, Array]:
         mx.eval(results)
     wide = [r.astype(mx.float32) if r.dtype == mx.bfloat16 else r for r in results]
     return {b.name: np.array(result) for b, result in zip(outputs, wide, strict=True)}
+
+
+def _environment(case: Case) -> dict[str, str]:
+    return {"ANYMETAL_PASSES": ",".join(f"-{name}" for name in case.off)}
 
 
 def _to_mlx(buffer: Buffer) -> object:

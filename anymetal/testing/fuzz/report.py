@@ -8,6 +8,7 @@ from anymetal.testing.fuzz import oracle, printer
 from anymetal.testing.fuzz.check import Verdict
 from anymetal.testing.fuzz.tree import Buffer, Case
 from anymetal.testing.fuzz.types import Array, mlx_name
+from anymetal.testing.passes_off import setting
 
 _RULE = "-" * 78
 
@@ -15,6 +16,7 @@ _RULE = "-" * 78
 def report(case: Case, verdict: Verdict) -> str:
     """Everything needed to see and repeat a failure."""
     launch = case.launch
+    command = f"python -m anymetal.testing.fuzz --seed {case.seed} --count 1"
     return "\n".join(
         (
             _RULE,
@@ -24,7 +26,7 @@ def report(case: Case, verdict: Verdict) -> str:
             _RULE,
             (printer.header(case) + printer.body(case)).rstrip(),
             _RULE,
-            f"to repeat: python -m anymetal.testing.fuzz --seed {case.seed} --count 1",
+            f"to repeat: {setting(case.off)}{command}",
             "as a test, tests/kernels/fuzz/<name>.metal:",
             metal_file(case),
         )
@@ -33,7 +35,8 @@ def report(case: Case, verdict: Verdict) -> str:
 
 def metal_file(case: Case) -> str:
     """The case in the format of tests/kernels, with its data and the oracle's results."""
-    lines = [f"// Found by fuzzing, seed {case.seed}."]
+    without = f", without {', '.join(case.off)}" if case.off else ""
+    lines = [f"// Found by fuzzing, seed {case.seed}{without}."]
     for buffer in case.inputs():
         shape = "" if buffer.size == 0 else f"[{buffer.size}]"
         lines.append(f"// input: {buffer.name} = {mlx_name(buffer.type)}{shape} {_data(buffer)}")

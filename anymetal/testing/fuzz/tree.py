@@ -363,6 +363,7 @@ class Case:
     init_value: int = 0
     math_mode: str = "safe"
     notes: tuple[str, ...] = field(default=())
+    off: tuple[str, ...] = ()  #: passes of the compiler that are switched off
 
     def inputs(self) -> list[Buffer]:
         return [buffer for buffer in self.buffers if buffer.space == "input"]

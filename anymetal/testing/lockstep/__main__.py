@@ -5,6 +5,7 @@ Examples:
     python -m anymetal.testing.lockstep --class lanes --count 200 --shrink --save found
     python -m anymetal.testing.lockstep --count 10000 --jobs 16 --seconds 540 --json a.json
     python -m anymetal.testing.lockstep --merge a.json b.json
+    python -m anymetal.testing.lockstep --count 1000 --passes-off --bisect
 """
 
 from __future__ import annotations
@@ -13,14 +14,17 @@ import argparse
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from multiprocessing.connection import wait
 from pathlib import Path
 
 from anymetal.testing.lockstep.builds import builds_here
+from anymetal.testing.lockstep.case import Case
 from anymetal.testing.lockstep.generators import CLASSES, generate
 from anymetal.testing.lockstep.results import Failure, Results, merged
-from anymetal.testing.lockstep.shrink import shrunk
+from anymetal.testing.lockstep.shrink import failing, shrunk
 from anymetal.testing.lockstep.worker import Worker
+from anymetal.testing.passes_off import culprit, off_for, setting
 
 DEFAULT_BUILDS = ("avx512", "avx2", "sse", "scalar")
 #: Cases that share one translation unit of the oracle.
@@ -43,6 +47,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"builds: {', '.join(builds)}; {time.monotonic() - start:.0f} s on the clock")
         for failure in results.failures[: options.shown]:
             text = report(failure, builds, options.shrink)
+            if options.bisect:
+                text += f"\n{bisected(failure, builds)}\n"
             print(text)
             if options.save:
                 Path(options.save).mkdir(parents=True, exist_ok=True)
@@ -61,7 +67,7 @@ def run(options: argparse.Namespace, builds: tuple[str, ...]) -> Results:
     results = Results()
     end = time.monotonic() + (options.seconds or float("inf"))
     batches = _batches(options.seed, options.count)
-    workers = [Worker(builds) for _ in range(options.jobs)]
+    workers = [Worker(builds, options.passes_off) for _ in range(options.jobs)]
     try:
         for worker in workers:
             _hand_out(worker, batches, options.only)
@@ -70,7 +76,8 @@ def run(options: argparse.Namespace, builds: tuple[str, ...]) -> Results:
             for worker in busy:
                 for seed, kind, verdict in worker.news():
                     assert verdict is not None
-                    results.add(seed, options.only, kind, verdict)
+                    off = off_for(seed, options.passes_off)
+                    results.add(seed, options.only, kind, verdict, off)
                     if verdict.failed:
                         print(results.failures[-1].line, file=sys.stderr, flush=True)
                 if worker.left and not worker.running:  # the rest of what it was asked
@@ -97,15 +104,33 @@ def _batches(seed: int, count: int) -> Iterator[list[int]]:
         yield list(range(first, min(first + BATCH, seed + count)))
 
 
+def case_of(failure: Failure) -> Case:
+    """The case that failed."""
+    return replace(generate(failure.seed, failure.only), off=failure.off)
+
+
+def bisected(failure: Failure, builds: tuple[str, ...]) -> str:
+    """Which pass of the compiler the failure comes from, in one line."""
+    case, worker = case_of(failure), Worker(failing(failure, builds))
+    try:
+        found = culprit(lambda off: worker.verdict(replace(case, off=off)).failed, failure.off)
+    finally:
+        worker.close()
+    return f"bisected: seed {failure.seed}: {found}"
+
+
 def report(failure: Failure, builds: tuple[str, ...], shrink: bool) -> str:
     """A failure for people: what went wrong, the launch, and the kernel."""
-    case, detail = generate(failure.seed, failure.only), failure.detail
+    case, detail = case_of(failure), failure.detail
     if shrink and failure.status != "oracle":
         case, detail = shrunk(case, failure, builds)
+    only = f" --class {failure.only}" if failure.only else ""
     arrays = [f"{a.name}: {a.element}[{a.data.size}]" for a in case.inputs]
     arrays += [f"{a.name}: {a.element}[{a.size}] (output)" for a in case.outputs]
     return (
         f"---- {failure.status}, seed {failure.seed}, class {case.kind}\n{detail}\n"
+        f"to repeat: {setting(failure.off)}python -m anymetal.testing.lockstep "
+        f"--seed {failure.seed} --count 1{only}\n"
         f"grid {case.grid}, threadgroup {case.threadgroup}, {', '.join(arrays)}\n"
         f"template {case.template}, atomic outputs: {case.atomic}, low limits: {case.low_limits}\n"
         f"{case.header}{case.body}"
@@ -123,6 +148,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--max-failures", type=int, default=100, help="begin nothing new then")
     parser.add_argument("--shown", type=int, default=5, help="failures that are shown in full")
     parser.add_argument("--shrink", action="store_true", help="make those small")
+    parser.add_argument("--bisect", action="store_true", help="name the pass that they come from")
+    parser.add_argument("--passes-off", action="store_true", help="compile without random passes")
     parser.add_argument("--save", metavar="DIRECTORY", help="write each of them to a file, too")
     parser.add_argument("--json", metavar="FILE", help="write the results to a file")
     parser.add_argument("--merge", metavar="FILE", nargs="+", help="add up such files, run nothing")

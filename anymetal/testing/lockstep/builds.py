@@ -45,7 +45,8 @@ class Build:
         """The class of the case's launch in this build."""
         with gang_width(self.width):
             group = group_of(case, source)
-            return variant_for(source, case.grid, group)._replace(cpu=self.cpu)
+            variant = variant_for(source, case.grid, group)
+        return variant._replace(cpu=self.cpu, without=case.off)
 
 
 #: Those that this machine can run are used (`builds_here`).

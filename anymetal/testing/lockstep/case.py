@@ -64,6 +64,7 @@ class Case:
     template: tuple[tuple[str, int | bool | str], ...] = ()  #: a str is an element type
     atomic: bool = False  #: outputs are arrays of atomics
     low_limits: bool = False  #: small launches count as large (builds.py)
+    off: tuple[str, ...] = ()  #: passes of the compiler that are switched off
     notes: dict[str, str] = field(default_factory=dict, compare=False)
 
     @property

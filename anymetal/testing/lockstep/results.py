@@ -10,12 +10,13 @@ from pathlib import Path
 
 from anymetal.testing.lockstep import fired
 from anymetal.testing.lockstep.check import Verdict
+from anymetal.testing.passes_off import Off, setting
 
 
 @dataclass(frozen=True)
 class Failure:
     """A case that failed; `python -m anymetal.testing.lockstep --seed SEED --count 1` repeats it,
-    with `--class ONLY` if the run was of one class."""
+    with `--class ONLY` if the run was of one class, and with `ANYMETAL_PASSES` as it was."""
 
     seed: int
     only: str
@@ -23,13 +24,14 @@ class Failure:
     status: str
     detail: str
     key: str
+    off: tuple[str, ...] = ()  #: passes of the compiler that were off
 
     @property
     def line(self) -> str:
         """What repeats it, and how it failed."""
         only = f" --class {self.only}" if self.only else ""
         what = " ".join(self.detail.split())[:160]
-        return f"{self.status}: --seed {self.seed}{only} ({self.kind}) {what}"
+        return f"{self.status}: {setting(self.off)}--seed {self.seed}{only} ({self.kind}) {what}"
 
 
 @dataclass
@@ -45,7 +47,7 @@ class Results:
     fired: Counter[str] = field(default_factory=Counter)
     failures: list[Failure] = field(default_factory=list)
 
-    def add(self, seed: int, only: str, kind: str, verdict: Verdict) -> None:
+    def add(self, seed: int, only: str, kind: str, verdict: Verdict, off: Off = ()) -> None:
         """One more case."""
         self.kernels += 1
         self.status[verdict.status] += 1
@@ -56,7 +58,7 @@ class Results:
         if most > self.slowest:
             self.slowest, self.slowest_seed = most, seed
         if verdict.failed:
-            failure = Failure(seed, only, kind, verdict.status, verdict.detail, verdict.key)
+            failure = Failure(seed, only, kind, verdict.status, verdict.detail, verdict.key, off)
             self.failures.append(failure)
 
     def merge(self, other: Results) -> None:
@@ -81,7 +83,9 @@ class Results:
         data = json.loads(path.read_text())
         for name in ("status", "kinds", "fired"):
             data[name] = Counter(data[name])
-        data["failures"] = [Failure(**failure) for failure in data["failures"]]
+        data["failures"] = [
+            Failure(**{**failure, "off": tuple(failure["off"])}) for failure in data["failures"]
+        ]
         return cls(**data)
 
     def table(self) -> str:

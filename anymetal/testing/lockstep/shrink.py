@@ -9,10 +9,8 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator
-from multiprocessing.connection import wait
 
 from anymetal.testing.lockstep.case import Case
-from anymetal.testing.lockstep.check import Verdict
 from anymetal.testing.lockstep.results import Failure
 from anymetal.testing.lockstep.worker import Worker
 
@@ -24,14 +22,13 @@ _HEAD, _TAIL = 3, 2
 
 def shrunk(case: Case, failure: Failure, builds: tuple[str, ...]) -> tuple[Case, str]:
     """A smaller case that fails in the same way, and what is said about it."""
-    build = failure.key.split(" ")[0]
-    worker = Worker((build,) if build in builds else builds)
+    worker = Worker(failing(failure, builds))
     end = time.monotonic() + PATIENCE
     detail = failure.detail
 
     def fails(candidate: Case) -> bool:
         nonlocal detail
-        verdict = _verdict(worker, candidate)
+        verdict = worker.verdict(candidate)
         same = (verdict.status, verdict.key) == (failure.status, failure.key)
         if same:
             detail = verdict.detail
@@ -42,6 +39,12 @@ def shrunk(case: Case, failure: Failure, builds: tuple[str, ...]) -> tuple[Case,
         return case, detail
     finally:
         worker.close()
+
+
+def failing(failure: Failure, builds: tuple[str, ...]) -> tuple[str, ...]:
+    """The build that fails, if that is known."""
+    build = failure.key.split(" ")[0]
+    return (build,) if build in builds else builds
 
 
 def minimal(case: Case, fails: Callable[[Case], bool], end: float) -> Case:
@@ -58,15 +61,6 @@ def minimal(case: Case, fails: Callable[[Case], bool], end: float) -> Case:
                 case, progress = candidate, True
                 break
     return case
-
-
-def _verdict(worker: Worker, case: Case) -> Verdict:
-    worker.submit([case])
-    while True:
-        wait([worker.pipe], timeout=1)
-        for _, _, verdict in worker.news():
-            if verdict is not None:
-                return verdict
 
 
 def _smaller(lines: list[str]) -> Iterator[list[str]]:

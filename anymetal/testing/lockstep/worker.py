@@ -6,7 +6,8 @@ import functools
 import os
 import tempfile
 from collections.abc import Callable, Sequence
-from multiprocessing.connection import Connection
+from dataclasses import replace
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
 from anymetal.testing.child import Child
@@ -15,6 +16,7 @@ from anymetal.testing.lockstep.case import Case
 from anymetal.testing.lockstep.check import SLOW, Verdict, check, expected_of
 from anymetal.testing.lockstep.generators import generate
 from anymetal.testing.lockstep.oracle import Oracle, OracleError
+from anymetal.testing.passes_off import off_for
 
 #: What a process is asked to check: cases, or seeds and the class of their cases.
 Work = Sequence[Case] | tuple[Sequence[int], str]
@@ -26,8 +28,9 @@ MOST_SECONDS = 1.2 * SLOW
 MOST_WALL_SECONDS = 600.0
 
 
-def serve(pipe: Connection, build_names: tuple[str, ...], folder: str) -> None:
-    """The child: news of the cases that arrive, until None does."""
+def serve(pipe: Connection, build_names: tuple[str, ...], folder: str, draw: bool) -> None:
+    """The child: news of the cases that arrive, until None does. With `draw`, cases that come as
+    seeds do without some passes."""
     os.environ["ANYMETAL_CACHE_DIR"] = f"{folder}/cache"
     os.environ["ANYMETAL_BRIDGE"] = "0"
     os.environ.pop("ANYMETAL_CPU", None)
@@ -36,7 +39,7 @@ def serve(pipe: Connection, build_names: tuple[str, ...], folder: str) -> None:
     while (work := pipe.recv()) is not None:
         if isinstance(work, tuple):
             seeds, only = work
-            work = [generate(seed, only) for seed in seeds]
+            work = [replace(generate(seed, only), off=off_for(seed, draw)) for seed in seeds]
         _check_all(work, builds, Path(folder), pipe.send)
         pipe.send(None)
 
@@ -65,12 +68,12 @@ def _check_all(
 class Worker:
     """Such a process, which is started again when needed."""
 
-    def __init__(self, builds: tuple[str, ...]) -> None:
+    def __init__(self, builds: tuple[str, ...], draw: bool = False) -> None:
         # A tool of a process that was killed may still write there.
         self._folder = tempfile.TemporaryDirectory(
             prefix="anymetal-lockstep-", ignore_cleanup_errors=True
         )
-        self._child = Child(serve, builds, self._folder.name)
+        self._child = Child(serve, builds, self._folder.name, draw)
         self.left: list[int] = []  #: seeds that have no verdict yet
         self.only = ""
         self._begun: tuple[int, str] | None = None
@@ -87,6 +90,15 @@ class Worker:
         else:
             self.left = [case.seed for case in work]
         self._child.submit(work)
+
+    def verdict(self, case: Case) -> Verdict:
+        """On one case, as soon as it is there."""
+        self.submit([case])
+        while True:
+            wait([self.pipe], timeout=1)
+            for _, _, verdict in self.news():
+                if verdict is not None:
+                    return verdict
 
     @property
     def running(self) -> bool:
