@@ -6,8 +6,13 @@ import html
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from anymetal.pipeline import thread
+from anymetal.pipeline.driver import Pass
+from anymetal.targets.cpu import pipeline
 
 ROOT = Path(__file__).parent.parent
 PAGES = [
@@ -27,8 +32,8 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert not missing
 
 
-def test_the_architecture_names_every_file() -> None:
-    text = (ROOT / "docs" / "architecture.md").read_text()
+def test_every_file_has_a_line() -> None:
+    text = (ROOT / "docs" / "files.md").read_text()
     package = ROOT / "anymetal"
     files = (path for path in package.rglob("*") if path.suffix in (".py", ".cpp", ".h"))
     missing = [
@@ -38,7 +43,24 @@ def test_the_architecture_names_every_file() -> None:
         and not str(path.relative_to(package)).startswith(_WHOLE)
         and f"`{path.name}`" not in text
     ]
-    assert not missing, "add a line for each to docs/architecture.md"
+    assert not missing, "add a line for each to docs/files.md"
+
+
+def test_the_architecture_has_a_row_for_every_pass() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    passes: list[Pass[Any]] = [*thread.PASSES, *pipeline.PASSES]
+    rows = re.findall(r"^\| `([a-z-]+)`( \*)? \|.* \| ([^|]*) \| (\w+) \|$", text, re.MULTILINE)
+    assert rows == [
+        (one.name, "" if one.optional else " *", one.why, one.stage.name.lower()) for one in passes
+    ]
+
+
+def test_the_tour_names_each_file_once() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    tour = text[text.index("## A tour") : text.index("## The pipeline")]
+    files = re.findall(r"`([\w/]+\.py)`", tour)
+    assert len(files) > 20 and len(files) == len(set(files))
+    assert not [name for name in files if not (ROOT / "anymetal" / name).exists()]
 
 
 @pytest.mark.parametrize(
