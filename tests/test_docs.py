@@ -16,7 +16,8 @@ from anymetal.targets.cpu import pipeline
 
 ROOT = Path(__file__).parent.parent
 PAGES = [
-    *(ROOT / name for name in ("README.md", "examples/README.md", "benchmarks/README.md")),
+    *sorted(ROOT.glob("*.md")),
+    *(ROOT / name for name in ("examples/README.md", "benchmarks/README.md")),
     *sorted((ROOT / "docs").glob("*.md")),
 ]
 _LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
@@ -61,6 +62,16 @@ def test_the_tour_names_each_file_once() -> None:
     files = re.findall(r"`([\w/]+\.py)`", tour)
     assert len(files) > 20 and len(files) == len(set(files))
     assert not [name for name in files if not (ROOT / "anymetal" / name).exists()]
+
+
+def test_the_glossary_has_words_of_the_code_only() -> None:
+    table = (ROOT / "docs" / "glossary.md").read_text()
+    first = re.findall(r"^\| ([^|]+) \|", table, re.MULTILINE)
+    words = [word for cell in first for word in cell.split(", ") if word not in ("word", "---")]
+    files = [p for p in (ROOT / "anymetal").rglob("*") if p.suffix in (".py", ".cpp", ".h")]
+    code = re.sub(r"[\s_#/]+", " ", "\n".join(path.read_text() for path in files))
+    assert len(words) > 50
+    assert not [word for word in words if not re.search(rf"\b{word}(s|es)?\b", code, re.IGNORECASE)]
 
 
 @pytest.mark.parametrize(
