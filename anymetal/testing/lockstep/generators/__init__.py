@@ -40,7 +40,7 @@ CLASSES: dict[str, tuple[int, Generator]] = {
     "hashes": (2, hashes.generate),
     "lanes": (3, lanes.generate),
     "launches": (4, launches.generate),
-    "patterns": (12, patterns.generate),
+    "patterns": (18, patterns.generate),
     "shapes": (4, shapes.generate),
     "stray": (2, stray.generate),
     "vectors": (3, vectors.generate),

@@ -48,4 +48,8 @@ _PATTERNS: tuple[Callable[[random.Random], Case], ...] = (
     layout.copies,
     computing.nest,
     ahead.neighbour_rows,
+    ahead.neighbour_rows,
+    ahead.run_ends,
+    computing.nest,
+    computing.parts,
 )
