@@ -117,6 +117,15 @@ def test_passes_that_there_are_not(variable: str, value: str, monkeypatch) -> No
         call()
 
 
+def test_a_pass_that_is_no_optimisation(monkeypatch) -> None:
+    monkeypatch.setenv("ANYMETAL_PASSES", "-scalarize")
+    with pytest.raises(ValueError) as raised:
+        call()
+    start, _, others = str(raised.value).partition(", but without ")
+    assert start == "ANYMETAL_PASSES: no kernel runs without 'scalarize'"
+    assert "coarsen" in others.split(", ") and "scalarize" not in others
+
+
 def test_text_that_llvm_refuses_is_shown(monkeypatch, capfd, no_helpers) -> None:
     monkeypatch.setenv("ANYMETAL_DEBUG", "4")
 

@@ -71,13 +71,18 @@ def compile_kernel(
 def check_names(off: Collection[str], shown: Collection[str]) -> None:
     """Raises ValueError for names of passes that there are not, or that are no optimisations."""
     passes: list[Pass[Any]] = [*thread.PASSES, *gang.PASSES]
+    every = {one.name for one in passes}
     for variable, names, known in (
         ("ANYMETAL_PASSES", off, {one.name for one in passes if one.optional}),
-        ("ANYMETAL_DEBUG", shown, {one.name for one in passes}),
+        ("ANYMETAL_DEBUG", shown, every),
     ):
-        if wrong := sorted(set(names) - known):
+        if wrong := min(set(names) - known, default=""):
             there = ", ".join(sorted(known))
-            raise ValueError(f"{variable}: there is no pass {wrong[0]!r}, but {there}")
+            if wrong in every:
+                raise ValueError(
+                    f"{variable}: no kernel runs without {wrong!r}, but without {there}"
+                )
+            raise ValueError(f"{variable}: there is no pass {wrong!r}, but {there}")
 
 
 def thread_program(
