@@ -7,10 +7,11 @@
     4   also the program of a SIMD-group, as LLVM IR after LLVM's optimisation; if LLVM refuses the
         generated text, that text
     5   also its assembly
-    6   also what each pass of the compiler changed
+    6   also what each pass of the compiler changed, and how long it took
 
 Names of passes (docs/architecture.md lists them), with commas between them, in the place of the
-level show the whole program behind each of those: ANYMETAL_DEBUG=version-by-bounds,coarsen
+level show the whole program behind each of those, and the times of all:
+ANYMETAL_DEBUG=version-by-bounds,coarsen
 
 `ANYMETAL_CHECK=1`: behind each pass of the compiler that changes a program, that is checked against
 the grammar of programs; what breaks a rule is a CompilerError that names the pass.

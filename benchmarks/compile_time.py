@@ -2,7 +2,8 @@
 
 By default the largest test case and one of the usual size. Each is launched once, which checks the
 result; then the pipeline runs again, with warm tools and no caches, and the fastest of several
-turns is split into its stages. On a busy machine look at the processor time: it counts what this
+turns is split into its stages, and behind them into the passes that the stages "passes" and
+"vectorizer" are made of. On a busy machine look at the processor time: it counts what this
 process and Clang computed, not how long they waited.
 """
 
@@ -38,6 +39,7 @@ class Turn(NamedTuple):
     """One compilation."""
 
     stages: dict[str, float]  #: seconds
+    passes: dict[str, float]  #: likewise: parts of stages
     processor: float  #: seconds of all processors
 
     @property
@@ -69,10 +71,11 @@ def _turn(source: KernelSource, variant: Variant) -> Turn:
     code = compile_kernel(source, variant, stages)
     with stages.stage("link"):
         zig.link_shared(code)
-    return Turn(stages.times, sum(os.times()[:4]) - sum(before[:4]))
+    return Turn(stages.times, stages.passes, sum(os.times()[:4]) - sum(before[:4]))
 
 
 def _show(file: Path, found: list[tuple[str, Turn]]) -> None:
+    """A table of stages and one of passes for each variant, in the order in which they run."""
     lines = len(file.read_text().splitlines())
     for variant, turn in found:
         print(
@@ -81,6 +84,8 @@ def _show(file: Path, found: list[tuple[str, Turn]]) -> None:
         )
         for stage, seconds in turn.stages.items():
             print(f"  {stage:16} {seconds:7.3f} s  {100 * seconds / turn.seconds:3.0f} %")
+        for name, seconds in turn.passes.items():
+            print(f"    {name:26} {1000 * seconds:7.1f} ms {100 * seconds / turn.seconds:5.1f} %")
 
 
 if __name__ == "__main__":

@@ -60,6 +60,7 @@ def test_levels(level: int, monkeypatch, capfd) -> None:
     shown = [number for number, text in TEXTS.items() if re.search(text, told.err)]
     assert shown == list(range(1, level + 1)), told.err
     assert told.out == ""
+    assert ("passes in ms: " in told.err) == (level == 6)
     if level == 1:  # the second call is one of the same class
         assert told.err.splitlines()[1].endswith(": from memory")
 
@@ -103,6 +104,37 @@ def test_the_program_behind_a_pass(name: str, monkeypatch, capfd) -> None:
     told = capfd.readouterr().err
     assert told.count(f"kernel `debugged`, behind {name}:\nthread debugged(") == 1
     assert ", changes" not in told and "Metal" not in told
+    (times,) = re.findall(r"^anymetal: kernel `debugged`, passes in ms: (.*)$", told, re.MULTILINE)
+    passes = [re.fullmatch(r"([a-z-]+) (\d+\.\d)", part) for part in times.split(", ")]
+    assert name in [found[1] for found in passes if found]
+    assert (longest := [float(found[2]) for found in passes if found])
+    assert len(longest) == len(passes) and longest == sorted(longest, reverse=True)
+
+
+def test_the_program_that_runs_ahead_goes_through_the_passes_in_sight(monkeypatch, capfd) -> None:
+    monkeypatch.setenv("ANYMETAL_DEBUG", "run-ahead,coarsen")
+    monkeypatch.setenv("ANYMETAL_CHECK", "1")
+    kernel = anymetal.metal_kernel(
+        name="of_a_table",
+        input_names=["table", "row"],
+        output_names=["y"],
+        source="uint i = thread_position_in_grid.x, r = thread_position_in_grid.y;"
+        f"y[256 * r + i] = table[256 * row[r] + i] + {time.time_ns()};",
+    )
+    outputs = kernel(
+        inputs=[mx.zeros((8, 256)), mx.zeros((8,), mx.int32)],
+        grid=(256, 8, 1),
+        threadgroup=(256, 1, 1),
+        output_shapes=[(8, 256)],
+        output_dtypes=[mx.float32],
+    )
+    mx.eval(outputs)
+    shown = re.findall(r"behind ([a-z-]+):\nthread ([a-z_.]+)\(", capfd.readouterr().err)
+    assert shown == [
+        ("run-ahead", "of_a_table"),
+        ("coarsen", "of_a_table"),
+        ("coarsen", "of_a_table.ahead"),
+    ]
 
 
 @pytest.mark.parametrize(

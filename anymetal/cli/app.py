@@ -60,6 +60,9 @@ def explain_(
     pretend_gpu: Annotated[
         bool, typer.Option("--pretend-gpu", help="As for `anymetal run`.")
     ] = False,
+    times: Annotated[
+        bool, typer.Option("--times", help="Also how long stages and passes of the compiler take.")
+    ] = False,
 ) -> None:
     """Run a program and tell, line by line, what became of its kernels."""
     from anymetal.cli.explain import explain_file
@@ -72,7 +75,8 @@ def explain_(
         raise typer.BadParameter(f"there is no file {file}")
     if arguments and file.suffix == ".metal":
         raise typer.BadParameter("options go in front of the file; a Metal file takes no arguments")
-    raise typer.Exit(explain_file(file, arguments or [], kernel, (x, y, z), pretend_gpu))
+    status = explain_file(file, arguments or [], kernel, (x, y, z), pretend_gpu, times)
+    raise typer.Exit(status)
 
 
 @app.command(name="tune")

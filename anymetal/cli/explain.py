@@ -20,6 +20,7 @@ from anymetal.explain.facts import Fact
 from anymetal.explain.kernels import Explanation, explain
 from anymetal.frontend.unit import part_name
 from anymetal.library import metal_library
+from anymetal.pipeline.stages import Times, in_milliseconds, longest_first
 from anymetal.source import KernelSource, LibrarySource
 from anymetal.targets.cpu.library import follow
 from anymetal.targets.cpu.variant import Extent, Variant, variant_for
@@ -27,12 +28,18 @@ from anymetal.targets.cpu.variant import Extent, Variant, variant_for
 _STYLES = {"low": "green", "open": "yellow", "high": "red"}
 _CONTEXT = 2  #: lines of a header around those of which something is known
 _LEAST_WIDTH = 60
+_PASSES_SHOWN = 8
 
 Kernels = Collection[tuple[KernelSource, Variant]]
 
 
 def explain_file(
-    path: Path, arguments: list[str], kernel: str | None, threadgroup: Extent, pretend_gpu: bool
+    path: Path,
+    arguments: list[str],
+    kernel: str | None,
+    threadgroup: Extent,
+    pretend_gpu: bool,
+    times: bool,
 ) -> int:
     """Explain the kernels of a Python program, a one-kernel case or a Metal file."""
     console = Console(highlight=False)
@@ -52,7 +59,10 @@ def explain_file(
         return status or 1
     for source, variant in wanted:
         try:
-            _print(console, explain(source, variant))
+            explanation = explain(source, variant)
+            _print(console, explanation)
+            if times:
+                _print_times(console, explanation.times)
         except AnyMetalError as error:
             console.print(f"kernel {source.name}: {error}", style="red", markup=False)
             status = 1
@@ -164,6 +174,21 @@ def _print_costs(console: Console, costs: list[Cost]) -> None:
     width = max(_LEAST_WIDTH, console.width) - 8
     for cost in costs:
         for i, line in enumerate(textwrap.wrap(_cost_text(cost), width)):
+            console.print(Text(("    " if i == 0 else "        ") + line), soft_wrap=True)
+    console.print()
+
+
+def _print_times(console: Console, times: Times) -> None:
+    """Of the stages, and of the passes that took longest."""
+    passes = longest_first(times.passes)
+    shown = in_milliseconds(passes[:_PASSES_SHOWN], 1)
+    console.print("  compiled once more, in milliseconds", style="dim")
+    width = max(_LEAST_WIDTH, console.width) - 8
+    for text in (
+        f"stages: {in_milliseconds(times.stages.items())}",
+        f"the longest of {len(passes)} passes: {shown}",
+    ):
+        for i, line in enumerate(textwrap.wrap(text, width, break_on_hyphens=False)):
             console.print(Text(("    " if i == 0 else "        ") + line), soft_wrap=True)
     console.print()
 

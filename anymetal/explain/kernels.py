@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from anymetal.explain.costs import Cost, costs
 from anymetal.explain.facts import Fact, facts
 from anymetal.explain.listing import read_listing
+from anymetal.pipeline.stages import Times
 from anymetal.simd.code.marks import Marks
 from anymetal.simd.emit.gang import GangFunction
 from anymetal.source import KernelSource
@@ -24,6 +25,7 @@ class Explanation:
     variant: Variant
     facts: list[Fact]
     costs: list[Cost]
+    times: Times
 
 
 class _Look(GangStages):
@@ -55,4 +57,5 @@ def explain(source: KernelSource, variant: Variant) -> Explanation:
     compile_kernel(source, variant, look)
     function = look.functions[0]
     found = costs(function, look.given, read_listing(look.listing))
-    return Explanation(source, variant, facts(function), found)
+    times = Times(look.times, look.passes)
+    return Explanation(source, variant, facts(function), found, times)

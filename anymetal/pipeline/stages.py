@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from anymetal import debug
 
 if TYPE_CHECKING:
     from anymetal.ir.model import Program
     from anymetal.ir.spec import Stage
+
+
+class Times(NamedTuple):
+    """How long a compilation took, in seconds."""
+
+    stages: dict[str, float]
+    passes: dict[str, float]
 
 
 class Stages:
@@ -42,6 +49,16 @@ class Stages:
 
     def made(self, what: str, text: Callable[[], str]) -> None:
         """A stage has made something that can be shown as text."""
+
+
+def longest_first(times: Mapping[str, float]) -> list[tuple[str, float]]:
+    """Passes and their times, the longest first."""
+    return sorted(times.items(), key=lambda one: -one[1])
+
+
+def in_milliseconds(times: Iterable[tuple[str, float]], digits: int = 0) -> str:
+    """Names and times in one line."""
+    return ", ".join(f"{name} {1000 * seconds:.{digits}f}" for name, seconds in times)
 
 
 @contextmanager

@@ -116,7 +116,9 @@ class _Slice:
                     name = AHEAD_READ if instr.op in _LOADS else AHEAD_WRITE
                     copy.append(Instr(t.VOID, "call", [pointer], name, "", instr.loc))
         source = self.source
-        result = Program(source.name, source.args, list(blocks.values()), source.globals, [])
+        result = Program(
+            f"{source.name}.ahead", source.args, list(blocks.values()), source.globals, []
+        )
         result.type_definitions = source.type_definitions
         for instr in result.instructions():
             instr.operands = [copies.get(v, v) for v in instr.operands]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
+from anymetal.pipeline import thread
+from anymetal.targets.cpu import pipeline as gang
 from tests.cli.test_cli import anymetal_command
 
 PROGRAM = """\
@@ -72,6 +75,27 @@ def test_one_kernel_of_a_program(tmp_path: Path) -> None:
     done = anymetal_command("explain", "--kernel", "third", path)
     assert done.returncode == 1
     assert "nothing to explain; kernels of" in done.stdout and "first, second" in done.stdout
+
+
+def test_times(tmp_path: Path) -> None:
+    path = write(tmp_path, "p.py", PROGRAM)
+    output = anymetal_command("explain", "--times", "--kernel", "first", path).stdout
+    _, _, times = " ".join(output.split()).partition("compiled once more, in milliseconds ")
+    stages, _, passes = times.partition(" the longest of ")
+    number = r"[1-9]\d*|0"
+    assert re.fullmatch(
+        rf"stages: front end ({number}), optimiser ({number}), passes ({number}), "
+        rf"vectorizer ({number}), LLVM O3 ({number}), code generation ({number})",
+        stages,
+    )
+    ran, _, listed = passes.partition(" passes: ")
+    longest = [part.rsplit(" ", 1) for part in listed.strip().split(", ")]
+    assert int(ran) > len(longest) == 8
+    names = {one.name for one in (*thread.PASSES, *gang.PASSES)}
+    assert names.issuperset(name for name, _ in longest)
+    took = [float(milliseconds) for _, milliseconds in longest]
+    assert took == sorted(took, reverse=True)
+    assert "milliseconds" not in anymetal_command("explain", "--kernel", "first", path).stdout
 
 
 def test_a_program_that_fails_is_explained_so_far(tmp_path: Path) -> None:

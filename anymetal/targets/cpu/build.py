@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from anymetal import debug
 from anymetal.frontend.clang import compile_to_ir
+from anymetal.pipeline.stages import Times
 from anymetal.runtime import turns, zig
 from anymetal.source import KernelSource
 from anymetal.targets.cpu.stages import GangStages
@@ -27,8 +28,9 @@ if TYPE_CHECKING:
 _RESTRICTIONS = "anymetal.frontend.restrictions"  # which the front end asks first
 _COMPILER = "anymetal.targets.cpu.compiler"
 
-#: What a follower of a compilation is told: the times of its stages, or a text and its name.
-Note = dict[str, float] | tuple[str, str]
+
+#: What a follower of a compilation is told: how long it took, or a text and its name.
+Note = Times | tuple[str, str]
 
 
 def build(
@@ -49,7 +51,7 @@ def build(
         with stages.stage("link"):
             return zig.link_shared(code)
     finally:
-        note(stages.times)
+        note(Times(stages.times, stages.passes))
 
 
 def _import_compiler() -> Any:

@@ -8,7 +8,7 @@ from weakref import WeakValueDictionary
 
 from anymetal import debug
 from anymetal.frontend import strict
-from anymetal.pipeline.stages import Stages
+from anymetal.pipeline.stages import Stages, Times
 from anymetal.runtime import cache, identity, turns
 from anymetal.runtime.code import Code
 from anymetal.source import KernelSource
@@ -83,9 +83,10 @@ def shared_library(source: KernelSource, variant: Variant, stages: Stages) -> by
     """The kernel, compiled in a helper process; raises what `compile_kernel` does."""
     from anymetal.runtime import helpers  # not needed by who finds all in the cache
 
-    def note(told: dict[str, float] | tuple[str, str]) -> None:
-        if isinstance(told, dict):
-            stages.times.update(told)
+    def note(told: Times | tuple[str, str]) -> None:
+        if isinstance(told, Times):
+            stages.times.update(told.stages)
+            stages.passes.update(told.passes)
         else:
             stages.made(told[0], lambda: told[1])
 

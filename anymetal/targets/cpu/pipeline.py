@@ -48,7 +48,8 @@ class GangCompilation(Compilation):
     ) -> None:
         launch = LaunchFacts(variant.linear, variant.aligned, variant.flat, not variant.partial)
         known = Analyses(program, launch, variant.width)
-        super().__init__(known, stages or GangStages(), variant.without, Stage.GUARDED)
+        stage = Stage.GANG if runs_ahead else Stage.GUARDED  # it asks for memory already
+        super().__init__(known, stages or GangStages(), variant.without, stage)
         self.variant = variant
         self.features = features  #: of the processor
         self.team = 1  #: SIMD-groups that run as one
@@ -129,7 +130,7 @@ def _slice(c: GangCompilation) -> bool:
     """Makes the program that runs ahead; this one stays as it is."""
     program = run_ahead.slice_of(c.known)
     if program:
-        c.ahead = GangCompilation(program, c.variant, c.features, runs_ahead=True)
+        c.ahead = GangCompilation(program, c.variant, c.features, c.stages, runs_ahead=True)
     return False
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from anymetal import debug
-from anymetal.pipeline.stages import Stages
+from anymetal.pipeline.stages import Stages, in_milliseconds, longest_first
 from anymetal.source import KernelSource
 from anymetal.targets.cpu.variant import Variant
 
@@ -41,6 +41,9 @@ class DebugStages(GangStages):
 
     def found(self, where: str) -> None:
         """The code is there."""
-        parts = ", ".join(f"{name} {1000 * time:.0f}" for name, time in self.times.items())
+        parts = in_milliseconds(self.times.items())
         split = f" in {1000 * sum(self.times.values()):.0f} ms ({parts})" if parts else ""
         debug.say(f"kernel `{self.kernel}` on the CPU, {self.variant.text}: {where}{split}")
+        if self.passes and (self.wanted.passes or self.wanted.shows("changes")):
+            passes = in_milliseconds(longest_first(self.passes), 1)
+            debug.say(f"kernel `{self.kernel}`, passes in ms: {passes}")
