@@ -23,13 +23,35 @@ def custom_function(function: Callable[..., Any]) -> CustomFunction:
     It is called and given rules like MLX's `mx.custom_function`. The difference: where no argument
     takes part in a transformation, a call of it is a call of `function`, and costs nothing more.
 
-        @anymetal.custom_function
-        def square(x):
-            return kernel(inputs=[x], ...)[0]
+    Args:
+        function: Takes arrays, and returns one or several.
 
-        @square.vjp
-        def gradient(x, cotangent, output):
-            return 2 * x * cotangent
+    Returns:
+        The function, whose methods `vjp`, `jvp` and `vmap` are decorators for its rules.
+
+    Example:
+        >>> import mlx.core as mx
+        >>> import anymetal
+        >>> kernel = anymetal.metal_kernel(
+        ...     name="square",
+        ...     input_names=["x"],
+        ...     output_names=["y"],
+        ...     source="uint i = thread_position_in_grid.x; y[i] = x[i] * x[i];",
+        ... )
+        >>> @anymetal.custom_function
+        ... def square(x):
+        ...     return kernel(
+        ...         inputs=[x],
+        ...         grid=(x.size, 1, 1),
+        ...         threadgroup=(256, 1, 1),
+        ...         output_shapes=[x.shape],
+        ...         output_dtypes=[x.dtype],
+        ...     )[0]
+        >>> @square.vjp
+        ... def gradient(x, cotangent, output):
+        ...     return 2 * x * cotangent
+        >>> mx.grad(lambda x: square(x).sum())(mx.array([1.0, 2.0, 3.0]))
+        array([2, 4, 6], dtype=float32)
     """
     return CustomFunction(function)
 

@@ -52,11 +52,39 @@ def differentiable(
             `init_value`, `output_dtypes`; or a function that gives it from the keyword arguments
             of the forward call.
 
+    Returns:
+        A callable that takes what `kernel` takes.
+
     Raises:
         ValueError: A name of `backward` belongs to nothing of `kernel`, or nothing has a gradient.
 
-        add = anymetal.differentiable(kernel, backward)
-        y, = add(inputs=[x], output_shapes=[x.shape], output_dtypes=[x.dtype], grid=…, …)
+    Example:
+        >>> import mlx.core as mx
+        >>> import anymetal
+        >>> forward = anymetal.metal_kernel(
+        ...     name="square",
+        ...     input_names=["x"],
+        ...     output_names=["y"],
+        ...     source="uint i = thread_position_in_grid.x; y[i] = x[i] * x[i];",
+        ... )
+        >>> backward = anymetal.metal_kernel(
+        ...     name="square_vjp",
+        ...     input_names=["x", "y_grad"],
+        ...     output_names=["x_grad"],
+        ...     source="uint i = thread_position_in_grid.x; x_grad[i] = 2 * x[i] * y_grad[i];",
+        ... )
+        >>> square = anymetal.differentiable(forward, backward)
+        >>> def sum_of_squares(x):
+        ...     (y,) = square(
+        ...         inputs=[x],
+        ...         grid=(x.size, 1, 1),
+        ...         threadgroup=(256, 1, 1),
+        ...         output_shapes=[x.shape],
+        ...         output_dtypes=[x.dtype],
+        ...     )
+        ...     return y.sum()
+        >>> mx.grad(sum_of_squares)(mx.array([1.0, 2.0, 3.0]))
+        array([2, 4, 6], dtype=float32)
     """
     return Differentiable(kernel, backward, launch)
 

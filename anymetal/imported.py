@@ -52,8 +52,7 @@ def import_function(
     """A function that `mx.export_function` wrote, Metal kernels included.
 
     On a Mac this is `mx.import_function`. Elsewhere the whole function runs on the CPU, whatever
-    device it was exported for, and is lazy as any other. It takes the arguments that it was
-    exported with, positional or by keyword, and returns a list of arrays.
+    device it was exported for, and is lazy as any other.
 
     Args:
         path: The file, which by custom ends in ".mlxfn".
@@ -61,11 +60,37 @@ def import_function(
             this process: "run"; "ask" to see each and be asked on the terminal (without one the
             answer is no); or "refuse", for files that should have none.
 
+    Returns:
+        The function. It takes the arguments that it was exported with, positional or by keyword,
+        and returns a list of arrays.
+
     Raises:
         KernelRefusedError: The file has kernels that may not run.
         ToolchainError: The bridge to MLX is missing (`anymetal doctor` tells why).
         RuntimeError, ValueError: What MLX says of the file or, in calls, of the arguments.
         UnsupportedFeatureError: In calls, for kernels that were written for CUDA.
+
+    Example:
+        >>> import mlx.core as mx
+        >>> import anymetal
+        >>> kernel = mx.fast.metal_kernel(  # MLX exports its kernels on any machine
+        ...     name="twice",
+        ...     input_names=["x"],
+        ...     output_names=["y"],
+        ...     source="uint i = thread_position_in_grid.x; y[i] = 2 * x[i];",
+        ... )
+        >>> def twice(x):
+        ...     return kernel(
+        ...         inputs=[x],
+        ...         grid=(x.size, 1, 1),
+        ...         threadgroup=(256, 1, 1),
+        ...         output_shapes=[x.shape],
+        ...         output_dtypes=[x.dtype],
+        ...     )
+        >>> mx.export_function("twice.mlxfn", twice, mx.array([1.0, 2.0, 3.0]))
+        >>> imported = anymetal.import_function("twice.mlxfn")
+        >>> imported(mx.array([1.0, 2.0, 3.0]))
+        [array([2, 4, 6], dtype=float32)]
     """
     path = os.fspath(path)
     permission = Permission(path, kernels)

@@ -18,10 +18,35 @@ _patches = Patches()
 def install(pretend_gpu: bool = False, clamp_indices: bool = False) -> None:
     """Replace `mx.fast.metal_kernel` where MLX has no Metal; elsewhere do nothing.
 
-    Calling it again changes nothing, except that `pretend_gpu=True` may be added later. Code that
+    Calling it again changes nothing, except that either argument may be added later. Code that
     has taken the function out of its module before (`from mlx.core.fast import metal_kernel`)
-    keeps MLX's. `clamp_indices=True` makes out-of-range integer-array indices, which MLX leaves
-    undefined, as harmless as they are on an Apple GPU (see indexing.py).
+    keeps MLX's.
+
+    Args:
+        pretend_gpu: Also answer as an Apple GPU would where libraries ask for one before they use
+            a Metal kernel, and run on the CPU what they send to `mx.gpu`.
+        clamp_indices: Also make integer-array indices that are out of range, which MLX leaves
+            undefined, as harmless as they are on an Apple GPU.
+
+    Example:
+        >>> import mlx.core as mx
+        >>> import anymetal
+        >>> anymetal.install()
+        >>> kernel = mx.fast.metal_kernel(
+        ...     name="squares",
+        ...     input_names=[],
+        ...     output_names=["y"],
+        ...     source="uint i = thread_position_in_grid.x; y[i] = i * i;",
+        ... )
+        >>> kernel(
+        ...     inputs=[],
+        ...     grid=(5, 1, 1),
+        ...     threadgroup=(5, 1, 1),
+        ...     output_shapes=[(5,)],
+        ...     output_dtypes=[mx.int32],
+        ... )
+        [array([0, 1, 4, 9, 16], dtype=int32)]
+        >>> anymetal.uninstall()
     """
     if targets.HAS_METAL:
         return
@@ -33,5 +58,15 @@ def install(pretend_gpu: bool = False, clamp_indices: bool = False) -> None:
 
 
 def uninstall() -> None:
-    """Undo `install`."""
+    """Undo `install`, whatever it was asked for; without it do nothing.
+
+    Example:
+        >>> import mlx.core as mx
+        >>> import anymetal
+        >>> before = mx.fast.metal_kernel
+        >>> anymetal.install()
+        >>> anymetal.uninstall()
+        >>> mx.fast.metal_kernel is before
+        True
+    """
     _patches.undo()

@@ -60,6 +60,36 @@ def metal_kernel(
         compile_options: None, or `{"math_mode": "safe" | "relaxed" | "fast"}`.
         vmap: None, or "batch": under `mx.vmap` the batch becomes part of the grid, in z. MLX has
             no such argument; without it `mx.vmap` is an error, as in MLX.
+
+    Returns:
+        The kernel, which is called with arrays and a grid (`MetalKernel.__call__`). Nothing is
+        compiled yet: types and attributes of its signature come from the call.
+
+    Raises:
+        TypeError: An argument is missing, unknown, or of a wrong type.
+        ValueError: There is no output, or `compile_options` or `vmap` has a value that it may not
+            have.
+        RuntimeError: A key or the mode in `compile_options` is no `str`, as in MLX.
+
+    Example:
+        >>> import mlx.core as mx
+        >>> import anymetal
+        >>> scale = anymetal.metal_kernel(
+        ...     name="scale",
+        ...     input_names=["x", "factor"],
+        ...     output_names=["y"],
+        ...     source="uint i = thread_position_in_grid.x; y[i] = factor * x[i];",
+        ... )
+        >>> x = mx.array([1.0, 2.0, 3.0])
+        >>> (y,) = scale(
+        ...     inputs=[x, 10.0],
+        ...     grid=(x.size, 1, 1),
+        ...     threadgroup=(256, 1, 1),
+        ...     output_shapes=[x.shape],
+        ...     output_dtypes=[x.dtype],
+        ... )
+        >>> y
+        array([10, 20, 30], dtype=float32)
     """
     function = "metal_kernel"
     definition = KernelDefinition(
@@ -134,6 +164,21 @@ class MetalKernel:
                 is one of the CPU, else on the default one of the CPU.
             ensure_row_contiguous: For code after an old edition of MLX's documentation, which
                 passes it here; belongs into `metal_kernel`.
+
+        Returns:
+            One array per output, evaluated or not, as with any operation of MLX.
+
+        Raises:
+            TypeError: An argument is missing, unknown, or of a wrong type.
+            ValueError: A count, a value or a dtype is not what the kernel takes.
+            KernelLaunchError: The shape of an output, the grid or the threadgroup is impossible.
+            MetalCompileError: The Metal text does not compile. This, what follows, and that grid
+                or threadgroup are impossible is raised when an output is evaluated; by the call,
+                where kernels run at once.
+            KernelLoadError: The kernel needs more threadgroup or private memory than there is.
+            UnsupportedFeatureError: The kernel needs something that the target lacks.
+            KernelMemoryError: The kernel writes outside of its arrays, or faults otherwise.
+            KernelTimeoutError: It takes longer than the limits that the environment sets.
         """
         epoch, definition, initial = base.epoch, self.definition, init_value
 

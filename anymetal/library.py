@@ -30,16 +30,37 @@ def metal_library(
 ) -> MetalLibrary:
     """The kernels of a Metal text, each as an attribute that can be called.
 
-        lib = anymetal.metal_library(text)
-        (out,) = lib.add(a, b, (a.shape, a.dtype), grid=a.size, threadgroup=256)
-
     Args:
         source: The text, or the path of a file: a `Path`, or a `str` that ends in ".metal".
         name: How errors call the text; by default the name of the file, or "metal_library".
         compile_options: None, or `{"math_mode": "safe" | "relaxed" | "fast"}`.
 
-    Raises MetalCompileError for syntax errors anywhere in the text. What a template does wrong
-    shows up when a kernel made of it is called: kernels are compiled then.
+    Returns:
+        The library: `lib.name` or `lib["ns::name"]` is a kernel, `lib.kernel_names` lists them.
+
+    Raises:
+        MetalCompileError: There is a syntax error anywhere in the text. What a template does wrong
+            shows up when a kernel made of it is called: kernels are compiled then.
+        OSError: The file cannot be read.
+        TypeError: `source` is neither a text nor a path.
+        ValueError: `compile_options` has a value that it may not have.
+        RuntimeError: A key or the mode in `compile_options` is no `str`, as in MLX.
+
+    Example:
+        >>> import mlx.core as mx
+        >>> import anymetal
+        >>> lib = anymetal.metal_library('''
+        ...     kernel void add(device const float* a [[buffer(0)]],
+        ...                     device const float* b [[buffer(1)]],
+        ...                     device float* out [[buffer(2)]],
+        ...                     uint i [[thread_position_in_grid]]) {
+        ...       out[i] = a[i] + b[i];
+        ...     }
+        ... ''')
+        >>> a = mx.array([1.0, 2.0, 3.0])
+        >>> (out,) = lib.add(a, a, (a.shape, a.dtype), grid=a.size, threadgroup=256)
+        >>> out
+        array([2, 4, 6], dtype=float32)
     """
     text, file = _read(source)
     file = re.sub(r'["\\\n\r]', "_", name or file)
@@ -126,19 +147,33 @@ class LibraryFunction:
         constants: Mapping[str | int, Number | Sequence[Number]] | None = None,
         threadgroup_memory: Mapping[int, int] | None = None,
     ) -> list[Any]:
-        """Run the kernel and return the buffers that it may have written, in order.
-
-        A parameter that a function constant switches off takes None, and gives None.
+        """Run the kernel, to its end.
 
         Args:
             values: One per buffer, in the order of their numbers. Read by the kernel: arrays,
                 numbers, or the bytes of a struct. Written: an `mx.array`, whose contents a fresh
                 array starts with, `(shape, dtype)` for zeros, or an array of NumPy or PyTorch,
-                which is written in place.
+                which is written in place. None if a function constant switches it off.
             grid: Number of threads in x, or in x, y and z (not of threadgroups).
             threadgroup: Threads per threadgroup; clamped to the grid, smaller at its edges.
             constants: Values of function constants, by name or index.
             threadgroup_memory: Bytes of the `threadgroup` pointers, by the number of each.
+
+        Returns:
+            The buffers that the kernel may have written, in order; None for what is switched off.
+
+        Raises:
+            TypeError: There are too few or too many values, or one is not what its parameter takes.
+            ValueError: A function constant or the length of threadgroup memory is missing, unknown
+                or impossible.
+            KernelLaunchError: Grid or threadgroup is impossible, or a buffer is too small, not
+                writable, not contiguous or not on the CPU.
+            MetalCompileError: The kernel does not compile.
+            KernelLoadError: It needs more threadgroup or private memory than there is.
+            UnsupportedFeatureError: It needs something that the target lacks, or is called inside
+                of a transformation of MLX.
+            KernelMemoryError: It reads or writes outside of its buffers and faults.
+            KernelTimeoutError: It takes longer than the limits that the environment sets.
         """
         grid, threadgroup = _extent("grid", grid), _extent("threadgroup", threadgroup)
         check_extents(self.name, grid, threadgroup)

@@ -131,6 +131,7 @@ def test_the_program_that_runs_ahead_goes_through_the_passes_in_sight(monkeypatc
     mx.eval(outputs)
     shown = re.findall(r"behind ([a-z-]+):\nthread ([a-z_.]+)\(", capfd.readouterr().err)
     assert shown == [
+        ("run-ahead", "of_a_table.ahead"),
         ("run-ahead", "of_a_table"),
         ("coarsen", "of_a_table"),
         ("coarsen", "of_a_table.ahead"),

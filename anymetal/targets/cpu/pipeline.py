@@ -131,6 +131,7 @@ def _slice(c: GangCompilation) -> bool:
     program = run_ahead.slice_of(c.known)
     if program:
         c.ahead = GangCompilation(program, c.variant, c.features, c.stages, runs_ahead=True)
+        c.stages.passed("run-ahead", program, c.ahead.stage, True)
     return False
 
 
