@@ -11,6 +11,7 @@ by whoever jumps there (`assign`), or collected from several edges (`collect`).
 
 from __future__ import annotations
 
+from anymetal.analysis.effects import ACCESSES
 from anymetal.analysis.regions import Edge, Node, Region, RegionTree
 from anymetal.analysis.uniformity import Shapes
 from anymetal.ir.calls import is_long
@@ -195,7 +196,7 @@ class Linearizer:
 
     def _worth_skipping(self, plan: RegionPlan, node: Node) -> bool:
         """Memory must not be touched without an active lane; a little arithmetic may run idle."""
-        if node.inner is not None or any(i.touches_memory for i in node.block.instrs):
+        if node.inner is not None or any(i.op in (*ACCESSES, "call") for i in node.block.instrs):
             return True
         if len(node.block.instrs) > WORTH_SKIPPING:
             return True

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from anymetal.ir import calls
+from anymetal.analysis.effects import LOADS, is_pure
 from anymetal.ir import types as t
 from anymetal.ir.cfg import Loop, dominators, find_loops, postorder
 from anymetal.ir.model import Block, Const, Instr, Program, Value, predecessors
@@ -44,17 +44,7 @@ _MOST_COPIED = 12
 _CHEAP = frozenset(
     "add sub mul shl lshr ashr and or xor zext sext trunc icmp fcmp select freeze gep".split()
 )
-#: Calls whose result is that of one thread alone.
-_OF_ONE_THREAD = calls.POSITIONS | {calls.SCALE, calls.SCALES}
 _DIVISIONS = ("udiv", "sdiv", "urem", "srem")
-
-
-def is_pure(instr: Instr) -> bool:
-    """Whether an instruction only computes a value of one thread out of others."""
-    if instr.op == "call":
-        ours = instr.arg in calls.INTRINSICS
-        return instr.arg in _OF_ONE_THREAD if ours else not calls.has_effect(instr.arg)
-    return instr.has_result and not instr.touches_memory and instr.op != "alloca"
 
 
 def either(terms: Iterable[Term]) -> Need:
@@ -241,7 +231,7 @@ class Needs:
 
     def _needed_by(self, value: Instr, user: Instr, number: int) -> Need:
         """Where a user needs one of its operands, once it is reached."""
-        if user.op in ("load", "guarded_load"):
+        if user.op in LOADS:
             return self.known.get(user, ALWAYS)
         if not is_pure(user):
             return ALWAYS

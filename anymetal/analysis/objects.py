@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from anymetal.analysis.cache import Analyses
+from anymetal.analysis.effects import LOADS, is_plain
 from anymetal.ir.calls import AHEAD_READ, LINE_READ, NEXT_READ
 from anymetal.ir.model import Argument, Global, Instr, Program, Value
 
@@ -58,9 +59,7 @@ def read_only(known: Analyses) -> set[Argument]:
     for instr in program.instructions():
         if instr.op in ("gep", "phi", "select", "freeze", "icmp"):
             continue
-        plain = instr.op == "guarded_load" or (
-            instr.op == "load" and not (instr.arg.volatile or instr.arg.atomic)
-        )
+        plain = instr.op in LOADS and is_plain(instr)
         plain |= instr.op == "call" and instr.arg in (AHEAD_READ, LINE_READ, NEXT_READ)
         for value in instr.operands:
             if not plain:

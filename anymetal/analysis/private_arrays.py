@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from anymetal.analysis.cache import Analyses
+from anymetal.analysis.effects import LOADS
 from anymetal.ir import types as t
 from anymetal.ir.cfg import reverse_postorder
 from anymetal.ir.model import Instr, Value
-
-LOADS = ("load", "guarded_load")
 
 
 def interleaved(known: Analyses) -> dict[Value, Instr]:

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from anymetal.coarsening.divergence import Differ, Part, touches, writes
+from anymetal.analysis.effects import touches, writes
+from anymetal.coarsening.divergence import Differ, Part
 from anymetal.ir import types as t
 from anymetal.ir.calls import ALL, APART
 from anymetal.ir.model import Block, Const, Instr, Program, Value
@@ -36,13 +37,9 @@ def _sink(block: list[Instr], piece: list[Instr]) -> None:
     but past nothing that writes."""
     used = {v for instr in piece for v in instr.operands}
     others = {v for instr in block for v in instr.operands}
-    last = max((at for at, instr in enumerate(block) if _keeps_order(instr)), default=-1)
+    last = max((at for at, instr in enumerate(block) if writes(instr)), default=-1)
     late = {i for i in block[last + 1 :] if i.op == "load" and i in used - others}
     block[:] = [i for i in block if i not in late] + [i for i in block if i in late]
-
-
-def _keeps_order(instr: Instr) -> bool:
-    return writes(instr) and instr.arg != APART
 
 
 class _Jam:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from anymetal.analysis.effects import LOADS, is_atomic, writes
 from anymetal.analysis.objects import pointer_origins
-from anymetal.ir import calls
 from anymetal.ir import types as t
 from anymetal.ir.calls import ALL, BARRIER
 from anymetal.ir.cfg import Loop, dominators, find_loops, postorder
@@ -75,9 +75,7 @@ class Differ:
             return False  # of a team at once
         if instr.op == "call" and (instr.arg in self.positions or instr.arg == "__am_log"):
             return True
-        if instr.op in ("atomicrmw", "cmpxchg"):
-            return True
-        if instr.op in ("load", "store") and (instr.arg.volatile or instr.arg.atomic):
+        if is_atomic(instr) or (instr.op in (*LOADS, "store") and instr.arg.volatile):
             return True
         return any(v in self.values for v in instr.operands) and not self.same(instr)
 
@@ -178,15 +176,3 @@ def _between(starts: list[Block], end: Block) -> set[Block]:
         if start is not end:
             found |= set(postorder(start, lambda b: [s for s in b.successors if s is not end]))
     return found
-
-
-def writes(instr: Instr) -> bool:
-    """Whether the instruction changes memory, or its place matters for other reasons."""
-    if instr.op == "call":
-        return calls.has_effect(instr.arg)
-    return instr.op in ("store", "atomicrmw", "cmpxchg", "fence")
-
-
-def touches(instr: Instr) -> bool:
-    """Whether the instruction reads or changes memory."""
-    return writes(instr) or instr.op in ("load", "guarded_load")

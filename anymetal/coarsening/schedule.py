@@ -19,8 +19,8 @@ from __future__ import annotations
 from itertools import pairwise
 
 from anymetal.analysis.distances import Distances
+from anymetal.analysis.effects import writes
 from anymetal.analysis.uniformity import Shapes
-from anymetal.coarsening.divergence import writes
 from anymetal.ir.model import Instr, Value
 
 

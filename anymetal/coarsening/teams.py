@@ -12,6 +12,7 @@ from typing import NamedTuple
 from anymetal.analysis.cache import Analyses, LaunchFacts
 from anymetal.analysis.control import looped, loops
 from anymetal.analysis.distances import Distances
+from anymetal.analysis.effects import LOADS, is_plain
 from anymetal.analysis.liveness import live_behind, points
 from anymetal.analysis.regions import regions
 from anymetal.analysis.uniformity import UNIFORM, VARYING, Shape, Shapes, shapes, strided
@@ -108,8 +109,8 @@ def _promising(known: Analyses) -> bool:
 
 def _may_wait(instr: Instr, used: set[Value]) -> bool:
     """Whether the program looks at what other threads do meanwhile."""
-    if instr.op in ("load", "guarded_load"):
-        return bool(instr.arg.atomic or instr.arg.volatile)
+    if instr.op in LOADS:
+        return not is_plain(instr)
     return instr.op == "cmpxchg" or (instr.op == "atomicrmw" and instr in used)
 
 

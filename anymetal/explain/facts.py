@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
+from anymetal.analysis.effects import LOADS, is_atomic, pointer_of
 from anymetal.analysis.lane_numbers import lane_numbers
 from anymetal.analysis.objects import origins
 from anymetal.analysis.regions import Region
@@ -17,7 +18,7 @@ from anymetal.ir import types as t
 from anymetal.ir.calls import BARRIER, is_cross_lane
 from anymetal.ir.model import Block, Instr, Location, Value
 from anymetal.simd import questions
-from anymetal.simd.access.groups import accessed, pointer_of
+from anymetal.simd.access.groups import accessed
 from anymetal.simd.access.ways import AtomicWay, Way, access_way, is_plain
 from anymetal.simd.emit.gang import GangFunction
 
@@ -67,9 +68,9 @@ def facts(function: GangFunction) -> list[Fact]:
     found = [_loop(function, region) for region in regions]
     for block in function.shapes.order:
         for instr in block.instrs:
-            if instr.op in ("load", "guarded_load", "store"):
+            if instr.op in (*LOADS, "store"):
                 found.append(_access(function, instr))
-            elif instr.op in ("atomicrmw", "cmpxchg"):
+            elif is_atomic(instr):
                 found.append(_atomic(function, instr))
             elif instr.op == "select":
                 found.extend(_choice(function, instr))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 
 from anymetal.analysis.cache import Analyses
+from anymetal.analysis.effects import LOADS, pointer_of
 from anymetal.analysis.objects import origins
 from anymetal.analysis.private_arrays import interleaved
 from anymetal.analysis.uniformity import shapes
 from anymetal.ir import types as t
 from anymetal.ir.model import Argument, Global, Instr, Value
 from anymetal.ir.tokens import plain
-from anymetal.simd.access.groups import pointer_of
 
 _POSITIONS = {
     "__am_lane": "the lane number",
@@ -42,7 +42,6 @@ _OPERATIONS = {
     "zext": "a narrow integer",
     "sext": "a narrow integer",
 }
-_LOADS = ("load", "guarded_load")
 
 
 def names_of(known: Analyses, pointer: Value) -> str:
@@ -86,7 +85,7 @@ def reason(known: Analyses, value: Value) -> str:
 
 
 def _cause(known: Analyses, instr: Instr) -> str:
-    if instr.op in _LOADS:
+    if instr.op in LOADS:
         return f"what is loaded from {names_of(known, pointer_of(instr))}"
     if instr.op in ("atomicrmw", "cmpxchg"):
         return f"the old value in {names_of(known, instr.operands[0])}"

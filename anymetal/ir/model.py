@@ -150,10 +150,6 @@ class Instr(Value):
     def is_terminator(self) -> bool:
         return self.op in ("br", "ret", "unreachable")
 
-    @property
-    def touches_memory(self) -> bool:
-        return self.op in ("load", "guarded_load", "store", "atomicrmw", "cmpxchg", "call")
-
 
 class Block:
     __slots__ = ("instrs", "name")

@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 from anymetal.analysis.cache import Analyses
-from anymetal.ir import calls
+from anymetal.analysis.effects import must_stay
 from anymetal.ir.model import Instr, Value
 
 
-def has_effect(instr: Instr) -> bool:
-    """Whether the instruction must stay even if its result is unused."""
-    if instr.op == "call":
-        # Clang's output declares the cross-lane functions as touching hidden memory, so LLVM keeps
-        # them all (see frontend/optimise.py): here those without use go.
-        return calls.has_effect(instr.arg)
-    if instr.op == "load":
-        return bool(instr.arg.volatile)
-    return instr.op in ("store", "atomicrmw", "cmpxchg", "fence") or instr.is_terminator
-
-
 def run(known: Analyses) -> bool:
-    """Drops them."""
+    """Drops them. Clang's output declares the cross-lane functions as touching hidden memory, so
+    LLVM keeps them all (see frontend/optimise.py): here those without use go."""
     program = known.program
     before = sum(len(block.instrs) for block in program.blocks)
     live: set[Value] = set()
-    work = [i for i in program.instructions() if has_effect(i)]
+    work = [i for i in program.instructions() if must_stay(i)]
     live.update(work)
     while work:
         for operand in work.pop().operands:

@@ -11,9 +11,9 @@ Which of the two is better is counted: what a processor would have to load again
 from __future__ import annotations
 
 from anymetal.analysis.cache import Analyses
+from anymetal.analysis.effects import touches
 from anymetal.analysis.flow import final_shapes
 from anymetal.analysis.uniformity import Shapes
-from anymetal.ir import calls
 from anymetal.ir.calls import APART, SHUFFLE
 from anymetal.ir.model import Block, Instr, Value
 
@@ -22,7 +22,6 @@ ROOM = 16
 #: Vectors that go to memory or come back, from which on it is worth to look for another order.
 MANY = 64
 _SAME = ("bitcast", "fneg", "freeze")
-_STAY = ("phi", "alloca", "fence")
 
 
 def order_lazily(known: Analyses) -> bool:
@@ -77,10 +76,8 @@ def _finish(end: Instr, place: dict[Instr, int], done: dict[Instr, None]) -> Non
 
 
 def _stays(instr: Instr) -> bool:
-    if instr.op == "call":
-        own = instr.arg.startswith("__am_") and instr.arg != SHUFFLE
-        return own or calls.has_effect(instr.arg)
-    return instr.touches_memory or instr.is_terminator or instr.op in _STAY
+    ours = instr.op == "call" and instr.arg.startswith("__am_") and instr.arg != SHUFFLE
+    return ours or touches(instr) or instr.is_terminator or instr.op in ("phi", "alloca")
 
 
 def _moves(instrs: list[Instr], shapes: Shapes) -> int:

@@ -13,8 +13,8 @@ at it.
 from __future__ import annotations
 
 from anymetal.analysis.cache import Analyses
-from anymetal.analysis.needs import ALWAYS, NEVER, Need, Needs, Term, either, is_pure
-from anymetal.ir import calls
+from anymetal.analysis.effects import ACCESSES, is_plain, is_pure, writes
+from anymetal.analysis.needs import ALWAYS, NEVER, Need, Needs, Term, either
 from anymetal.ir import types as t
 from anymetal.ir.cfg import postorder
 from anymetal.ir.model import Argument, Block, Const, Global, Instr, Program, Value, predecessors
@@ -40,14 +40,7 @@ def run(known: Analyses) -> bool:
 
 
 def _is_plain_load(instr: Instr) -> bool:
-    return instr.op == "load" and not instr.arg.volatile and not instr.arg.atomic
-
-
-def _may_write(instr: Instr) -> bool:
-    """Whether memory may hold something else behind the instruction."""
-    if instr.op == "call":
-        return calls.has_effect(instr.arg)
-    return instr.op in ("store", "atomicrmw", "cmpxchg", "fence")
+    return instr.op == "load" and is_plain(instr)
 
 
 class _Sinker:
@@ -57,7 +50,7 @@ class _Sinker:
     def __init__(self, program: Program, needs: Needs) -> None:
         self.needs = needs
         self.preds = predecessors(program.blocks)
-        self.writers = {b for b in program.blocks if any(map(_may_write, b.instrs))}
+        self.writers = {b for b in program.blocks if any(map(writes, b.instrs))}
         self.clear: dict[tuple[Block, Block], bool] = {}
         self.lowest: dict[Instr, Block] = {}  #: where a value is computed at the latest
         self.new_home: dict[Instr, Block] = {}
@@ -85,12 +78,12 @@ class _Sinker:
 
     def _find_homes(self, block: Block) -> None:
         """Moves what can leave the block: loads behind which nothing in it writes."""
-        writes = False
+        written = False
         for instr in reversed(block.instrs):
-            writes = writes or _may_write(instr)
+            written = written or writes(instr)
             if _is_plain_load(instr):
                 target = self._target(instr, block)
-                if target is not block and not writes and self._may_move(block, target):
+                if target is not block and not written and self._may_move(block, target):
                     self.new_home[instr] = self.lowest[instr] = target
             elif is_pure(instr) and instr.op != "phi":
                 self.lowest[instr] = self._target(instr, block)
@@ -158,7 +151,7 @@ class _Guards:
         part = 0
         for number, instr in enumerate(block.instrs):
             self.place[instr], self.part[instr] = number, part
-            part += _may_write(instr)
+            part += writes(instr)
         for instr in reversed(block.instrs):
             need = self.needs.visit(instr)
             if instr.op == "load":
@@ -194,7 +187,7 @@ class _Guards:
             seen, work = {value}, [value]
             while work and len(seen) <= _MOST_SOURCES:
                 one = work.pop()
-                if one.touches_memory or one.op == "phi":
+                if one.op in (*ACCESSES, "call", "phi"):
                     found.add(one)
                     continue
                 new = [v for v in one.operands if isinstance(v, Instr) and v not in seen]
@@ -226,9 +219,9 @@ class _Guards:
         return True
 
     def _moves(self, instr: Instr, load: Instr) -> bool:
-        if not instr.touches_memory:
+        if instr.op not in (*ACCESSES, "call"):
             return instr.op != "alloca"
-        if _may_write(instr) or self.part[instr] != self.part[load]:
+        if writes(instr) or self.part[instr] != self.part[load]:
             return False
         return instr.op == "call" or _is_plain_load(instr)
 
@@ -279,7 +272,7 @@ class _Schedule:
             if instr in self.guards:
                 waiting.append(instr)
                 continue
-            if _may_write(instr) or instr.is_terminator:
+            if writes(instr) or instr.is_terminator:
                 for load in waiting:
                     self._place(load)
                 waiting = []

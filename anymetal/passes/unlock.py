@@ -9,6 +9,7 @@ formed before, since those look at what a loop may wait for.
 from __future__ import annotations
 
 from anymetal.analysis.cache import Analyses
+from anymetal.analysis.effects import LOADS, pointer_of
 from anymetal.analysis.objects import in_threadgroup, origins
 
 
@@ -18,9 +19,8 @@ def run(known: Analyses) -> bool:
     program = known.program
     leads_to, changed = known(origins), False
     for instr in program.instructions():
-        if instr.op in ("load", "guarded_load", "store") and instr.arg.atomic:
-            pointer = instr.operands[1 if instr.op == "store" else 0]
-            if not instr.arg.volatile and in_threadgroup(leads_to.get(pointer, frozenset())):
+        if instr.op in (*LOADS, "store") and instr.arg.atomic and not instr.arg.volatile:
+            if in_threadgroup(leads_to.get(pointer_of(instr), frozenset())):
                 instr.arg = instr.arg._replace(atomic=False)
                 changed = True
     return changed

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from anymetal.analysis.cache import Analyses
 from anymetal.analysis.control import loops
+from anymetal.analysis.effects import LOADS, is_plain, is_pure, pointer_of, touches
 from anymetal.analysis.objects import Origin, disjoint, origins
-from anymetal.ir import calls
 from anymetal.ir.cfg import Loop
 from anymetal.ir.model import Block, Const, Instr, Program, Value
 
@@ -29,7 +29,6 @@ MOST_DIFFERENT = 24
 #: Instructions of the new inner loop: LLVM shall still find the whole of it worth a look.
 MOST_AROUND = 256
 
-_LOADS = ("load", "guarded_load")
 _NOWHERE: frozenset[Origin] = frozenset()
 Origins = dict[Value, frozenset[Origin]]
 
@@ -76,7 +75,9 @@ class _Jam:
     def run(self) -> bool:
         """Whether it pays, and is done."""
         count = self._count()
-        if not count or not all(_is_plain(i) for part in self.parts for i in part.body):
+        if not count or not all(
+            is_plain(i) or is_pure(i) for part in self.parts for i in part.body
+        ):
             return False
         early = self._early()
         if early is None or not self._keeps_apart():
@@ -123,7 +124,7 @@ class _Jam:
             value = work.pop()
             if not isinstance(value, Instr) or value in early or value.block is self.front:
                 continue
-            if value.block is self.inner or (value.block is self.back and not _is_pure(value)):
+            if value.block is self.inner or (value.block is self.back and not is_pure(value)):
                 return None
             if value.block is self.back:
                 early.add(value)
@@ -132,7 +133,7 @@ class _Jam:
 
     def _keeps_apart(self) -> bool:
         """Whether memory is the same whichever iteration comes first."""
-        front, inner, back = ([i for i in p.body if _touches(i)] for p in self.parts)
+        front, inner, back = ([i for i in p.body if touches(i)] for p in self.parts)
         if any(i.op == "store" for i in front):
             return False
         around = [*front, *back]
@@ -159,7 +160,7 @@ class _Jam:
         return step > 0 and step * int(pointer.arg[0]) >= store.operands[0].type.size
 
     def _apart(self, one: Instr, other: Instr) -> bool:
-        pointers = (_pointer(one), _pointer(other))
+        pointers = (pointer_of(one), pointer_of(other))
         return disjoint(*(self.origins.get(p, _NOWHERE) for p in pointers))
 
     def _differ(self) -> set[Value]:
@@ -171,7 +172,7 @@ class _Jam:
             found = len(differ)
             for part in self.parts:
                 for instr in part.instrs:
-                    written = instr.op in _LOADS and not all(self._apart(instr, s) for s in stores)
+                    written = instr.op in LOADS and not all(self._apart(instr, s) for s in stores)
                     if written or not differ.isdisjoint(instr.operands):
                         differ.add(instr)
         return differ
@@ -183,7 +184,7 @@ class _Jam:
         if len(own) > MOST_DIFFERENT or len(around) * count > MOST_AROUND:
             return False
         stored = {_place(i) for i in own if i.op == "store"}
-        loads = [i for i in self.inner.body if i.op in _LOADS]
+        loads = [i for i in self.inner.body if i.op in LOADS]
         return any(i not in differ or _place(i) in stored for i in loads)
 
     # -- how ------------------------------------------------------------------------------
@@ -261,31 +262,9 @@ def _step(phi: Instr, following: Value) -> int:
     return (constant.int_value or 0) if isinstance(constant, Const) else 0
 
 
-def _is_plain(instr: Instr) -> bool:
-    """Whether the instruction computes, or reads or writes memory of its own accord."""
-    if instr.op in (*_LOADS, "store"):
-        return not (instr.arg.volatile or instr.arg.atomic)
-    if instr.op == "call":
-        own = instr.arg.startswith("__am_") and instr.arg not in (calls.SCALES, calls.SCALE)
-        return not own and not calls.has_effect(instr.arg)
-    return instr.op not in ("atomicrmw", "cmpxchg", "fence", "alloca")
-
-
-def _is_pure(instr: Instr) -> bool:
-    return instr.op != "phi" and not _touches(instr)
-
-
-def _touches(instr: Instr) -> bool:
-    return instr.op in (*_LOADS, "store")
-
-
-def _pointer(instr: Instr) -> Value:
-    return instr.operands[1] if instr.op == "store" else instr.operands[0]
-
-
 def _place(instr: Instr) -> tuple[object, ...]:
     """What is equal for accesses to the same bytes."""
-    pointer = _pointer(instr)
+    pointer = pointer_of(instr)
     size = (instr.operands[0] if instr.op == "store" else instr).type.size
     if isinstance(pointer, Instr) and pointer.op == "gep":
         return (*pointer.operands, pointer.arg, size)

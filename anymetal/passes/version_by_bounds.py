@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 from anymetal.analysis import control
 from anymetal.analysis.cache import Analyses
+from anymetal.analysis.effects import ACCESSES, pointer_of
 from anymetal.analysis.lane_numbers import LaneNumbers, lane_numbers
 from anymetal.analysis.uniformity import Shapes, shapes
 from anymetal.ir import types as t
@@ -127,10 +128,10 @@ def _through(block: Block) -> Block:
 
 
 def _pointers(instr: Instr) -> list[Value]:
-    if instr.op in ("load", "guarded_load", "atomicrmw", "cmpxchg"):
-        return instr.operands[:1]
+    if instr.op in ACCESSES:
+        return [pointer_of(instr)]
     asks = instr.op == "call" and instr.arg in (AHEAD_READ, AHEAD_WRITE)
-    return instr.operands[1:] if instr.op == "store" else instr.operands if asks else []
+    return instr.operands if asks else []
 
 
 def _check(
@@ -207,7 +208,7 @@ def _made_of(values: Iterable[Value]) -> set[Instr]:
         value = work.pop()
         if isinstance(value, Instr) and value not in found:
             found.add(value)
-            if value.op == "call" or not value.touches_memory:
+            if value.op not in ACCESSES:
                 work.extend(value.operands)
     return found
 

@@ -15,6 +15,7 @@ from types import EllipsisType
 
 from anymetal.analysis.cache import Analyses
 from anymetal.analysis.control import loops
+from anymetal.analysis.effects import is_plain
 from anymetal.analysis.objects import in_arrays, origins
 from anymetal.analysis.uniformity import shapes
 from anymetal.ir import types as t
@@ -45,7 +46,7 @@ def run(known: Analyses) -> bool:
 
 def _is_run(store: Instr, known: Analyses) -> bool:
     """Whether neighbouring lanes store to neighbours in device memory."""
-    if store.arg.volatile or store.arg.atomic:
+    if not is_plain(store):
         return False
     pointer = store.operands[1]
     side_by_side = known(shapes)[pointer].stride == store.operands[0].type.size

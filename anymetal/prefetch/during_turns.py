@@ -17,6 +17,7 @@ from anymetal.analysis.affine import ONE, Distance
 from anymetal.analysis.cache import Analyses
 from anymetal.analysis.control import looped
 from anymetal.analysis.distances import Distances
+from anymetal.analysis.effects import is_plain
 from anymetal.analysis.objects import in_arrays, origins
 from anymetal.analysis.uniformity import Shapes, shapes
 from anymetal.ir import types as t
@@ -47,7 +48,7 @@ def run(known: Analyses, ways: Iterable[dict[str, int]]) -> bool:
             i
             for i in block.instrs
             if i.op == "load"
-            and not (i.arg.volatile or i.arg.atomic)
+            and is_plain(i)
             and shapes_of[i.operands[0]].is_strided
             and in_arrays(leads_to.get(i.operands[0], frozenset()))
         ]

@@ -28,6 +28,7 @@ from anymetal.analysis.affine import ONE, forms
 from anymetal.analysis.cache import Analyses
 from anymetal.analysis.control import predecessors
 from anymetal.analysis.distances import Distances
+from anymetal.analysis.effects import is_plain
 from anymetal.analysis.lane_numbers import lane_numbers, signed
 from anymetal.analysis.objects import Origin, in_arrays, origins
 from anymetal.analysis.regions import regions
@@ -167,7 +168,7 @@ class _Wanted:
     def _is_run(self, load: Instr, growth_of: _Growth) -> bool:
         """Whether lanes and steps read a run of an array, elsewhere than the next gang."""
         pointer, array = load.operands[0], self._array(load)
-        if load.arg.volatile or load.arg.atomic or not self.reach(load):
+        if not is_plain(load) or not self.reach(load):
             return False
         if not in_arrays(array):
             return False

@@ -11,11 +11,12 @@ it would drive out what they work with.
 from __future__ import annotations
 
 from anymetal.analysis.affine import Distance, LinearForms
+from anymetal.analysis.effects import pointer_of
 from anymetal.analysis.objects import in_arrays
 from anymetal.ir.calls import MATRIX_FMA
 from anymetal.ir.cfg import Loop, find_loops
 from anymetal.ir.model import Const, Instr, Program, Value
-from anymetal.simd.access.groups import Origins, pointer_of
+from anymetal.simd.access.groups import Origins
 from anymetal.simd.access.tiles import Tile
 
 

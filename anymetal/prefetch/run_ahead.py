@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from anymetal.analysis.cache import Analyses
 from anymetal.analysis.control import loops
+from anymetal.analysis.effects import LOADS, is_plain, is_pure, pointer_of
 from anymetal.analysis.objects import in_arrays, origins, read_only
 from anymetal.analysis.uniformity import shapes
 from anymetal.ir import types as t
@@ -25,8 +26,6 @@ from anymetal.passes.straighten import straighten
 MOST_INSTRUCTIONS = 150
 #: Bytes between lanes: beyond that each would want a line of its own.
 _NEAR = 16
-_LOADS = ("load", "guarded_load")
-_NOT_FREE = frozenset("load guarded_load store atomicrmw cmpxchg fence alloca call".split())
 
 
 def slice_of(known: Analyses) -> Program | None:
@@ -41,7 +40,7 @@ class _Slice:
         self.loops, self.shapes = known(loops), known(shapes)
         self.origins, self.constant = known(origins), known(read_only)
         numbers = [i for i in source.instructions() if self._is_loaded(i)]
-        others = (i for i in source.instructions() if i.op not in _LOADS)
+        others = (i for i in source.instructions() if i.op not in LOADS)
         #: What is made of loaded numbers: addresses, too, but not what is loaded there.
         self.of_loaded = made_from(others, numbers)
         self.targets = {i for i in source.instructions() if self._is_target(i)}
@@ -63,7 +62,7 @@ class _Slice:
 
     def _is_loaded(self, value: Instr) -> bool:
         """Whether a value comes from an element of an array that changes from thread to thread."""
-        if value.op not in _LOADS or not value.type.is_int | value.type.is_float:
+        if value.op not in LOADS or not value.type.is_int | value.type.is_float:
             return False
         pointer = value.operands[0]
         indexed = isinstance(pointer, Instr) and len(pointer.operands) > 1
@@ -91,12 +90,12 @@ class _Slice:
 
     def _is_free(self, instr: Instr) -> bool:
         """Whether computing a value ahead changes nothing, and gives what it will be."""
-        if instr.op in _LOADS:
+        if instr.op in LOADS:
             return self._reads_constant(instr)
         if instr.op == "call":
             name = instr.arg
             return name in POSITIONS or (name.startswith("llvm.") and not has_effect(name))
-        return instr.op not in _NOT_FREE
+        return is_pure(instr)
 
     # -- the program ----------------------------------------------------------------------
 
@@ -113,7 +112,7 @@ class _Slice:
                     copies[instr] = copy.append(one)
                 pointer = _pointer(instr)
                 if instr in self.targets and pointer is not None:
-                    name = AHEAD_READ if instr.op in _LOADS else AHEAD_WRITE
+                    name = AHEAD_READ if instr.op in LOADS else AHEAD_WRITE
                     copy.append(Instr(t.VOID, "call", [pointer], name, "", instr.loc))
         source = self.source
         result = Program(
@@ -128,8 +127,5 @@ class _Slice:
 
 def _pointer(instr: Instr) -> Value | None:
     """The address of a plain access, or of an atomic addition."""
-    if instr.op in _LOADS:
-        return None if instr.arg.volatile or instr.arg.atomic else instr.operands[0]
-    if instr.op == "store":
-        return instr.operands[1]
-    return instr.operands[0] if instr.op == "atomicrmw" else None
+    wanted = is_plain(instr) or instr.op in ("store", "atomicrmw")
+    return pointer_of(instr) if wanted else None

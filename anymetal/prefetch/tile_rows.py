@@ -16,6 +16,7 @@ from anymetal.analysis.affine import ONE, Distance
 from anymetal.analysis.cache import Analyses
 from anymetal.analysis.control import looped
 from anymetal.analysis.distances import Distances
+from anymetal.analysis.effects import is_plain
 from anymetal.analysis.objects import in_arrays, origins
 from anymetal.analysis.uniformity import shapes
 from anymetal.ir import types as t
@@ -61,7 +62,7 @@ class _Rows:
         return [load for load in block.instrs if load in chosen]
 
     def _fits(self, load: Instr) -> bool:
-        if load.op != "load" or load.arg.volatile or load.arg.atomic:
+        if load.op != "load" or not is_plain(load):
             return False
         pointer = load.operands[0]
         shape, origins = self.shapes[pointer], self.origins.get(pointer, frozenset())

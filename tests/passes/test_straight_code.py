@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from anymetal.analysis.cache import Analyses, LaunchFacts
+from anymetal.analysis.effects import touches
 from anymetal.analysis.uniformity import shapes
 from anymetal.ir.calls import SHUFFLE
 from anymetal.ir.model import Const, Instr, Program
@@ -115,8 +116,8 @@ def test_sums_wait_until_they_are_needed() -> None:
     for instr in after:
         assert all(v in seen for v in instr.operands if isinstance(v, Instr))
         seen.add(instr)
-    memory = [i for i in before if i.touches_memory]
-    assert memory == [i for i in after if i.touches_memory]
+    memory = [i for i in before if touches(i)]
+    assert memory == [i for i in after if touches(i)]
 
 
 def test_what_fits_stays_as_it_is() -> None:

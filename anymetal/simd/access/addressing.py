@@ -6,13 +6,11 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import TypeGuard
 
+from anymetal.analysis.effects import ACCESSES, pointer_of
 from anymetal.analysis.regions import RegionTree
 from anymetal.analysis.uniformity import Shapes
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr, Program, Value
-from anymetal.simd.access.groups import pointer_of
-
-_ACCESSES = ("load", "guarded_load", "store", "atomicrmw", "cmpxchg")
 
 
 def indices_elsewhere(program: Program, shapes: Shapes, tree: RegionTree) -> set[Value]:
@@ -22,7 +20,7 @@ def indices_elsewhere(program: Program, shapes: Shapes, tree: RegionTree) -> set
     for block in program.blocks:
         around = tree.node_of[block].region.ancestors() if block in tree.node_of else []
         for instr in block.instrs:
-            pointer = pointer_of(instr) if instr.op in _ACCESSES else None
+            pointer = pointer_of(instr) if instr.op in ACCESSES else None
             if not isinstance(pointer, Instr) or pointer.op != "gep" or pointer.block is block:
                 continue
             if shapes[pointer].is_varying:

@@ -8,6 +8,7 @@ so in order, behind whatever was stored before. So such lanes load one after the
 
 from __future__ import annotations
 
+from anymetal.analysis.effects import is_plain
 from anymetal.analysis.lane_numbers import LaneNumbers
 from anymetal.analysis.mask_sources import MaskRoots
 from anymetal.analysis.objects import Origin
@@ -28,7 +29,7 @@ def few_lane_loads(
     lanes = _Lanes(program, numbers, roots)
     result = {}
     for instr in program.instructions():
-        if instr.op != "load" or instr.arg.volatile or instr.arg.atomic:
+        if instr.op != "load" or not is_plain(instr):
             continue
         pointer = instr.operands[0]
         side_by_side = shapes[pointer].is_strided and shapes[pointer].stride == instr.type.size

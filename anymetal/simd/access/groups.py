@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from anymetal.analysis.affine import ONE, LinearForms
+from anymetal.analysis.effects import LOADS, is_plain, pointer_of, writes
 from anymetal.analysis.objects import Origin, disjoint
 from anymetal.analysis.uniformity import Shapes
-from anymetal.ir import calls
 from anymetal.ir.model import Access, Argument, Block, Instr, Program, Value
 from anymetal.ir.rules import ORDERED
 
@@ -84,10 +84,6 @@ def is_power_of_two(count: int) -> bool:
     return count & (count - 1) == 0
 
 
-def pointer_of(instr: Instr) -> Value:
-    return instr.operands[1] if instr.op == "store" else instr.operands[0]
-
-
 def accessed(instr: Instr) -> Value:
     """The value that is loaded or stored, or what an atomic operation found."""
     return instr.operands[0] if instr.op == "store" else instr
@@ -109,7 +105,7 @@ def runs(
     done: list[list[tuple[int, Instr]]] = []
     bases: set[Value] = set()  #: of the open runs, if those are additions
     for instr in block.instrs:
-        key = key_of(instr) if instr.op == op and _is_plain(instr) else None
+        key = key_of(instr) if instr.op == op and _may_group(instr) else None
         if key is not None:
             if op == "atomicrmw" and key[0] not in open_runs:
                 bases.add(_base(pointer_of(instr)))
@@ -126,14 +122,13 @@ def runs(
     return [*done, *open_runs.values()]
 
 
-def _is_plain(instr: Instr) -> bool:
-    access = access_of(instr)
-    return not access.volatile and (not access.atomic or instr.op == "atomicrmw")
+def _may_group(instr: Instr) -> bool:
+    return is_plain(instr) or (instr.op == "atomicrmw" and not access_of(instr).volatile)
 
 
 def _elsewhere(instr: Instr, member: Instr, origins: Origins) -> bool:
     """Whether a plain load or store is of other memory than the member of a run."""
-    if instr.op not in ("load", "guarded_load", "store") or not _is_plain(instr):
+    if not is_plain(instr):
         return False
     nowhere: frozenset[Origin] = frozenset()
     pointers = (pointer_of(instr), pointer_of(member))
@@ -154,16 +149,12 @@ def _key(
 
 
 def _disturbs(instr: Instr, op: str) -> bool:
-    if instr.op == "call":
-        return calls.has_effect(instr.arg)
-    if instr.op in ("load", "guarded_load"):
-        return op == "store" or instr.arg.volatile or instr.arg.atomic
-    return instr.op in ("store", "atomicrmw", "cmpxchg", "fence")
+    return writes(instr) or (instr.op in LOADS and (op == "store" or not is_plain(instr)))
 
 
 def _may_see(instr: Instr, bases: set[Value]) -> bool:
     """Whether a load may read what was added there before, and so must not come first."""
-    if instr.op not in ("load", "guarded_load"):
+    if instr.op not in LOADS:
         return False
     base = _base(instr.operands[0])
     return not isinstance(base, Argument) or base in bases

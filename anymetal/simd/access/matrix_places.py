@@ -6,8 +6,8 @@ written, its rows can be read once more where they lie.
 
 from __future__ import annotations
 
+from anymetal.analysis.effects import writes
 from anymetal.ir import types as t
-from anymetal.ir.calls import has_effect
 from anymetal.ir.model import Instr, Program, Value
 from anymetal.simd.access.tiles import Tile
 
@@ -35,10 +35,10 @@ class MatrixPlaces:
         self.tiles = tiles
         self.times: dict[Instr, tuple[object, int]] = {}  #: the same until memory is written
         for block in program.blocks:
-            writes = 0
+            count = 0
             for instr in block.instrs:
-                writes += _writes(instr)
-                self.times[instr] = block, writes
+                count += writes(instr)
+                self.times[instr] = block, count
 
     def at(self, pair: Columns, user: Instr) -> Tile | None:
         """Where the rows of a matrix lie, perhaps before a conversion, and still do when `user`
@@ -74,9 +74,3 @@ def _converts(instr: Instr) -> bool:
     if instr.op == "bitcast":
         return instr.operands[0].type == t.I16
     return instr.op == "fpext" and instr.operands[0].type == t.HALF and instr.type == t.FLOAT
-
-
-def _writes(instr: Instr) -> bool:
-    if instr.op == "call":
-        return has_effect(instr.arg)
-    return instr.op in ("store", "atomicrmw", "cmpxchg", "fence")

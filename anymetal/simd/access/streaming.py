@@ -9,6 +9,7 @@ components of a float4, which are stored as a group (groups.py), are such a stor
 
 from __future__ import annotations
 
+from anymetal.analysis.effects import is_plain
 from anymetal.analysis.objects import Origin
 from anymetal.analysis.regions import RegionTree
 from anymetal.analysis.uniformity import Shapes
@@ -31,7 +32,7 @@ def streaming_stores(
         instr
         for instr in program.instructions()
         if instr.op == "store"
-        and not (instr.arg.volatile or instr.arg.atomic)
+        and is_plain(instr)
         and _has_no_gaps(instr, shapes, groups)
         and shapes[instr.operands[1]].stride * shapes.width >= LINE
         and _only_written(origins.get(instr.operands[1], frozenset()), read)

@@ -15,8 +15,6 @@ from anymetal.ir.model import Instr, Value
 from anymetal.simd.code.values import Values
 from anymetal.simd.code.writer import Writer
 
-_ACCESSES = ("load", "guarded_load", "store", "atomicrmw", "cmpxchg")
-
 
 class Addresses(NamedTuple):
     """`base` plus `scale` bytes times `vector`, signed numbers of `type_`; without a base the

@@ -3,10 +3,11 @@ shuffles."""
 
 from __future__ import annotations
 
+from anymetal.analysis.effects import pointer_of
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr
 from anymetal.ir.rules import TO_MEMORY
-from anymetal.simd.access.groups import Group, accessed, is_power_of_two, pointer_of
+from anymetal.simd.access.groups import Group, accessed, is_power_of_two
 from anymetal.simd.code.accesses import Accesses
 from anymetal.simd.code.interleave import (
     deinterleave,

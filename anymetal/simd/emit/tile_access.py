@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from anymetal.analysis.affine import Distance
+from anymetal.analysis.effects import pointer_of
 from anymetal.analysis.lane_numbers import LaneNumbers, signed
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr, Value
 from anymetal.ir.walk import from_below
-from anymetal.simd.access.groups import accessed, pointer_of
+from anymetal.simd.access.groups import accessed
 from anymetal.simd.access.tiles import Run, Tile
 from anymetal.simd.code.accesses import Accesses
 from anymetal.simd.code.masks import Mask, Masks
