@@ -15,7 +15,7 @@ help:
 	@echo "make demo    what AnyMetal does, in under a minute"
 	@echo "make test    the test suite"
 	@echo "make test-slow  the long runs: fuzzing, every case on every CPU level"
-	@echo "make check   ruff and mypy"
+	@echo "make check   ruff, mypy and who may import whom"
 	@echo "make bench   speed beside hand-written C++, PyTorch, MLX and NumPy"
 	@echo "make wheel   a wheel with the bridge to MLX inside, for this Python and this MLX"
 	@echo "make lock    choose the versions of development and CI anew"
@@ -34,6 +34,7 @@ check: $(VENV)/.stamp-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache --no-logo
 
 bench: $(VENV)/.stamp-bench
 	$(BIN)/python -m benchmarks $(or $(BENCH_ARGS),--write)

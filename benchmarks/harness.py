@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from anymetal.cli.timing import Timing
+from anymetal.timing import Timing
 from benchmarks import floor
 
 #: The contender that all others are compared with.

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import median
 
-from anymetal.cli.timing import duration
+from anymetal.timing import duration
 
 PROCESSES = 5
 WARM = 25e-6  #: seconds that a warm call may take

@@ -12,7 +12,7 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from anymetal.cli.timing import Timing, duration
+from anymetal.timing import Timing, duration
 from benchmarks.harness import CXX, FLOORS, OURS, RIVALS, TORCH, Result
 from benchmarks.results import Measured
 

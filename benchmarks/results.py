@@ -17,8 +17,8 @@ from typing import Any
 
 import anymetal
 from anymetal.cli.doctor import findings
-from anymetal.cli.timing import Timing
 from anymetal.runtime.cache import digest
+from anymetal.timing import Timing
 from benchmarks import rivals
 from benchmarks.harness import Result
 

@@ -92,7 +92,7 @@ def _jobs(mode: str, channels: int, side: int, warp: bool) -> tuple[Contenders, 
 
 def _measured(contenders: Contenders, seconds: float) -> list[str]:
     """The time of the first contender, and for each other one its time in times of that."""
-    from anymetal.cli.timing import duration
+    from anymetal.timing import duration
 
     taken: dict[str, list[float]] = {name: [] for name in contenders}
     for run in contenders.values():

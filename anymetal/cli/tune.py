@@ -18,7 +18,7 @@ from rich.progress import (
 from rich.table import Table as Grid
 from rich.text import Text
 
-from anymetal.cli.timing import duration
+from anymetal.timing import duration
 from anymetal.tune import tables
 from anymetal.tune.device import device
 from anymetal.tune.operations import Operation, operations

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from anymetal.frontend.definitions import definition_at, is_same_text
 from anymetal.frontend.tokens import closing, position, tokenize
 from anymetal.source import ATTRIBUTES
 
@@ -131,8 +132,6 @@ def without_repetitions(text: str) -> str:
 
     `operator bool() const device { … }` after `operator bool() thread { … }`: for us the same.
     """
-    from anymetal.frontend.overloads import definition_at, is_same_text
-
     places: list[int] = [m.start() for m in re.finditer(r"\boperator bool\(\)", text)]
     blank: list[tuple[int, int]] = []
     previous = None

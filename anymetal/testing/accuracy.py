@@ -18,13 +18,14 @@ import platform
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 import mpmath as mp  # type: ignore[import-untyped]
 import numpy as np
 
 import anymetal
+from anymetal.testing.accuracy_page import Measurement, page
 from anymetal.testing.math_samples import FORMATS, Format, arguments
 from anymetal.testing.math_table import FUNCTIONS, Array, Function
 
@@ -33,34 +34,6 @@ NATIVE = "native"
 _LEVELS = {"x86_64": ("x86-64-v2", "x86-64-v3", NATIVE)}
 _PER_KERNEL = 16  #: functions in one kernel: compiling takes longer than running
 _COUNT = 400_000
-
-
-@dataclass(frozen=True)
-class Measurement:
-    """The largest error found of one function."""
-
-    function: str
-    space: str
-    kind: str
-    bound: float
-    error: float
-    arguments: tuple[float, ...]
-    result: float
-
-    @property
-    def label(self) -> str:
-        return self.space + self.function
-
-    @property
-    def holds(self) -> bool:
-        return self.error <= self.bound
-
-    def __str__(self) -> str:
-        given = ", ".join(f"{value:.9g}" for value in self.arguments)
-        return (
-            f"{self.kind} {self.label}({given}) = {self.result:.9g}: "
-            f"{self.error:.4f} ulp, bound {self.bound:.4g}"
-        )
 
 
 def levels() -> tuple[str, ...]:
@@ -188,8 +161,6 @@ def main(given: list[str] | None = None) -> int:
         return 0
     by_level = {level: measure_level(level, options.function, options.count) for level in levels()}
     if options.write:
-        from anymetal.testing.accuracy_page import page
-
         path = Path(anymetal.__file__).parent.parent / "docs" / "accuracy.md"
         path.write_text(page(by_level, options.count))
         print(f"written: {path}")

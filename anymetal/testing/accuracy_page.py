@@ -6,14 +6,11 @@ import math
 import os
 import platform
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from anymetal.testing.math_samples import BFLOAT, FLOAT, FORMATS, Format
 from anymetal.testing.math_table import FUNCTIONS, Function
-
-if TYPE_CHECKING:
-    from anymetal.testing.accuracy import Measurement
 
 _Key = tuple[str, str, str]  # function, namespace, type
 _Table = Mapping[str, Mapping[_Key, "Measurement"]]
@@ -54,6 +51,34 @@ _BFLOAT = """
 Metal has no functions of bfloat: they compute in float and round once more, so the bound is half \
 a unit and the float's error.
 """
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """The largest error found of one function."""
+
+    function: str
+    space: str
+    kind: str
+    bound: float
+    error: float
+    arguments: tuple[float, ...]
+    result: float
+
+    @property
+    def label(self) -> str:
+        return self.space + self.function
+
+    @property
+    def holds(self) -> bool:
+        return self.error <= self.bound
+
+    def __str__(self) -> str:
+        given = ", ".join(f"{value:.9g}" for value in self.arguments)
+        return (
+            f"{self.kind} {self.label}({given}) = {self.result:.9g}: "
+            f"{self.error:.4f} ulp, bound {self.bound:.4g}"
+        )
 
 
 def page(by_level: Mapping[str, Sequence[Measurement]], count: int) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import mlx.core as mx
 
-from anymetal.cli.timing import Timing
+from anymetal.timing import Timing
 from anymetal.tune import switch
 from anymetal.tune.operations import Case, Operation
 from anymetal.tune.tables import Entry

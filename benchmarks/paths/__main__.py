@@ -89,7 +89,7 @@ def _draw() -> None:
 
 
 def _table(name: str, panel: Times) -> Table:
-    from anymetal.cli.timing import duration
+    from anymetal.timing import duration
 
     table = Table(title=f"{name}: {panel.title}", title_justify="left", box=None, pad_edge=False)
     sizes = sorted({size for times in panel.lines.values() for size in times})

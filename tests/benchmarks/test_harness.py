@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from anymetal.cli.timing import Timing
+from anymetal.timing import Timing
 from benchmarks import harness, report, results
 from benchmarks.harness import CXX, FLOORS, OURS, TORCH, Race, Result, Rival, Row
 from benchmarks.rows import all_rows

@@ -15,7 +15,7 @@ from anymetal.cli.demo.elementwise import exp, exp_strided
 from anymetal.cli.demo.grid_sample import grid_sample, grid_sample_ops
 from anymetal.cli.demo.oracle import distance, sampled
 from anymetal.cli.demo.screen import Screen
-from anymetal.cli.timing import Timing, duration, interleaved
+from anymetal.timing import Timing, duration, interleaved
 
 
 @pytest.mark.parametrize("channels", [1, 3, 32, 40, 64])

@@ -18,7 +18,7 @@ import numpy as np
 import anymetal
 from anymetal.cli.demo.oracle import distance
 from anymetal.cli.demo.screen import Screen
-from anymetal.cli.timing import interleaved
+from anymetal.timing import interleaved
 
 BLOCK = 32
 ROWS = 8

@@ -11,7 +11,7 @@ import numpy as np
 
 import anymetal
 from anymetal.cli.demo.screen import Screen
-from anymetal.cli.timing import duration, interleaved
+from anymetal.timing import duration, interleaved
 
 _EXP = """\
 uint i = thread_position_in_grid.x;

@@ -11,7 +11,7 @@ import numpy as np
 from anymetal.cli.demo.grid_sample import grid_sample, grid_sample_ops
 from anymetal.cli.demo.oracle import distance, sampled
 from anymetal.cli.demo.screen import Screen
-from anymetal.cli.timing import interleaved
+from anymetal.timing import interleaved
 
 
 def show_grid_sample(screen: Screen, side: int, channels: int, seconds: float) -> None:

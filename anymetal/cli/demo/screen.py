@@ -11,7 +11,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from anymetal.cli.timing import Timing, duration
+from anymetal.timing import Timing, duration
 
 _BAR = 24  # characters of the longest bar
 

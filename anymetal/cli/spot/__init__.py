@@ -16,7 +16,7 @@ from rich.text import Text
 
 from anymetal.cli.spot import page
 from anymetal.cli.spot.pairs import PAIRS, Pair
-from anymetal.cli.timing import Timing, duration, interleaved
+from anymetal.timing import Timing, duration, interleaved
 from anymetal.tune.device import device
 
 _PAGE_WIDTH = 100  #: columns of what goes into a page

@@ -9,7 +9,7 @@ import matplotlib
 from matplotlib.figure import Figure
 
 from anymetal.cli.spot.pairs import Pair
-from anymetal.cli.timing import Timing
+from anymetal.timing import Timing
 
 
 def formats() -> list[str]:

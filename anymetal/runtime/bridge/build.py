@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from anymetal.runtime import scratch
-from anymetal.runtime.bridge.loader import LOCKED, lock_file
+from anymetal.runtime.bridge.lock import LOCKED, lock_file
 from anymetal.runtime.bridge.native import Native, Unusable, load
 from anymetal.runtime.bridge.recipe import Missing, Recipe, recipe
 

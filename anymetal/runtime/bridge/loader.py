@@ -17,19 +17,16 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from anymetal.errors import ToolchainError
-from anymetal.runtime import cache, files, places
+from anymetal.runtime import cache, places
+from anymetal.runtime.bridge.lock import LOCKED, is_being_built, lock_file
 from anymetal.runtime.interpreter import interpreter, search_path
 
 if TYPE_CHECKING:  # what it takes to build and load costs milliseconds to import
     from anymetal.runtime.bridge.native import Native
     from anymetal.runtime.bridge.recipe import Recipe
 
-#: What tells the program that builds that it has the lock (build.py), as descriptor 3.
-LOCKED = "--locked"
 #: Seconds between two looks for a bridge that another process builds.
 _GLANCE = 0.25
-#: Seconds for which another process may build while we wait.
-_PATIENCE = 900.0
 
 
 class Bridge:
@@ -172,7 +169,7 @@ def status() -> Status:
         except Unusable as error:
             return Status(False, str(error), "")
         return Status(True, f"built {wanted.versions}", "")
-    if _is_being_built():
+    if is_being_built():
         return Status(False, f"being built {wanted.versions}", "")
     if failure := wanted.failure():
         when = "by the next program"
@@ -220,45 +217,6 @@ def _built_here(wanted: Recipe) -> Native | None:
 
     with _progress():
         return build(wanted)
-
-
-def lock_file(wait: bool) -> int | None:
-    """A descriptor that holds the lock on builds among processes that share the cache.
-
-    None if another process has it, for long if we wait.
-    """
-    end = time.monotonic() + _PATIENCE
-    descriptor = files.lock_file(cache.cache_directory() / "bridge.lock")
-    while _is_held(descriptor):
-        if not wait or time.monotonic() > end:
-            os.close(descriptor)
-            return None
-        time.sleep(_GLANCE / 5)
-    return descriptor
-
-
-def _is_held(descriptor: int) -> bool:
-    """Whether somebody else has the lock of this file; if not, it is ours now."""
-    import fcntl
-
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:  # a file system without locks: two may build
-        pass
-    return False
-
-
-def _is_being_built() -> bool:
-    try:
-        descriptor = lock_file(wait=False)
-    except OSError:
-        return False
-    if descriptor is None:
-        return True
-    os.close(descriptor)
-    return False
 
 
 def _start_build(program: str, lock: int) -> int:

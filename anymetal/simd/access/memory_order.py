@@ -14,7 +14,7 @@ have to be brought to it by `in_memory_order`. A web has to save more shuffles t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from anymetal.analysis import flow
 from anymetal.analysis.cache import Analyses
@@ -23,7 +23,6 @@ from anymetal.analysis.uniformity import VARYING, Shapes
 from anymetal.analysis.uniformity import shapes as shapes_of
 from anymetal.ir.model import Block, Const, Instr, Value
 from anymetal.ir.rules import ORDERED, TO_LANES, TO_MEMORY
-from anymetal.simd import questions
 from anymetal.simd.access.bundles import Bundle, Bundles, Slot
 from anymetal.simd.access.groups import Group, is_power_of_two
 from anymetal.simd.access.tallies import Tallies
@@ -31,11 +30,14 @@ from anymetal.simd.access.tallies import Tallies
 _DEEPER = 8  #: how much more often a loop runs than what is around it
 
 
-def in_memory_order(known: Analyses) -> bool:
+def in_memory_order(known: Analyses, groups: Mapping[Instr, Group], needed: set[Value]) -> bool:
     """Marks the groups whose members are better in the order of memory, and puts the conversions
-    into the program. What was known stays right, with the shapes of those."""
+    into the program. What was known stays right, with the shapes of those.
+
+    `needed` are the values that addresses elsewhere are made of.
+    """
     program = known.program
-    groups = {i: group for i, group in known(questions.groups).items() if group.is_of_vectors}
+    groups = {i: group for i, group in groups.items() if group.is_of_vectors}
     if not any(group.anchor.op == "load" for group in groups.values()):
         return False
     shapes, full = known(shapes_of), known(flow.full)
@@ -46,7 +48,7 @@ def in_memory_order(known: Analyses) -> bool:
     bundles = Bundles(program, groups, fits)
     tallies = Tallies(program, bundles, fits, shapes)
     webs = _Webs(known(regions), bundles, tallies, shapes, groups, fits)
-    chosen = webs.choose(known(questions.needed))
+    chosen = webs.choose(needed)
     for group in chosen:
         for member in group.members:
             member.flags = ORDERED

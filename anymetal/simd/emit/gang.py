@@ -36,6 +36,7 @@ from anymetal.ir.problem import Problem
 from anymetal.ir.rules import TO_LANES, TO_MEMORY
 from anymetal.simd import questions
 from anymetal.simd.code.accesses import Accesses, VectorMemory
+from anymetal.simd.code.coroutine import coroutine, suspend
 from anymetal.simd.code.marks import Marks, Role
 from anymetal.simd.code.masks import Mask, Masks
 from anymetal.simd.code.values import SCALAR, VECTOR, Values, buffer_name
@@ -44,7 +45,6 @@ from anymetal.simd.emit import prefetch
 from anymetal.simd.emit.arithmetic import Arithmetic, VectorMath
 from anymetal.simd.emit.atomics import Atomics
 from anymetal.simd.emit.contiguity import Contiguity
-from anymetal.simd.emit.coroutine import coroutine, suspend
 from anymetal.simd.emit.group_access import GroupAccess
 from anymetal.simd.emit.log import Log
 from anymetal.simd.emit.memory import Memory

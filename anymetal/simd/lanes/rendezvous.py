@@ -22,10 +22,10 @@ from __future__ import annotations
 from anymetal.analysis.regions import Region, RegionTree
 from anymetal.ir import types as t
 from anymetal.ir.model import Block, Instr, Value
+from anymetal.simd.code.coroutine import suspend
 from anymetal.simd.code.masks import Mask
 from anymetal.simd.code.values import Values
 from anymetal.simd.code.writer import Writer
-from anymetal.simd.emit.coroutine import suspend
 
 #: Offsets in the record.
 _MEETING, _OPERANDS, _WORDS, _KEY = 0, 8, 24, 28

@@ -8,8 +8,8 @@ from anymetal.ir.model import Program
 from anymetal.pipeline.driver import run
 from anymetal.prefetch.spread import bytes_asked_for
 from anymetal.simd import questions
+from anymetal.simd.code.coroutine import DECLARATIONS
 from anymetal.simd.code.values import buffer_name
-from anymetal.simd.emit.coroutine import DECLARATIONS
 from anymetal.simd.emit.gang import GangFunction
 from anymetal.simd.emit.locked_adds import locking
 from anymetal.simd.emit.log import kernel_name

@@ -298,7 +298,7 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
     ),
     Pass(
         "keep-memory-order",
-        lambda c: in_memory_order(c.known),
+        lambda c: in_memory_order(c.known, c.known(questions.groups), c.known(questions.needed)),
         "last, as it is about groups of accesses, which nobody may change behind it",
         Stage.ORDERED,
         needs=(has_lanes,),

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from anymetal.testing.fuzz.operands import Operands, Options
 from anymetal.testing.fuzz.tree import Binary, Cast, Constant, CrossLane, Expr
 from anymetal.testing.fuzz.types import BOOL, UINT, USHORT, Type
-
-if TYPE_CHECKING:
-    from anymetal.testing.fuzz.values import Values
-
-Options = list[tuple[int, Callable[[], Expr]]]
 
 
 class CrossLanes:
     """Generates calls of `simd_` and `quad_` functions."""
 
-    def __init__(self, values: Values) -> None:
+    def __init__(self, values: Operands) -> None:
         self.values = values
         self.scope = values.scope
         self.rng: random.Random = values.rng

@@ -7,8 +7,8 @@ change a single bit then, and results compare bit for bit.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from anymetal.testing.fuzz.lanes import CrossLanes
+from anymetal.testing.fuzz.operands import Operands
 from anymetal.testing.fuzz.tree import (
     Binary,
     Call,
@@ -20,9 +20,7 @@ from anymetal.testing.fuzz.tree import (
     Unary,
 )
 from anymetal.testing.fuzz.types import FLOAT, INT, Type
-
-if TYPE_CHECKING:
-    from anymetal.testing.fuzz.values import Values
+from anymetal.testing.fuzz.vectors import Vectors
 
 #: (largest magnitude, fraction bits)
 Bound = tuple[float, int]
@@ -33,8 +31,10 @@ VARIABLE_BOUND: dict[str, Bound] = {"float": (64, 1), "half": (16, 1), "bfloat":
 class Reals:
     """Generates float expressions, scalar or vector, together with their bounds."""
 
-    def __init__(self, values: Values) -> None:
+    def __init__(self, values: Operands, vectors: Vectors, lanes: CrossLanes) -> None:
         self.values = values
+        self.vectors = vectors
+        self.lanes = lanes
         self.scope = values.scope
         self.rng = values.rng
 
@@ -64,12 +64,12 @@ class Reals:
         if names and self.scope.chance(0.6):
             return values.choose(names), bound
         if kind.is_vector:
-            options = values.vectors.swizzles(kind, uniform)
+            options = self.vectors.swizzles(kind, uniform)
             if options and self.scope.chance(0.5):
                 return values.pick(options), bound
             if self.scope.features.casts and not uniform and kind.bits == 32:
-                return values.vectors.load(kind), bound
-            return values.vectors.construct(kind, 0, uniform), bound
+                return self.vectors.load(kind), bound
+            return self.vectors.construct(kind, 0, uniform), bound
         options = values.memory_leaves(kind, uniform)
         if options and self.scope.chance(0.7):
             return values.pick(options), bound
@@ -164,12 +164,12 @@ class Reals:
             wide = kind.vector(self.rng.randint(2, 4))
             sides = tuple(values.value(wide, depth, uniform) for _ in range(2))
             return Call(kind, "dot", sides), (small[0] ** 2 * 4, 2)
-        if uniform or kind.base == "bfloat" or not values.lanes.options(INT, 0):
+        if uniform or kind.base == "bfloat" or not self.lanes.options(INT, 0):
             return self._arithmetic(kind, depth, uniform)
         value = self.narrowed(kind, *self.make(kind, depth, uniform))
         scope, width = self.rng.choice((("simd", 32), ("quad", 4)))
         if self.scope.chance(0.4):
-            shuffled = values.lanes.shuffle(kind, scope, width, value)
+            shuffled = self.lanes.shuffle(kind, scope, width, value)
             return shuffled, small
         names = ["min", "max"]
         if self._fits(kind, (small[0] * width, small[1])):

@@ -5,11 +5,10 @@ Floats, vectors and cross-lane functions have modules of their own, each a helpe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TypeVar
 
 from anymetal.testing.fuzz.lanes import CrossLanes
+from anymetal.testing.fuzz.operands import Operands, Options
 from anymetal.testing.fuzz.reals import Reals
 from anymetal.testing.fuzz.scope import Scope
 from anymetal.testing.fuzz.tree import (
@@ -43,9 +42,6 @@ from anymetal.testing.fuzz.types import (
 )
 from anymetal.testing.fuzz.vectors import Vectors
 
-T = TypeVar("T")
-Options = list[tuple[int, Callable[[], Expr]]]
-
 UNIFORM_ATTRIBUTES = (
     ("threadgroup_position_in_grid", "xyz"),
     ("threads_per_threadgroup", "xyz"),
@@ -69,15 +65,14 @@ RECORD_FIELDS = ("a", "b", "c", "d[0]", "d[1]")
 RECORD_BYTES = 12
 
 
-class Values:
+class Values(Operands):
     """Generates expressions of a wanted type from what is in scope."""
 
     def __init__(self, scope: Scope) -> None:
-        self.scope = scope
-        self.rng = scope.rng
-        self.reals = Reals(self)
+        super().__init__(scope)
         self.vectors = Vectors(self)
         self.lanes = CrossLanes(self)
+        self.reals = Reals(self, self.vectors, self.lanes)
 
     # ------------------------------------------------------------------------------- helpers
 
@@ -89,23 +84,6 @@ class Values:
             return self.vectors.make(kind, depth, uniform)
         make = self.condition if kind == BOOL else partial(self.integer, kind)
         return make(depth, uniform)
-
-    def pick(self, options: Options) -> Expr:
-        """One of several expressions, by weight."""
-        weights = [weight for weight, _ in options]
-        return self.rng.choices(options, weights)[0][1]()
-
-    def choose(self, items: Sequence[T]) -> T:
-        """Any of them."""
-        return self.rng.choice(items)
-
-    def locals(self, kind: Type, uniform: bool) -> list[Variable]:
-        """Variables of this type in scope."""
-        return [
-            local.variable
-            for local in self.scope.locals
-            if local.variable.type == kind and (local.uniform or not uniform)
-        ]
 
     def int_constant(self, kind: Type) -> Constant:
         """A literal, often one from the edge of the type."""
@@ -342,11 +320,6 @@ class Values:
             count = self.rng.randint(1, kind.bits - offset)
             return Call(kind, name, (operand(), uint(offset), uint(count)))
         return Call(kind, name, (operand(), operand()))
-
-    def splat(self, kind: Type, number: int | float) -> Expr:
-        """A number as a constant of a scalar or vector type."""
-        constant = Constant(kind.element, number)
-        return Cast(kind, constant) if kind.is_vector else constant
 
     def _integer_cast(self, kind: Type, depth: int, uniform: bool) -> Expr:
         source = self.choose((*self.scope.features.types, BOOL))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from anymetal.testing.fuzz.operands import Operands, Options
 from anymetal.testing.fuzz.tree import (
     Binary,
     Cast,
@@ -18,16 +17,11 @@ from anymetal.testing.fuzz.tree import (
 )
 from anymetal.testing.fuzz.types import UINT, Type
 
-if TYPE_CHECKING:
-    from anymetal.testing.fuzz.values import Values
-
-Options = list[tuple[int, Callable[[], Expr]]]
-
 
 class Vectors:
     """Generates integer vectors (`Reals` makes float ones), and parts of any vector."""
 
-    def __init__(self, values: Values) -> None:
+    def __init__(self, values: Operands) -> None:
         self.values = values
         self.scope = values.scope
         self.rng: random.Random = values.rng
