@@ -96,7 +96,7 @@ def test_one_helper_serves_many_requests() -> None:
 
 
 def test_what_takes_long_to_import_is_left_out() -> None:
-    """The first kernel of a process waits for it. (What llvmlite brings along depends on Python.)"""
+    """The first kernel of a process waits for it; what llvmlite needs is its own business."""
     modules = ask("compiler")
     assert "anymetal.targets.cpu.compiler" in modules
     program = "import sys, llvmlite.binding; print(*sys.modules)"
