@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import os
+
+# Before NumPy, SciPy or MLX loads its OpenBLAS: that has a thread for each processor, which waits
+# in a loop for its part of the work. Beside the other pytest worker and our own threads, references
+# by LAPACK take ten times as long so.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
