@@ -23,7 +23,7 @@ def checked() -> Iterator[None]:
 
 
 #: Of a case with more dtypes, so many run by default, drawn by its name: each dtype has its cases.
-_BY_DEFAULT = 4
+_BY_DEFAULT = 2
 
 
 def _quick(case: MetalCase) -> list[str]:

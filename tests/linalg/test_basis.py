@@ -13,7 +13,7 @@ from anymetal.linalg.basis import complete_basis, orthonormal_columns, orthonorm
 
 Array = np.ndarray[Any, Any]
 
-SHAPES = ((1, 1), (8, 5), (4, 7), (40, 33), (33, 70), (2, 3, 20, 12))
+SHAPES = ((1, 1), (8, 5), (4, 7), (40, 33), (33, 99), (2, 3, 20, 12))
 
 
 def normal(*shape: int) -> Array:
@@ -50,7 +50,7 @@ def test_orthonormal_rows(shape: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize("path", ("householder", "mgs"))
-@pytest.mark.parametrize("shape", ((1, 0), (9, 0), (9, 8), (9, 9), (70, 33), (2, 3, 20, 12)))
+@pytest.mark.parametrize("shape", ((1, 0), (9, 0), (9, 8), (9, 9), (50, 33), (2, 3, 20, 12)))
 def test_complete_basis(shape: tuple[int, ...], path: str) -> None:
     m, k = shape[-2:]
     q = np.linalg.qr(normal(*shape).astype(np.float64))[0].astype(np.float32)

@@ -14,6 +14,8 @@ from anymetal.linalg.qr import PATHS, qr
 
 Array = np.ndarray[Any, Any]
 
+# A kernel is compiled for each shape up to 8 × 8, and above that for each number of strips of 32
+# columns: what other tests take, too, is compiled already.
 SIZES = (1, 3, 31, 32, 33, 100, 257)
 
 
@@ -77,7 +79,7 @@ def test_square(n: int) -> None:
         check(a, *factors(a, path))
 
 
-@pytest.mark.parametrize("shape", ((1, 5), (8, 5), (4, 7), (40, 33), (33, 70), (31, 32), (300, 9)))
+@pytest.mark.parametrize("shape", ((1, 5), (8, 5), (4, 7), (40, 33), (33, 99), (31, 32), (300, 9)))
 def test_tall_and_wide(shape: tuple[int, int]) -> None:
     a = normal(*shape)
     for path in (*paths(*shape), "mlx"):
@@ -108,7 +110,7 @@ def test_factors_are_those_of_double_precision(path: str) -> None:
 
 
 @pytest.mark.parametrize("condition", (1e2, 1e5, 1e7))
-@pytest.mark.parametrize("shape", ((8, 8), (100, 40), (40, 100), (200, 200), (1000, 30)))
+@pytest.mark.parametrize("shape", ((8, 8), (100, 40), (40, 100), (100, 100), (1000, 30)))
 def test_prescribed_condition(shape: tuple[int, int], condition: float) -> None:
     a = prescribed(*shape, condition)
     for path in paths(*shape):
@@ -143,13 +145,13 @@ def test_dependent_columns(path: str) -> None:
     assert r[3, 3] == 0
 
 
-@pytest.mark.parametrize("shape", ((3, 3), (8, 5), (4, 7), (1, 5)))
-def test_small_matrices(shape: tuple[int, int]) -> None:
-    a = normal(70, *shape)
+@pytest.mark.parametrize("shape", ((5, 3, 3), (70, 8, 5), (5, 4, 7), (5, 1, 5)))
+def test_small_matrices(shape: tuple[int, int, int]) -> None:
+    a = normal(*shape)
     a[1] = 0
     a[2, :, 0] = 0
     a[3, -1] = a[3, 0]
-    a[4] = prescribed(*shape, 1e7)
+    a[4] = prescribed(*shape[1:], 1e7)
     for matrix, q, r in zip(a, *factors(a), strict=True):
         check(matrix, q, r)
 
@@ -283,7 +285,7 @@ def test_compile_and_vmap() -> None:
     assert mx.allclose(mx.compile(qr)(tall)[1], qr(tall)[1], rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("shape", ((7, 4), (5, 5), (20, 12), (12, 20), (40, 33)))
+@pytest.mark.parametrize("shape", ((8, 5), (3, 3), (20, 12), (12, 20), (40, 33)))
 def test_vmap_of_a_gradient(shape: tuple[int, int]) -> None:
     a = mx.array(normal(3, *shape))
     left, right = (mx.array(normal(*factor.shape)) for factor in qr(a[0]))

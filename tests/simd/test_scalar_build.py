@@ -5,6 +5,9 @@ Both must agree with an expectation that knows of neither.
 
 from __future__ import annotations
 
+import itertools
+from typing import Any
+
 import mlx.core as mx
 import numpy as np
 import pytest
@@ -60,9 +63,23 @@ def data(count: int, dtype: type) -> np.ndarray:
     return numbers.astype(dtype)
 
 
-@pytest.mark.parametrize("launch", LAUNCHES, ids=str)
-@pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("width", [1, 32])
+def _runs() -> list[Any]:
+    """All combinations. The first launch has SIMD-groups of every kind, so that the others add
+    little: vectorized code for threads alone runs by default, the rest counts as slow."""
+    quick = [(LAUNCHES[0], 1), (LAUNCHES[0], 32), (LAUNCHES[-1], 32)]
+    return [
+        pytest.param(
+            name,
+            launch,
+            width,
+            id=f"{width}-{name}-{launch}",
+            marks=[] if (launch, width) in quick else pytest.mark.slow,
+        )
+        for width, name, launch in itertools.product((1, 32), CASES, LAUNCHES)
+    ]
+
+
+@pytest.mark.parametrize(("name", "launch", "width"), _runs())
 def test_case(name: str, launch: tuple[int, int], width: int) -> None:
     chosen = CASES[name]
     x = data(launch[0], chosen.dtype)
