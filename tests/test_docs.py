@@ -72,6 +72,10 @@ def test_the_glossary_has_words_of_the_code_only() -> None:
     code = re.sub(r"[\s_#/]+", " ", "\n".join(path.read_text() for path in files))
     assert len(words) > 50
     assert not [word for word in words if not re.search(rf"\b{word}(s|es)?\b", code, re.IGNORECASE)]
+    named = re.findall(r"`([\w./]+)` \|$", table, re.MULTILINE)
+    ends = tuple(f"/{path.relative_to(ROOT)}" for path in files)
+    assert len(named) > 50
+    assert not [name for name in named if not any(end.endswith(f"/{name}") for end in ends)]
 
 
 @pytest.mark.parametrize(
