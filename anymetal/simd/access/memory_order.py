@@ -211,7 +211,7 @@ class _Webs:
     def _conversion(self, op: str, values: Slot, number: int, member: Instr) -> Instr:
         new = Instr(values[0].type, op, list(values), number, "", member.loc)
         new.block = member.block
-        self.shapes.shapes[new] = VARYING
+        self.shapes.shapes[new] = VARYING  # as whoever asks anew will be told
         return new
 
 

@@ -152,9 +152,10 @@ def _ask_for_lines(c: GangCompilation) -> bool:
 
 _CONTROL = (control.loops, control.looped, control.predecessors, control.dominators)
 _TREE = (*_CONTROL, regions)
-_ORDER = (*_TREE, origins, interleaved, shapes, flow.plans, flow.mask_roots,
-          flow.full, lane_numbers, forms, flow.used)  # fmt: skip
-_ACCESSES = (*_ORDER, questions.groups, questions.tile_finder, questions.tiles,
+_VALUES = (*_TREE, origins, interleaved, shapes, flow.plans, flow.mask_roots,
+           flow.full, lane_numbers, forms)  # fmt: skip
+_ORDER = (*_VALUES, flow.used)
+_ACCESSES = (*_VALUES, questions.groups, questions.tile_finder, questions.tiles,
              questions.next_steps, questions.needed)  # fmt: skip
 
 
