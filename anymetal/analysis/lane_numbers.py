@@ -58,7 +58,7 @@ class LaneNumbers:
 
 def lane_numbers(known: Analyses) -> LaneNumbers:
     """The integers of a program that are known for each lane."""
-    order = reverse_postorder(known.program.blocks[0]) if known.width > 1 else []
+    order = reverse_postorder(known.program.blocks[0])
     return LaneNumbers((i for block in order for i in block.instrs), known.width)
 
 

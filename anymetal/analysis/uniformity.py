@@ -134,8 +134,6 @@ class Shapes:
 
     def run(self) -> None:
         """Finds the shapes; again, if there are new instructions."""
-        if self.width == 1:
-            return  # one lane: everything is uniform
         self.instrs = [i for block in self.order for i in block.instrs]
         self.place = {instr: place for place, instr in enumerate(self.instrs)}
         self.users: dict[Value, list[int]] = {}

@@ -57,10 +57,10 @@ INTRINSICS: dict[str, Signature] = {
     **{f"__am_{name}": (_ELEMENTS[name[-3:]], (_ELEMENTS[name[-3:]],)) for name in _COLLECTIVE},
     SHUFFLE: (I32, (I32, I32)),
     "__am_ballot": (I32, (I1,)),
-    "__am_matrix_fma": (FLOAT, (FLOAT,) * 4),
-    "__am_threadgroup_barrier": (VOID, (I32,)),
+    MATRIX_FMA: (FLOAT, (FLOAT,) * 4),
+    BARRIER: (VOID, (I32,)),
     "__am_simdgroup_barrier": (VOID, (I32,)),
-    "__am_log": (VOID, (PTR,)),
+    LOG: (VOID, (PTR,)),
     APART: (VOID, ()),
     ALL: (I1, (I1,)),
     AHEAD_READ: (VOID, (PTR,)),
@@ -72,6 +72,20 @@ INTRINSICS: dict[str, Signature] = {
     SCALE: (FLOAT, (FLOAT, FLOAT)),
 }
 
+#: Calls that the lanes of a SIMD-group execute together.
+_CROSS_LANE = frozenset(
+    [SHUFFLE, "__am_ballot", "__am_simdgroup_barrier", MATRIX_FMA]
+    + [f"__am_{name}" for name in _COLLECTIVE]
+)
+#: Intrinsics that are instructions of a processor, or that LLVM makes some of.
+NATIVE = frozenset(
+    "fabs sqrt floor ceil trunc rint nearbyint round roundeven copysign fma fmuladd minnum maxnum "
+    "minimum maximum minimumnum maximumnum smin smax umin umax abs ctpop ctlz cttz bitreverse "
+    "bswap fshl fshr uadd.sat sadd.sat usub.sat ssub.sat ushl.sat sshl.sat canonicalize "
+    "is.fpclass fptosi.sat fptoui.sat uadd.with.overflow sadd.with.overflow usub.with.overflow "
+    "ssub.with.overflow umul.with.overflow smul.with.overflow scmp ucmp".split()
+)
+_TYPE_SUFFIX = re.compile(r"\.(?:f16|bf16|f32|f64|i\d+|p0)")
 #: Functions of the C library with a result and nothing else.
 LIBM = frozenset(
     name + suffix
@@ -88,17 +102,14 @@ _SHORT = frozenset(
     "ceil copysign fabs floor fma fmax fmin nearbyint rint round roundeven sqrt trunc".split()
 )
 _WITH_EFFECT = (
-    "__am_threadgroup_barrier",
+    BARRIER,
     "__am_simdgroup_barrier",
-    "__am_log",
+    LOG,
     STRAY,
     "llvm.memcpy.",
     "llvm.memmove.",
     "llvm.memset.",
 )
-
-
-_CROSS_LANE = (SHUFFLE, "__am_ballot", "__am_simdgroup_barrier", MATRIX_FMA)
 
 
 def is_known(callee: str) -> bool:
@@ -108,7 +119,12 @@ def is_known(callee: str) -> bool:
 
 def is_cross_lane(callee: str) -> bool:
     """Whether the lanes of a SIMD-group execute this call together."""
-    return callee in _CROSS_LANE or callee.startswith(("__am_reduce_", "__am_scan_", "__am_xscan_"))
+    return callee in _CROSS_LANE
+
+
+def name_of_intrinsic(callee: str) -> str:
+    """LLVM's name without types: ctlz for llvm.ctlz.i32."""
+    return _TYPE_SUFFIX.sub("", callee.removeprefix("llvm."))
 
 
 def is_long(callee: str) -> bool:

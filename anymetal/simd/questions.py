@@ -10,7 +10,7 @@ from anymetal.analysis.objects import origins
 from anymetal.analysis.private_arrays import interleaved
 from anymetal.analysis.regions import regions
 from anymetal.analysis.uniformity import shapes
-from anymetal.ir.calls import BARRIER, LOG, is_cross_lane
+from anymetal.ir.calls import BARRIER, LOG
 from anymetal.ir.model import Argument, Block, Instr, Value
 from anymetal.prefetch.next_step import find_next_steps
 from anymetal.simd.access.addressing import indices_elsewhere, made_by_accesses
@@ -33,8 +33,6 @@ GANG = 32
 
 def groups(known: Analyses) -> dict[Instr, Group]:
     """Neighbouring accesses that are one."""
-    if known.width == 1:
-        return {}
     private, leads_to = known(interleaved), known(origins)
     return find_groups(known.program, known(shapes), known(forms), private, leads_to, known(used))
 
@@ -53,7 +51,7 @@ def tile_finder(known: Analyses) -> TileFinder:
 
 def tiles(known: Analyses) -> dict[Instr, Tile]:
     """The tile that each access belongs to."""
-    return known(tile_finder).tiles if known.width > 1 else {}
+    return known(tile_finder).tiles
 
 
 def next_steps(known: Analyses) -> dict[Tile, Distance]:
@@ -63,7 +61,7 @@ def next_steps(known: Analyses) -> dict[Tile, Distance]:
 
 def needed(known: Analyses) -> set[Value]:
     """What addresses of other blocks than their own are made of."""
-    found = set(known(tile_finder).leaves) if known.width > 1 else set()
+    found = set(known(tile_finder).leaves)
     for distance in known(next_steps).values():
         found |= {value for product in distance for value in product}
     return found
@@ -71,16 +69,12 @@ def needed(known: Analyses) -> set[Value]:
 
 def kept(known: Analyses) -> set[Value]:
     """Those, and indices that other blocks share."""
-    elsewhere: set[Value] = set()
-    if known.width > 1:
-        elsewhere = indices_elsewhere(known.program, known(shapes), known(regions))
+    elsewhere = indices_elsewhere(known.program, known(shapes), known(regions))
     return known(needed) | elsewhere
 
 
 def made_later(known: Analyses) -> set[Value]:
     """Addresses that only those compute who access memory there."""
-    if known.width == 1:
-        return set()
     together = known(interleaved), known(groups), known(tiles)
 
     def has_its_way(instr: Instr) -> bool:
@@ -128,12 +122,12 @@ def only_added(known: Analyses) -> set[Instr]:
 
 def laid_out(known: Analyses) -> set[Value]:
     """Vectors that are best had in memory, for shuffles."""
-    return find_laid_out(known.program, known(shapes)) if known.width > 1 else set()
+    return find_laid_out(known.program, known(shapes))
 
 
 def spread(known: Analyses) -> Spread:
     """Vectors of which many lanes are asked for."""
-    return many_lanes(known.program, known(shapes)) if known.width > 1 else {}
+    return many_lanes(known.program, known(shapes))
 
 
 def matrix_places(known: Analyses) -> MatrixPlaces:
@@ -143,8 +137,6 @@ def matrix_places(known: Analyses) -> MatrixPlaces:
 
 def matrix_products(known: Analyses) -> dict[Instr, Product]:
     """Products of matrices, by their calls."""
-    if known.width == 1:
-        return {}
     return find_products(known.program, known(matrix_places))
 
 
@@ -159,12 +151,6 @@ def carried(known: Analyses) -> dict[Columns, Product]:
     if not columns:
         return {}
     return find_carried(known.program, columns, known(matrix_products).values())
-
-
-def meets(known: Analyses) -> bool:
-    """Whether threads of the scalar build have to wait for each other in cross-lane calls."""
-    calls = (i.arg for i in known.program.instructions() if i.op == "call")
-    return known.width == 1 and any(is_cross_lane(callee) for callee in calls)
 
 
 # -------------------------------------------------------------------------- blocks that are twice

@@ -25,8 +25,6 @@ def streaming_stores(
 ) -> set[Instr]:  # fmt: skip
     """Stores to consecutive elements, of one instruction or of a group, which cover whole lines if
     they begin with one."""
-    if shapes.width == 1:
-        return set()
     read = _read(program, origins)
     return {
         instr

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
+from anymetal.emission.writer import Writer, suffix
 from anymetal.ir import types as t
 from anymetal.simd.code.masks import Mask, Masks
-from anymetal.simd.code.writer import Writer, suffix
 from anymetal.simd.machine import LINE
 
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr, Value
 from anymetal.simd.code.values import Values
-from anymetal.simd.code.writer import Writer
 
 
 class Addresses(NamedTuple):

@@ -6,6 +6,8 @@ worker keeps per gang (`am_worker.frame`), aligned here to what whole vectors ne
 
 from __future__ import annotations
 
+from anymetal.emission.writer import Writer
+
 FRAME_ALIGN = 256
 DECLARATIONS = """\
 declare token @llvm.coro.id(i32, ptr, ptr, ptr)
@@ -27,7 +29,15 @@ def suspend(resumed: str, state: str, final: bool = False) -> list[str]:
     ]
 
 
-def coroutine(name: str, params: str, entry: str, body: str, promise: str) -> str:
+def wait(w: Writer) -> None:
+    """Suspends, and goes on here when resumed."""
+    resumed = w.fresh("resumed")
+    *lines, _ = suspend(resumed, w.fresh("state"))
+    w.lines.extend(lines)
+    w.label(resumed)
+
+
+def coroutine(name: str, params: str, entry: str, body: str, promise: str = "null") -> str:
     """The function around a gang's code; it returns the coroutine's handle.
 
     `promise` is the stack slot that whoever holds the handle can find ("null": there is none).

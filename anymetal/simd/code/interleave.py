@@ -7,9 +7,9 @@ for each register; LLVM's own way with one wide shuffle takes about count / 2 fo
 
 from __future__ import annotations
 
+from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.simd.access.groups import is_power_of_two
-from anymetal.simd.code.writer import Writer
 
 
 def deinterleave(w: Writer, type_: t.Type, vectors: list[str]) -> list[str]:

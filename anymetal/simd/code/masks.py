@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
-from anymetal.simd.code.writer import Writer
 
 Mask = str | None
 

@@ -12,10 +12,10 @@ from collections.abc import Callable
 
 from anymetal.analysis.ranges import Bounds
 from anymetal.analysis.uniformity import Shape, Shapes
+from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.ir.model import Argument, Block, Const, Global, Instr, Program, Value
 from anymetal.ir.tokens import quoted
-from anymetal.simd.code.writer import Writer
 
 SCALAR, VECTOR = "scalar", "vector"
 

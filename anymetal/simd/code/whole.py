@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from anymetal.emission.writer import Writer
 from anymetal.simd.code.masks import Mask, Masks
 from anymetal.simd.code.values import Values
-from anymetal.simd.code.writer import Writer
 
 
 def whole_or_some(

@@ -11,12 +11,12 @@ import re
 from collections.abc import Callable
 from typing import Protocol
 
+from anymetal.emission import narrow_floats
+from anymetal.emission.writer import Writer, suffix
 from anymetal.ir import types as t
-from anymetal.ir.calls import libm_name
+from anymetal.ir.calls import NATIVE, libm_name, name_of_intrinsic
 from anymetal.ir.model import Const, Instr, Value
 from anymetal.simd.code.values import VECTOR, Values
-from anymetal.simd.code.writer import Writer, suffix
-from anymetal.simd.emit import narrow_floats
 from anymetal.simd.emit.extremes import CHOICES, LANES, extreme
 from anymetal.simd.emit.saturation import saturated
 
@@ -37,17 +37,8 @@ class VectorMath(Protocol):
 
 #: Integer operations without SIMD instruction.
 DIVISIONS = ("udiv", "sdiv", "urem", "srem")
-_TYPE_SUFFIX = re.compile(r"\.(?:f16|bf16|f32|f64|i\d+|p0)")
 #: Operands of LLVM intrinsics that stay scalar.
 _IMMEDIATES = {"ctlz": (1,), "cttz": (1,), "abs": (1,), "is.fpclass": (1,), "powi": (1,)}
-#: Intrinsics with SIMD instructions, or that LLVM expands well, for vectors.
-_NATIVE = frozenset(
-    "fabs sqrt floor ceil trunc rint nearbyint round roundeven copysign fma fmuladd minnum maxnum "
-    "minimum maximum minimumnum maximumnum smin smax umin umax abs ctpop ctlz cttz bitreverse "
-    "bswap fshl fshr uadd.sat sadd.sat usub.sat ssub.sat ushl.sat sshl.sat canonicalize "
-    "is.fpclass fptosi.sat fptoui.sat uadd.with.overflow sadd.with.overflow usub.with.overflow "
-    "ssub.with.overflow umul.with.overflow smul.with.overflow scmp ucmp".split()
-)
 
 
 class Arithmetic:
@@ -314,13 +305,13 @@ class Arithmetic:
 
     def _call(self, instr: Instr, names: list[str], width: int) -> str:
         callee: str = instr.arg
-        base = _TYPE_SUFFIX.sub("", callee.removeprefix("llvm."))
+        base = name_of_intrinsic(callee)
         if callee.startswith("llvm."):
             if self._through_float(instr):
                 return self._narrow(instr, names, width)
             if base in ("fptosi.sat", "fptoui.sat"):
                 return self._saturate(base.removesuffix(".sat"), instr, names[0], width)
-            if base in _NATIVE:
+            if base in NATIVE:
                 return self._intrinsic(instr, base, names, width)
         names = [
             self._without_subnormals(v, n, width)
@@ -388,8 +379,8 @@ class Arithmetic:
 
     def runs_lane_by_lane(self, instr: Instr) -> bool:
         """Whether a call of a mathematical function is done once a lane."""
-        base = _TYPE_SUFFIX.sub("", instr.arg.removeprefix("llvm."))
-        if base in _NATIVE or base.startswith("__am_") or self._through_float(instr):
+        base = name_of_intrinsic(instr.arg)
+        if base in NATIVE or base.startswith("__am_") or self._through_float(instr):
             return False
         return self.v.shape(instr).is_varying and self._vector_version(instr) is None
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import partial
 
 from anymetal.analysis.objects import Origin
+from anymetal.emission.writer import Writer, suffix
 from anymetal.ir import types as t
 from anymetal.ir.model import Argument, Instr, Value
 from anymetal.simd.access.own_sums import Sums
@@ -18,7 +19,6 @@ from anymetal.simd.access.ways import REDUCIBLE, AtomicWay, atomic_way, is_plain
 from anymetal.simd.code.accesses import Accesses, VectorMemory
 from anymetal.simd.code.masks import Mask, Masks
 from anymetal.simd.code.values import Values
-from anymetal.simd.code.writer import Writer, suffix
 from anymetal.simd.emit.contiguity import Contiguity
 from anymetal.simd.emit.each_lane import EachLane
 from anymetal.simd.emit.locked_adds import ADD_EXCLUSIVE, ADD_ONE, add_exclusive, locking
@@ -55,10 +55,6 @@ class Atomics:
 
     def update(self, instr: Instr, mask: Mask) -> None:
         """An atomicrmw or cmpxchg."""
-        if self.w.width == 1:
-            names = [self.v.scalar(v) for v in instr.operands]
-            self.v.define(instr, self._locked(instr, names))
-            return
         one = self._one(instr)
         way = self.way(instr)
         if way is AtomicWay.COMBINED:

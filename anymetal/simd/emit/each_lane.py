@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr, Value
 from anymetal.simd.code.addresses import Addresses, addresses_of
 from anymetal.simd.code.masks import Mask, Masks
 from anymetal.simd.code.values import Values
 from anymetal.simd.code.whole import whole_or_some
-from anymetal.simd.code.writer import Writer
 
 #: Emits the operation of one lane, given its operands, and returns the name or text of the result.
 OneLane = Callable[[Any, list[str]], str]

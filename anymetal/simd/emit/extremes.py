@@ -6,7 +6,7 @@ selects in addition. AVX-512DQ has an instruction that does what Metal asks for.
 
 from __future__ import annotations
 
-from anymetal.simd.code.writer import Writer
+from anymetal.emission.writer import Writer
 
 #: What LLVM's intrinsics are to the instruction: which number, and the sign of what was chosen.
 CHOICES = {"minnum": "4", "maxnum": "5"}

@@ -18,6 +18,7 @@ from anymetal.analysis.objects import read_only as arrays_only_read
 from anymetal.analysis.private_arrays import interleaved
 from anymetal.analysis.regions import Edge, Node, Region, regions
 from anymetal.analysis.uniformity import shapes
+from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.ir.calls import (
     AHEAD_READ,
@@ -36,11 +37,10 @@ from anymetal.ir.problem import Problem
 from anymetal.ir.rules import TO_LANES, TO_MEMORY
 from anymetal.simd import questions
 from anymetal.simd.code.accesses import Accesses, VectorMemory
-from anymetal.simd.code.coroutine import coroutine, suspend
+from anymetal.simd.code.coroutine import coroutine, wait
 from anymetal.simd.code.marks import Marks, Role
 from anymetal.simd.code.masks import Mask, Masks
 from anymetal.simd.code.values import SCALAR, VECTOR, Values, buffer_name
-from anymetal.simd.code.writer import Writer
 from anymetal.simd.emit import prefetch
 from anymetal.simd.emit.arithmetic import Arithmetic, VectorMath
 from anymetal.simd.emit.atomics import Atomics
@@ -57,7 +57,6 @@ from anymetal.simd.emit.uniform_vote import Everywhere
 from anymetal.simd.lanes.broadcast import WORDS, SpreadLanes
 from anymetal.simd.lanes.cross_lane import CrossLane, Permuting
 from anymetal.simd.lanes.matrices import Matrices, MatrixRegisters
-from anymetal.simd.lanes.rendezvous import Rendezvous
 from anymetal.simd.lanes.row_forms import RowForms
 
 
@@ -124,11 +123,7 @@ class GangFunction:
             known(questions.next_steps), self.matrices.loaded)  # fmt: skip
         spread = {} if masked or target.words < WORDS else known(questions.spread)
         spread_lanes = SpreadLanes(self.w, self.v, spread)
-        self.lanes = (
-            Rendezvous(self.w, self.v, self.tree)
-            if known(questions.meets)
-            else CrossLane(self.w, self.v, self.masks, numbers, spread_lanes, target)
-        )
+        self.lanes = CrossLane(self.w, self.v, self.masks, numbers, spread_lanes, target)
         self.positions = Positions(self.w, self.v, known.launch)
         self.everywhere = Everywhere(self.w, self.v, self.masks, edge=masked)
         self.scaling = Scaling(self.w, self.v, target)
@@ -159,7 +154,7 @@ class GangFunction:
         body = "\n".join(self.w.lines)
         entry = "\n".join(self.w.entry_lines)
         if self.suspends:
-            return coroutine(self.name, params, entry, body, self.lanes.promise)
+            return coroutine(self.name, params, entry, body)
         return (
             f"define internal void @{self.name}({params}) alwaysinline #0 {{\nstart:\n{entry}\n"
             f"  br label %begin\nbegin:\n{body}\n"
@@ -309,8 +304,6 @@ class GangFunction:
             key = (plan.region, "back") if edge.is_back else plan.region.key(edge)
             old = self.w.value(f"load {self.masks.type}, ptr {self._slot(key)}")
             self._store_mask(key, self.masks.either(old, mask))
-        elif edge.is_back:
-            self.lanes.next_iteration(plan.region)
 
     def _outwards(self, plan: RegionPlan, edge: Edge) -> tuple[RegionPlan, Edge]:
         """An edge that leaves loops which all lanes leave together, as the region sees it in which
@@ -429,8 +422,7 @@ class GangFunction:
     def _barrier(self) -> None:
         """A gang that has company suspends; a threadgroup of one gang runs in lockstep anyway."""
         if self.suspends:
-            resumed = self.w.fresh("resumed")
-            self.w.lines.extend(suspend(resumed, self.w.fresh("state")))
+            wait(self.w)
         else:  # or LLVM would take what lanes have stored out of registers, one by one
             self.w.forget_loads()
 

@@ -4,6 +4,7 @@ shuffles."""
 from __future__ import annotations
 
 from anymetal.analysis.effects import pointer_of
+from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr
 from anymetal.ir.rules import TO_MEMORY
@@ -20,7 +21,6 @@ from anymetal.simd.code.interleave import (
 from anymetal.simd.code.masks import Mask, Masks
 from anymetal.simd.code.values import VECTOR, Values
 from anymetal.simd.code.whole import whole_or_some
-from anymetal.simd.code.writer import Writer
 from anymetal.simd.emit.atomics import Atomics
 from anymetal.simd.emit.transpose import STRIP, WORD, Rows, Squares
 

@@ -6,11 +6,11 @@ targets/cpu/log.cpp. It gets the addresses of all lanes, and the mask as bits.
 
 from __future__ import annotations
 
+from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr
 from anymetal.simd.code.masks import Mask, Masks
 from anymetal.simd.code.values import Values
-from anymetal.simd.code.writer import Writer
 
 #: In generated code: the function that prints, and the name of the kernel.
 PRINTER, KERNEL_NAME = "am_log", "@kernel.name"

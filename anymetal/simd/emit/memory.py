@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.ir.model import Access, Instr, Value
 from anymetal.simd.access.ways import Way, access_way
 from anymetal.simd.code.accesses import Accesses
 from anymetal.simd.code.masks import Mask, Masks
 from anymetal.simd.code.values import Values
-from anymetal.simd.code.writer import Writer
 from anymetal.simd.emit.atomics import Atomics
 from anymetal.simd.emit.contiguity import Contiguity
 from anymetal.simd.emit.parts import Parts
@@ -235,7 +235,7 @@ class Memory:
             self.w.call("void", instr.arg, [*args[:-1], ("i1", "false")])
             return ""
 
-        if self.w.width == 1 or all(self.v.shape(v).is_uniform for v in instr.operands):
+        if all(self.v.shape(v).is_uniform for v in instr.operands):
             text(instr, [self.v.scalar(v) for v in instr.operands])
         else:
             self.atomics.each_lane.emit(instr, mask, instr.operands, text)

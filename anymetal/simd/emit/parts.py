@@ -8,10 +8,10 @@ is shifted out of it, or in between its other parts.
 
 from __future__ import annotations
 
+from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.simd.code.accesses import Accesses
 from anymetal.simd.code.masks import Mask, Masks
-from anymetal.simd.code.writer import Writer
 from anymetal.simd.emit.private_memory import Interleaved
 
 

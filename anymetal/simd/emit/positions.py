@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from anymetal.analysis.cache import LaunchFacts
+from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr
 from anymetal.simd.code.values import Values
-from anymetal.simd.code.writer import Writer
 
 _UNIFORM = [f"{what}_{axis}" for what in ("group", "size", "full_size", "grid") for axis in "xyz"]
 #: Parameters of a gang function behind the buffers.
@@ -62,7 +62,7 @@ class Positions:
     def _thread(self, instr: Instr, axis: str) -> None:
         """Position in the threadgroup: the linear index of lane 0, taken apart."""
         first = self.w.value(f"mul i32 %gang, {self.w.width}")
-        if self.launch.linear or self.w.width == 1:
+        if self.launch.linear:
             self.v.define(instr, self._component(first, axis, "i32", lambda scalar: scalar))
             return
         vector = self.w.vector(t.I32)

@@ -4,11 +4,11 @@ prefetch/next_step.py)."""
 from __future__ import annotations
 
 from anymetal.analysis.affine import Distance
+from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.ir.calls import AHEAD_WRITE, LINE_READ, NEXT_READ
 from anymetal.ir.model import Instr
 from anymetal.simd.code.values import Values
-from anymetal.simd.code.writer import Writer
 from anymetal.simd.machine import LINE
 
 PREFETCH = "llvm.prefetch.p0"

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from anymetal.analysis.cache import Analyses
 from anymetal.analysis.private_arrays import accessed_type
+from anymetal.emission.writer import Writer
 from anymetal.ir.model import Instr, Program, Value
-from anymetal.simd.code.writer import Writer
 
 #: Bytes of private arrays, of all lanes together, that lie on the stack.
 ON_STACK = 64 << 10

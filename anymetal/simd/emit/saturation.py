@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import struct
 
+from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
-from anymetal.simd.code.writer import Writer
 
 
 def saturated(w: Writer, signed: bool, target: t.Int, name: str) -> str:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.ir.calls import SCALE, SCALES
 from anymetal.ir.model import Instr
 from anymetal.simd.code.values import VECTOR, Values
-from anymetal.simd.code.writer import Writer
 
 _LANES = 16  #: of a register
 _CALLEE = "llvm.x86.avx512.mask.scalef.ps.512"

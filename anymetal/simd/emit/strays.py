@@ -6,11 +6,11 @@ function of targets/cpu/strays.cpp notes which, where and how often.
 
 from __future__ import annotations
 
+from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr
 from anymetal.simd.code.masks import Mask, Masks
 from anymetal.simd.code.values import Values
-from anymetal.simd.code.writer import Writer
 from anymetal.simd.emit.positions import CONTEXT_NAMES
 
 #: In generated code: the function that takes notes.

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from anymetal.analysis.affine import Distance
 from anymetal.analysis.effects import pointer_of
 from anymetal.analysis.lane_numbers import LaneNumbers, signed
+from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr, Value
 from anymetal.ir.walk import from_below
@@ -16,7 +17,6 @@ from anymetal.simd.code.accesses import Accesses
 from anymetal.simd.code.masks import Mask, Masks
 from anymetal.simd.code.values import Values
 from anymetal.simd.code.whole import whole_or_some
-from anymetal.simd.code.writer import Writer
 from anymetal.simd.emit.prefetch import ask_for_runs
 
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.simd.code.interleave import join
-from anymetal.simd.code.writer import Writer
 from anymetal.simd.machine import LINE
 
 WORD = 4  #: bytes

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from anymetal.analysis.uniformity import Shape
+from anymetal.emission.writer import Writer
 from anymetal.ir.model import Instr
 from anymetal.simd.code.masks import Mask, Masks
 from anymetal.simd.code.values import Values
-from anymetal.simd.code.writer import Writer
 
 
 class Everywhere:

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from functools import partial
 
+from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.ir.model import Value
 from anymetal.simd.access.lane_requests import Spread, source_of
 from anymetal.simd.code.values import Values
-from anymetal.simd.code.writer import Writer
 
 #: Processors whose registers have so many words spread an element as they load it.
 WORDS = 8

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Protocol
 
 from anymetal.analysis.lane_numbers import LaneNumbers
-from anymetal.analysis.regions import Region
+from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr, Value
 from anymetal.simd.code.masks import Mask, Masks
 from anymetal.simd.code.values import Values
-from anymetal.simd.code.writer import Writer
 from anymetal.simd.lanes.broadcast import SpreadLanes
 from anymetal.simd.lanes.permute import LANES, lookup
 from anymetal.simd.lanes.reductions import reduce_lanes, scan_lanes
@@ -39,8 +38,6 @@ class Permuting(Protocol):
 class CrossLane:
     """Emits cross-lane calls, but for products of matrices (matrices.py). An inactive lane gives 0
     to shuffles and matrices, nothing else."""
-
-    promise = "null"  #: what a suspended gang shows of itself
 
     def __init__(
         self,
@@ -73,9 +70,6 @@ class CrossLane:
             self.v.define(instr, reduce_lanes(self.w, reduction, instr.type, vector))
         else:
             self._scan(instr, kind[1], exclusive=kind[0] == "xscan", mask=mask)
-
-    def next_iteration(self, region: Region) -> None:
-        """Lanes in lockstep need not count the iterations of their loops."""
 
     def _ballot(self, instr: Instr, mask: Mask) -> None:
         active = self.masks.both(mask, self.v.vector(instr.operands[0]))

@@ -18,6 +18,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from anymetal.analysis.cache import Analyses
+from anymetal.emission.writer import Writer
 from anymetal.ir.model import Block
 from anymetal.simd import questions
 from anymetal.simd.access.matrix_places import ROWS, Columns
@@ -25,7 +26,6 @@ from anymetal.simd.access.matrix_products import Product, incoming
 from anymetal.simd.access.tiles import Tile
 from anymetal.simd.code.masks import Mask
 from anymetal.simd.code.values import Values
-from anymetal.simd.code.writer import Writer
 from anymetal.simd.lanes.matrix_operands import Lefts, Right
 from anymetal.simd.lanes.row_forms import RowForms
 

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from anymetal.emission.writer import Writer
 from anymetal.ir.model import Instr
 from anymetal.simd.access.matrix_places import ROWS, Columns
 from anymetal.simd.access.matrix_products import Product
 from anymetal.simd.access.tiles import Tile
 from anymetal.simd.code.masks import Mask
 from anymetal.simd.code.values import Values
-from anymetal.simd.code.writer import Writer
 from anymetal.simd.lanes.row_forms import RowForms
 
 _FLOAT = 4

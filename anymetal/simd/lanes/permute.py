@@ -6,8 +6,8 @@ waits; AVX-512 takes elements out of two registers at once.
 
 from __future__ import annotations
 
+from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
-from anymetal.simd.code.writer import Writer
 
 LANES = 32
 _CALLEE = "llvm.x86.avx512.vpermi2var.d.512"

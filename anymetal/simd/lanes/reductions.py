@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from anymetal.emission.writer import Writer, suffix
 from anymetal.ir import types as t
-from anymetal.simd.code.writer import Writer, suffix
 
 
 def reduce_lanes(w: Writer, kind: str, type_: t.Type, vector: str) -> str:

@@ -14,6 +14,7 @@ lanes get their elements out of those only where somebody asks for them.
 
 from __future__ import annotations
 
+from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr, Value
 from anymetal.simd.access.matrix_places import (
@@ -27,7 +28,6 @@ from anymetal.simd.access.matrix_places import (
 from anymetal.simd.access.tiles import Tile
 from anymetal.simd.code.masks import Mask, Masks
 from anymetal.simd.code.values import Values
-from anymetal.simd.code.writer import Writer
 
 _WIDEST = 16  #: numbers in a vector
 _HALF = 16  #: lanes of rows 0 to 3

@@ -29,6 +29,7 @@ from anymetal.targets.cpu.assemble import assemble
 from anymetal.targets.cpu.machine import machine_for
 from anymetal.targets.cpu.module import vector_ir
 from anymetal.targets.cpu.pipeline import GangCompilation
+from anymetal.targets.cpu.scalar import scalar_ir
 from anymetal.targets.cpu.stages import GangStages
 from anymetal.targets.cpu.variant import Variant
 
@@ -61,7 +62,7 @@ def compile_kernel(
         c = GangCompilation(program, variant, machine.enabled, stages)
         if not variant.checked:
             c.notes = certain_stores(program)
-        text = vector_ir(c, machine)
+        text = scalar_ir(c, machine) if variant.width == 1 else vector_ir(c, machine)
         text += _constant("am_notes", c.notes) + order
         return assemble(text, machine, stages)
     except Problem as problem:

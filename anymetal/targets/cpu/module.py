@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from anymetal.analysis.uniformity import shapes
+from anymetal.emission.emitter import constant_tables
 from anymetal.ir.calls import BARRIER, LOG
 from anymetal.ir.model import Program
 from anymetal.pipeline.driver import run
@@ -14,7 +15,6 @@ from anymetal.simd.emit.gang import GangFunction
 from anymetal.simd.emit.locked_adds import locking
 from anymetal.simd.emit.log import kernel_name
 from anymetal.simd.emit.private_memory import far_arrays
-from anymetal.targets.cpu import rendezvous
 from anymetal.targets.cpu.entry import entry_function
 from anymetal.targets.cpu.machine import Machine
 from anymetal.targets.cpu.pipeline import PASSES, GangCompilation
@@ -31,6 +31,10 @@ attributes #0 = { nounwind null_pointer_is_valid "stackrealign" "probe-stack"="i
 !0 = !{}
 !1 = !{i32 1}
 """
+#: Of the entry.
+_EXTREMES = {
+    f"llvm.{name}.i32": f"declare i32 @llvm.{name}.i32(i32, i32)" for name in ("umin", "umax")
+}
 #: What makes stores past the caches visible before anything that follows, where they do not wait.
 _FENCES = {"x86_64": "call void @llvm.x86.sse.sfence()"}
 
@@ -54,13 +58,13 @@ def _ahead(c: GangCompilation) -> GangCompilation | None:
 
 def _suspends(c: GangCompilation) -> bool:
     """Whether gangs wait for each other."""
-    return c.known(questions.meets) or (c.program.calls(BARRIER) and not c.alone)
+    return c.program.calls(BARRIER) and not c.alone
 
 
 def _module(c: GangCompilation, machine: Machine, ahead: GangCompilation | None) -> str:
     program, variant, known = c.program, c.variant, c.known
     math = VectorLibrary(machine.triple, machine.enabled)
-    suspends, meets = _suspends(c), known(questions.meets)
+    suspends = _suspends(c)
     marks = c.stages.marks()
     functions = [
         GangFunction(known, name, math, masked=masked, suspends=suspends, team=c.team, marks=marks)
@@ -79,17 +83,13 @@ def _module(c: GangCompilation, machine: Machine, ahead: GangCompilation | None)
         )
         functions.append(slice_)
     sums, streams = known(questions.own_sums), known(questions.streaming)
-    declarations: dict[str, str] = {
-        f"llvm.{name}.i32": f"declare i32 @llvm.{name}.i32(i32, i32)" for name in ("umin", "umax")
-    }
+    declarations: dict[str, str] = {}
     for function in functions:
         declarations.update(function.w.declarations)
     if sums:
         declarations.update(locking())
     if streams:
         declarations["llvm.x86.sse.sfence"] = "declare void @llvm.x86.sse.sfence()"
-    if suspends:
-        declarations["llvm.ptrmask.p0.i64"] = "declare ptr @llvm.ptrmask.p0.i64(ptr, i64)"
     streamed = sum(store.operands[0].type.size for store in streams)
     entry = entry_function(
         [buffer_name(a) for a in program.args],
@@ -98,7 +98,7 @@ def _module(c: GangCompilation, machine: Machine, ahead: GangCompilation | None)
         full=variant.full,
         partial=variant.partial,
         suspends=suspends,
-        meets=meets,
+        meets=False,
         streamed=streamed // c.team,
         sums=[(buffer_name(a), own) for a, own in sums.items()],
         fence=_FENCES.get(machine.triple.split("-")[0], ""),
@@ -106,26 +106,31 @@ def _module(c: GangCompilation, machine: Machine, ahead: GangCompilation | None)
         sole=c.alone and not suspends and not variant.partial,
         private=known(far_arrays).bytes,
     )
-    text = "\n".join(
-        [
-            f'target triple = "{machine.triple}"',
-            *_tables(program),
-            *declarations.values(),
-            DECLARATIONS if suspends else "",
-            rendezvous.DECLARATION if meets else "",
-            kernel_name(program.name) if program.calls(LOG) else "",
-            *(function.text for function in functions),
-            entry,
-            _ATTRIBUTES,
-        ]
-    )
+    texts = [*(function.text for function in functions), entry]
+    text = module_text(program, machine, declarations, texts, suspends=suspends)
     return marks.declared(text) if marks else text
 
 
-def _tables(program: Program) -> list[str]:
-    """Constant tables at program scope, with the types that their initialisers name."""
-    return program.type_definitions + [
-        f"{g.name} = private unnamed_addr constant {g.initializer}, align {g.align}"
-        for g in program.globals.values()
-        if not g.threadgroup
-    ]
+def module_text(
+    program: Program,
+    machine: Machine,
+    declarations: dict[str, str],
+    functions: list[str],
+    *,
+    suspends: bool,
+) -> str:
+    """The module of these functions. `suspends`: some of them are coroutines."""
+    declarations = {**_EXTREMES, **declarations}
+    if suspends:
+        declarations["llvm.ptrmask.p0.i64"] = "declare ptr @llvm.ptrmask.p0.i64(ptr, i64)"
+    return "\n".join(
+        [
+            f'target triple = "{machine.triple}"',
+            *constant_tables(program),
+            *declarations.values(),
+            DECLARATIONS if suspends else "",
+            kernel_name(program.name) if program.calls(LOG) else "",
+            *functions,
+            _ATTRIBUTES,
+        ]
+    )

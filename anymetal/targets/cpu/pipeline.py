@@ -254,6 +254,7 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
         lambda c: unlock.run(c.known),
         "behind coarsening, which looks at what a loop may wait for",
         Stage.GANG,
+        needs=(has_lanes,),
         keeps=_ORDER,
     ),
     Pass(

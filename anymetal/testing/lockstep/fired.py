@@ -65,7 +65,7 @@ simd.emit.atomics:Atomics._add_floats simd.emit.atomics:add_run simd.emit.each_l
 simd.emit.arithmetic:Arithmetic._division simd.emit.arithmetic:Arithmetic._division_by_double
 simd.emit.arithmetic:Arithmetic._narrow simd.emit.arithmetic:Arithmetic._lane_by_lane
 simd.emit.arithmetic:Arithmetic._vector_math simd.emit.arithmetic:saturated
-simd.emit.arithmetic:extreme simd.emit.narrow_floats:to_float simd.emit.narrow_floats:from_float
+simd.emit.arithmetic:extreme emission.narrow_floats:to_float emission.narrow_floats:from_float
 simd.emit.arithmetic:Arithmetic._extended_base simd.lanes.cross_lane:CrossLane._permute
 simd.lanes.cross_lane:CrossLane._lookup simd.lanes.cross_lane:lookup
 simd.lanes.cross_lane:CrossLane._through_memory simd.lanes.cross_lane:CrossLane._ballot
@@ -73,7 +73,7 @@ simd.lanes.cross_lane:reduce_lanes simd.lanes.cross_lane:scan_lanes
 simd.lanes.broadcast:SpreadLanes._store simd.lanes.matrices:Matrices.emit
 simd.lanes.matrix_operands:Lefts.places simd.lanes.matrix_operands:Right.row
 simd.lanes.row_forms:RowForms.of simd.lanes.row_forms:RowForms._permuted
-simd.lanes.rendezvous:Rendezvous.emit simd.lanes.rendezvous:Rendezvous.next_iteration
+targets.cpu.rendezvous:Rendezvous.emit targets.cpu.rendezvous:Rendezvous.next_iteration
 targets.cpu.module:bytes_asked_for
 """.split()
 

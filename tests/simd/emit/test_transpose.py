@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
-from anymetal.simd.code.writer import Writer
 from anymetal.simd.emit.transpose import Rows, Squares
 
 WIDTH = 32

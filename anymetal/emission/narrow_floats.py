@@ -5,8 +5,8 @@ Subnormals of half survive although those of float are flushed, and NaNs stay Na
 
 from __future__ import annotations
 
+from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
-from anymetal.simd.code.writer import Writer
 
 
 class Bits:

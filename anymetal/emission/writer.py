@@ -19,6 +19,7 @@ class Writer:
         self.declarations: dict[str, str] = {}
         self.count = 0
         self.mark = ""  #: appended to each instruction (see marks.py)
+        self.at = "begin"  #: the block that is being written
 
     def fresh(self, prefix: str = "t") -> str:
         self.count += 1
@@ -35,6 +36,7 @@ class Writer:
 
     def label(self, name: str) -> None:
         self.lines.append(f"{name}:")
+        self.at = name
 
     def end_block(self) -> None:
         """A branch that LLVM must not look through and that costs nothing: its scheduler works on

@@ -1,0 +1,364 @@
+"""Plain LLVM IR of one thread, out of a thread program: a line for an instruction.
+
+    text = emit(program, "thread", lowering)        and lowering.w.declarations beside it
+
+Values, phis and blocks are those of the program. What depends on the target is written by its
+lowering table (lowering.py); what Metal defines and LLVM does not is settled here: loads under a
+condition, quotients that do not fit, conversions of numbers that are too large, and half and bfloat
+where the processor has none. `guarded_load %p, %c` is
+
+    %1 = select i1 %c, ptr %p, ptr %unused
+    %2 = load float, ptr %1, align 4
+
+Programs are those of the stages GUARDED and CHECKED (ir/spec.py); what only gangs know is a
+Problem.
+"""
+
+from __future__ import annotations
+
+import re
+
+from anymetal.emission import narrow_floats
+from anymetal.emission.lowering import Lowering
+from anymetal.emission.writer import suffix
+from anymetal.ir import types as t
+from anymetal.ir.calls import (
+    BARRIER,
+    LOG,
+    NATIVE,
+    POSITIONS,
+    SCALE,
+    SCALES,
+    STRAY,
+    is_cross_lane,
+    name_of_intrinsic,
+)
+from anymetal.ir.cfg import reverse_postorder
+from anymetal.ir.model import (
+    Argument,
+    Block,
+    Const,
+    Global,
+    Instr,
+    Program,
+    Value,
+    threadgroup_layout,
+)
+from anymetal.ir.printer import print_instr
+from anymetal.ir.problem import Problem
+
+_BLOCK_OPERATIONS = ("llvm.memcpy.", "llvm.memset.", "llvm.memmove.")
+_BINARY = frozenset(
+    "add sub mul shl lshr ashr and or xor fadd fsub fmul fdiv frem udiv urem".split()
+)
+_CASTS = frozenset("trunc zext sext fptrunc fpext uitofp sitofp ptrtoint inttoptr bitcast".split())
+_SATURATING = re.compile(r"llvm\.(fpto[su]i)\.sat\.")
+_NARROW = (t.HALF, t.BFLOAT)
+_NARROW_SUFFIX = re.compile(r"\.b?f16\b")
+#: What narrow floats come through as they are.
+_MOVES = frozenset("bitcast select freeze extractvalue".split())
+
+
+def emit(program: Program, name: str, lowering: Lowering) -> str:
+    """The definition of the function that runs one thread of the program."""
+    return _Emitter(program, lowering).run(name)
+
+
+def constant_tables(program: Program) -> list[str]:
+    """Constant tables at program scope, with the types that their initialisers name."""
+    return program.type_definitions + [
+        f"{g.name} = private unnamed_addr constant {g.initializer}, align {g.align}"
+        for g in program.globals.values()
+        if not g.threadgroup
+    ]
+
+
+class _Emitter:
+    def __init__(self, program: Program, lowering: Lowering) -> None:
+        self.program, self.to, self.w = program, lowering, lowering.w
+        self.blocks = reverse_postorder(program.blocks[0])  # values come before their uses
+        self.place = {block: number for number, block in enumerate(self.blocks)}
+        self.names: dict[Value, str] = {
+            argument: lowering.buffer(argument) for argument in program.args
+        }
+        offsets = threadgroup_layout(program)[0]
+        for variable in program.globals.values():
+            shared = variable.threadgroup
+            self.names[variable] = (
+                lowering.threadgroup_variable(variable, offsets[variable.name])
+                if shared
+                else variable.name
+            )
+        self.phis: list[tuple[int, Instr]] = []  #: with their lines
+        self.edges: dict[tuple[Block, Block], str] = {}  #: the label that an edge comes from
+
+    def run(self, name: str) -> str:
+        for block in self.blocks:
+            if block is not self.blocks[0]:
+                self.w.label(self._label(block))
+            for instr in block.instrs:
+                self._instruction(instr)
+        for line, phi in self.phis:
+            assert phi.block
+            ways = ", ".join(
+                f"[ {self._name(value)}, %{self.edges[source, phi.block]} ]"
+                for value, source in zip(phi.operands, phi.arg, strict=True)
+            )
+            self.w.lines[line] = f"  {self.names[phi]} = phi {_flags(phi)}{phi.type} {ways}"
+        return self.to.function(name, "\n".join(self.w.entry_lines), "\n".join(self.w.lines))
+
+    def _label(self, block: Block) -> str:
+        return f"block.{self.place[block]}"
+
+    def _name(self, value: Value) -> str:
+        match value:
+            case Const():
+                return value.text
+            case Argument() | Global() | Instr():
+                return self.names[value]
+        raise Problem(f"emitter: no operand of a thread: {value!r}")
+
+    # -- one instruction ------------------------------------------------------------------
+
+    def _instruction(self, instr: Instr) -> None:
+        if instr.op == "phi":
+            self.names[instr] = f"%{self.w.fresh('phi')}"
+            self.phis.append((len(self.w.lines), instr))
+            self.w.lines.append("")
+            return
+        result = self._emitted(instr, [self._name(value) for value in instr.operands])
+        if instr.has_result:
+            self.names[instr] = result
+
+    def _emitted(self, instr: Instr, names: list[str]) -> str:
+        match instr.op:
+            case "br":
+                self._branch(instr, names)
+            case "ret" | "unreachable":  # a thread that comes where none can come ends
+                self.w.do("br label %function.end")
+            case "fence":
+                self.w.do(f"fence {self._scope}seq_cst")
+            case "store":
+                self._store(instr, *names)
+            case "alloca":
+                return self.to.private_array(instr)
+            case "load":
+                return self._load(instr, names[0])
+            case "guarded_load":
+                return self._guarded_load(instr, *names)
+            case "atomicrmw" | "cmpxchg":
+                return self._update(instr, names)
+            case "gep":
+                return self._gep(instr, names)
+            case "call":
+                return self._call(instr, names)
+            case _:
+                return self._computed(instr, names)
+        return ""
+
+    # -- control flow ---------------------------------------------------------------------
+
+    def _branch(self, instr: Instr, names: list[str]) -> None:
+        source = instr.block
+        assert source
+        here, back = self.w.at, {}
+        labels = []
+        for target in dict.fromkeys(instr.arg):
+            label = self._label(target)
+            if self.place[target] <= self.place[source]:
+                label = self.w.fresh("again")
+                back[target] = label
+            self.edges[source, target] = here
+            labels.append(label)
+        if len(labels) == 1:
+            self.w.do(f"br label %{labels[0]}")
+        else:
+            self.w.do(f"br i1 {names[0]}, label %{labels[0]}, label %{labels[1]}")
+        for target, label in back.items():
+            self.w.label(label)
+            self._repeat(source, target)
+
+    def _repeat(self, source: Block, target: Block) -> None:
+        stop, label = self.to.repeats(source, target), self._label(target)
+        self.edges[source, target] = self.w.at
+        if stop:
+            self.w.do(f"br i1 {stop}, label %function.end, label %{label}")
+        else:
+            self.w.do(f"br label %{label}")
+
+    # -- memory ---------------------------------------------------------------------------
+
+    @property
+    def _scope(self) -> str:
+        return f"{self.to.scope} " if self.to.scope else ""
+
+    def _accessed(self, instr: Instr, type_: t.Type, what: str) -> str:
+        """The line of a load or a store; `what` is its operands."""
+        access = instr.arg
+        words = ("atomic " if access.atomic else "") + ("volatile " if access.volatile else "")
+        order = f" {self._scope}monotonic" if access.atomic else ""
+        op = "store" if instr.op == "store" else "load"
+        return f"{op} {words}{type_}{what}{order}, align {access.align}"
+
+    def _load(self, instr: Instr, address: str) -> str:
+        return self.w.value(self._accessed(instr, instr.type, f", ptr {address}"))
+
+    def _store(self, instr: Instr, value: str, address: str) -> None:
+        self.w.do(self._accessed(instr, instr.operands[0].type, f" {value}, ptr {address}"))
+
+    def _guarded_load(self, instr: Instr, address: str, condition: str) -> str:
+        """Where the condition does not hold, something harmless is loaded instead."""
+        unused = self.w.alloca(instr.type, "unused", instr.arg.align)
+        yes, no = (unused, address) if "inverted" in instr.flags else (address, unused)
+        return self._load(instr, self.w.value(f"select i1 {condition}, ptr {yes}, ptr {no}"))
+
+    def _update(self, instr: Instr, names: list[str]) -> str:
+        type_, order = instr.operands[1].type, f"{self._scope}monotonic"
+        values = ", ".join(f"{type_} {name}" for name in names[1:])
+        if instr.op == "cmpxchg":
+            order = f"{order} monotonic, align {instr.arg.align}"
+            return self.w.value(f"cmpxchg ptr {names[0]}, {values} {order}")
+        operation, access = instr.arg
+        volatile = "volatile " if access.volatile else ""
+        order = f"{order}, align {access.align}"
+        return self.w.value(f"atomicrmw {volatile}{operation} ptr {names[0]}, {values} {order}")
+
+    def _gep(self, instr: Instr, names: list[str]) -> str:
+        """A step for each index. What LLVM knows of the whole need not hold for the steps."""
+        at = names[0]
+        for name, value, scale in zip(names[1:], instr.operands[1:], instr.arg[:-1], strict=True):
+            unit = "i8" if scale == 1 else f"[{scale} x i8]"
+            at = self.w.value(f"getelementptr {unit}, ptr {at}, {value.type} {name}")
+        if instr.arg[-1]:
+            at = self.w.value(f"getelementptr i8, ptr {at}, i64 {instr.arg[-1]}")
+        return at
+
+    # -- calls ----------------------------------------------------------------------------
+
+    def _call(self, instr: Instr, names: list[str]) -> str:
+        callee: str = instr.arg
+        if callee == BARRIER:
+            self.to.barrier(instr)
+        elif is_cross_lane(callee):
+            return self.to.cross_lane(instr, names)
+        elif callee in POSITIONS:
+            return self.to.position(callee.removeprefix("__am_"))
+        elif callee in (SCALES, SCALE):  # there is no instruction for it, and nobody asks for one
+            return "false" if callee == SCALES else names[0]
+        elif callee == LOG:
+            self.to.log(instr, names)
+        elif callee == STRAY:
+            self._stray(instr, names)
+        elif callee.startswith("__am_"):
+            raise Problem(f"emitter: a call for gangs: {print_instr(instr)}")
+        elif callee.startswith(_BLOCK_OPERATIONS):
+            types = [str(v.type) for v in instr.operands[:-1]]
+            args = [*zip(types, names[:-1], strict=True), ("i1", "false")]
+            self.w.call("void", callee, args)
+        else:
+            return self._computed(instr, names)
+        return ""
+
+    def _stray(self, instr: Instr, names: list[str]) -> None:
+        stray, fine = self.w.fresh("stray"), self.w.fresh("fine")
+        self.w.do(f"br i1 {names[0]}, label %{stray}, label %{fine}")
+        self.w.label(stray)
+        self.to.stray(instr, names)
+        self.w.do(f"br label %{fine}")
+        self.w.label(fine)
+
+    # -- computing ------------------------------------------------------------------------
+
+    def _computed(self, instr: Instr, names: list[str]) -> str:
+        """An instruction, or a call, that gives a value and does nothing else."""
+        op, flags, types = instr.op, _flags(instr), [v.type for v in instr.operands]
+        if op not in _MOVES and any(self._is_narrow(type_) for type_ in (instr.type, *types)):
+            return self._in_float(instr, names)
+        if op == "call":
+            return self._function(instr, names)
+        if op in ("sdiv", "srem"):
+            return self._signed_quotient(instr, *names)
+        if op in ("fptosi", "fptoui"):
+            return self._saturated(op, instr, names[0])
+        if op in ("icmp", "fcmp"):
+            text = f"{op} {flags}{instr.arg} {types[0]} {names[0]}, {names[1]}"
+        elif op == "select":
+            pairs = zip(types, names, strict=True)
+            text = f"select {flags}" + ", ".join(f"{type_} {name}" for type_, name in pairs)
+        elif op in ("fneg", "freeze"):
+            text = f"{op} {flags}{types[0]} {names[0]}"
+        elif op == "extractvalue":
+            text = f"extractvalue {types[0]} {names[0]}, {instr.arg}"
+        elif op in _CASTS:
+            text = f"{op} {flags}{types[0]} {names[0]} to {instr.type}"
+        elif op in _BINARY:
+            text = f"{op} {flags}{instr.type} {names[0]}, {names[1]}"
+        else:
+            raise Problem(f"emitter: no instruction of a thread: {print_instr(instr)}")
+        return self.w.value(text)
+
+    def _function(self, instr: Instr, names: list[str]) -> str:
+        saturating = _SATURATING.match(instr.arg)
+        if saturating:
+            return self._saturated(saturating[1], instr, names[0])
+        if name_of_intrinsic(instr.arg) in NATIVE:
+            return self.to.call(instr, names)
+        return self.to.maths(instr, names)
+
+    def _saturated(self, op: str, instr: Instr, name: str) -> str:
+        source = instr.operands[0].type
+        callee = f"llvm.{op}.sat.{suffix(instr.type)}.{suffix(source)}"
+        return self.w.call(str(instr.type), callee, [(str(source), name)])
+
+    def _signed_quotient(self, instr: Instr, name: str, divisor: str) -> str:
+        """MIN / -1 does not fit: LLVM must not be asked for it. (The front end has replaced zero
+        divisors, and constant ones are never -1: that is a negation.)"""
+        op, type_ = instr.op, instr.type
+        if isinstance(instr.operands[1], Const):
+            return self.w.value(f"{op} {type_} {name}, {divisor}")
+        minus = self.w.value(f"icmp eq {type_} {divisor}, -1")
+        safe = self.w.value(f"select i1 {minus}, {type_} 1, {type_} {divisor}")
+        result = self.w.value(f"{op} {type_} {name}, {safe}")
+        if op == "srem":
+            return result
+        negated = self.w.value(f"sub {type_} 0, {name}")
+        return self.w.value(f"select i1 {minus}, {type_} {negated}, {type_} {result}")
+
+    # -- half and bfloat ------------------------------------------------------------------
+
+    def _is_narrow(self, type_: t.Type) -> bool:
+        return type_ in _NARROW and not self.to.converts(type_)
+
+    def _in_float(self, instr: Instr, names: list[str]) -> str:
+        """Through float, one rounding an operation."""
+        bits = narrow_floats.Bits(self.w, 0)
+        types = [v.type for v in instr.operands]
+        names = [
+            narrow_floats.to_float(bits, type_, name) if self._is_narrow(type_) else name
+            for type_, name in zip(types, names, strict=True)
+        ]
+        types = [t.FLOAT if self._is_narrow(type_) else type_ for type_ in types]
+        if instr.op in ("fpext", "fptrunc"):
+            result = self._resized(types[0], names[0], instr.type)
+        else:
+            type_ = t.FLOAT if self._is_narrow(instr.type) else instr.type
+            arg = _NARROW_SUFFIX.sub(".f32", instr.arg) if instr.op == "call" else instr.arg
+            operands: list[Value] = [Value(each) for each in types]
+            result = self._computed(Instr(type_, instr.op, operands, arg, instr.flags), names)
+        return (
+            narrow_floats.from_float(bits, instr.type, result)
+            if self._is_narrow(instr.type)
+            else result
+        )
+
+    def _resized(self, source: t.Type, name: str, target: t.Type) -> str:
+        """A float of another size, as the one for a narrow `target` that is made of it."""
+        type_ = t.FLOAT if self._is_narrow(target) else target
+        if source == type_:
+            return name
+        op = "fpext" if source.size < type_.size else "fptrunc"
+        return self.w.value(f"{op} {source} {name} to {type_}")
+
+
+def _flags(instr: Instr) -> str:
+    return f"{instr.flags} " if instr.flags else ""

@@ -1,0 +1,114 @@
+"""What a target says about the code of one thread: everything that plain LLVM IR has no words for.
+
+A target writes one class of this kind, its lowering table. emitter.py writes all other lines.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from anymetal.emission.writer import Writer
+from anymetal.ir import types as t
+from anymetal.ir.model import Argument, Block, Global, Instr, Program
+
+
+class Lowering(ABC):
+    """The lowering table of a target, for one function that runs one thread.
+
+    Methods append lines to `w` and return the names of values. What comes without a body here
+    every target must say; the rest is right for a thread of the host.
+    """
+
+    #: The scope of atomic operations in LLVM's words, such as 'syncscope("agent")'. Their order is
+    #: always Metal's relaxed one.
+    scope = ""
+    #: In front of and behind the head of the function, with a space behind.
+    linkage, attributes = "", ""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.w = Writer(1)
+
+    # -- the function ---------------------------------------------------------------------
+
+    @abstractmethod
+    def parameters(self) -> list[str]:
+        """The parameters of the function, such as "ptr %x"."""
+
+    @abstractmethod
+    def buffer(self, argument: Argument) -> str:
+        """The address of a buffer: a parameter, or one cast to a pointer without address space."""
+
+    def function(self, name: str, entry: str, body: str) -> str:
+        """The definition. `entry` is what runs first, allocas among it; `body` begins in the middle
+        of a block named `begin`, and leads to `function.end`."""
+        head = f"{self.linkage}void @{name}({', '.join(self.parameters())}) {self.attributes}"
+        return (
+            f"define {head}{{\nstart:\n{entry}\n"
+            f"  br label %begin\nbegin:\n{body}\n"
+            f"function.end:\n  ret void\n}}\n"
+        )
+
+    def repeats(self, source: Block, target: Block) -> str:
+        """Control goes back from `source` to `target`: a condition under which the thread ends
+        here, because the launch is stopped; empty if it never does."""
+        return ""
+
+    # -- memory ---------------------------------------------------------------------------
+
+    def threadgroup_variable(self, variable: Global, offset: int) -> str:
+        """Its address. `offset` is its place where all of them lie one behind the other: there is
+        a parameter `%threadgroup` for the whole."""
+        address = f"%{self.w.fresh('shared')}"
+        line = f"  {address} = getelementptr i8, ptr %threadgroup, i64 {offset}"
+        self.w.entry_lines.append(line)
+        return address
+
+    def private_array(self, instr: Instr) -> str:
+        """The address of an array of the thread."""
+        type_, align = instr.arg
+        return self.w.alloca(f"[{type_.size} x i8]", "private", align)
+
+    # -- threads among others -------------------------------------------------------------
+
+    @abstractmethod
+    def position(self, name: str) -> str:
+        """Where the thread stands, as i32: `lane`, `gang`, `thread_x` … (see ir/calls.py)."""
+
+    @abstractmethod
+    def barrier(self, instr: Instr) -> None:
+        """Waits for the other threads of the threadgroup."""
+
+    @abstractmethod
+    def cross_lane(self, instr: Instr, names: list[str]) -> str:
+        """A call that the threads of a SIMD-group execute together."""
+
+    # -- computing ------------------------------------------------------------------------
+
+    def converts(self, type_: t.Type) -> bool:
+        """Whether the processor converts this one of half and bfloat, so that LLVM may compute in
+        it. If not, it is computed in float."""
+        return False
+
+    def maths(self, instr: Instr, names: list[str]) -> str:
+        """A call of a mathematical function, by its name or as LLVM's intrinsic, for which there is
+        no instruction."""
+        return self.call(instr, names)
+
+    def call(self, instr: Instr, names: list[str]) -> str:
+        """The call as it stands. An `fma` that somebody wrote is one rounding in every mode, and
+        with flags LLVM may take it apart."""
+        flags = "" if instr.arg.startswith("llvm.fma.") else instr.flags
+        types = [str(operand.type) for operand in instr.operands]
+        return self.w.call(str(instr.type), instr.arg, list(zip(types, names, strict=True)), flags)
+
+    # -- what kernels say -----------------------------------------------------------------
+
+    @abstractmethod
+    def log(self, instr: Instr, names: list[str]) -> None:
+        """Prints a record of os_log."""
+
+    @abstractmethod
+    def stray(self, instr: Instr, names: list[str]) -> None:
+        """Notes an access outside of its array: the operands of `calls.STRAY`, the first of which
+        is true."""

@@ -1,0 +1,164 @@
+"""The scalar build: gangs of one lane, in which LLVM IR of one thread runs as it stands.
+
+It is the reference for the vectorized build, with which it shares neither masks nor shapes. Each
+thread is a gang: its number in the threadgroup is `%gang`. Threads that wait for each other are
+coroutines, at barriers like gangs, and in cross-lane calls with a scheduler (rendezvous.py).
+"""
+
+from __future__ import annotations
+
+from anymetal.analysis.cache import Analyses
+from anymetal.analysis.regions import regions
+from anymetal.emission.emitter import emit
+from anymetal.emission.lowering import Lowering
+from anymetal.ir import types as t
+from anymetal.ir.calls import BARRIER, is_cross_lane
+from anymetal.ir.model import Argument, Block, Instr
+from anymetal.pipeline.driver import run
+from anymetal.simd.code.coroutine import coroutine, wait
+from anymetal.simd.code.values import buffer_name
+from anymetal.simd.emit.log import KERNEL_NAME, PRINTER
+from anymetal.simd.emit.positions import CONTEXT, CONTEXT_NAMES
+from anymetal.simd.emit.private_memory import allocate, far_arrays
+from anymetal.simd.emit.strays import NOTE
+from anymetal.targets.cpu.entry import entry_function
+from anymetal.targets.cpu.machine import Machine
+from anymetal.targets.cpu.module import module_text
+from anymetal.targets.cpu.pipeline import PASSES, GangCompilation
+from anymetal.targets.cpu.rendezvous import DECLARATION, Rendezvous
+from anymetal.targets.cpu.vecmath import VectorLibrary
+
+
+class ScalarThread(Lowering):
+    """How one thread asks for what the CPU target's entry and runtime have."""
+
+    linkage, attributes = "internal ", "alwaysinline #0 "
+
+    def __init__(
+        self, known: Analyses, math: VectorLibrary, *, suspends: bool, meets: bool
+    ) -> None:
+        super().__init__(known.program)
+        self.math, self.suspends = math, suspends
+        self.rendezvous = Rendezvous(self.w, known(regions)) if meets else None
+        at_once = 1 if suspends else 0
+        self.arrays = allocate(self.w, known.program, known(far_arrays), at_once)
+
+    # -- the function ---------------------------------------------------------------------
+
+    def parameters(self) -> list[str]:
+        return [f"ptr {buffer_name(a)}" for a in self.program.args] + CONTEXT
+
+    def buffer(self, argument: Argument) -> str:
+        return buffer_name(argument)
+
+    def function(self, name: str, entry: str, body: str) -> str:
+        if not self.suspends:
+            return super().function(name, entry, body)
+        promise = self.rendezvous.record if self.rendezvous else "null"
+        return coroutine(name, ", ".join(self.parameters()), entry, body, promise)
+
+    def repeats(self, source: Block, target: Block) -> str:
+        if self.rendezvous:
+            self.rendezvous.next_iteration(target)
+        flag = self.w.value("load volatile i32, ptr %cancel")
+        return self.w.value(f"icmp ne i32 {flag}, 0")
+
+    def private_array(self, instr: Instr) -> str:
+        return self.arrays[instr]
+
+    # -- threads among others -------------------------------------------------------------
+
+    def position(self, name: str) -> str:
+        w = self.w
+        if name == "lane":
+            return w.value("and i32 %gang, 31")
+        if name == "gang":
+            return w.value("lshr i32 %gang, 5")
+        if not name.startswith("thread_"):
+            return f"%{name}"
+        if name == "thread_x":
+            return w.value("urem i32 %gang, %size_x")
+        row = w.value("udiv i32 %gang, %size_x")
+        return w.value(f"{'urem' if name == 'thread_y' else 'udiv'} i32 {row}, %size_y")
+
+    def barrier(self, instr: Instr) -> None:
+        if self.suspends:
+            wait(self.w)
+        else:
+            self.w.forget_loads()
+
+    def cross_lane(self, instr: Instr, names: list[str]) -> str:
+        assert self.rendezvous
+        return self.rendezvous.emit(instr, names)
+
+    # -- computing ------------------------------------------------------------------------
+
+    def converts(self, type_: t.Type) -> bool:
+        return type_ == t.HALF and self.math.converts(type_)
+
+    def maths(self, instr: Instr, names: list[str]) -> str:
+        """Subnormal arguments are flushed to zero, as arithmetic takes them: the C library looks at
+        their bits and scales them by a multiplication, which flushes them, too."""
+        names = [
+            self.w.call("float", "llvm.canonicalize.f32", [("float", name)])
+            if operand.type == t.FLOAT
+            else name
+            for operand, name in zip(instr.operands, names, strict=True)
+        ]
+        return self.call(instr, names)
+
+    # -- what kernels say -----------------------------------------------------------------
+
+    def log(self, instr: Instr, names: list[str]) -> None:
+        records = self._stored(t.PTR, names[0])
+        args = [("ptr", KERNEL_NAME), ("ptr", records), ("i32", "1"), ("ptr", "%cancel")]
+        self._tell(PRINTER, args)
+
+    def stray(self, instr: Instr, names: list[str]) -> None:
+        _, position, owner, site, record = names
+        places = [self._stored(t.I64, position), self._stored(t.I32, owner)]
+        numbers = [site, "1", "1"]  # one lane of one, which is active
+        context = [f"%{name}" for name in CONTEXT_NAMES if name != "active"]
+        args = [("ptr", record), *(("i32", n) for n in numbers), *(("ptr", p) for p in places)]
+        self._tell(NOTE, [*args, *(("i32", c) for c in context)])
+
+    def _stored(self, type_: t.Type, name: str) -> str:
+        """The address of a value: these functions take one for each lane of a gang."""
+        address = self.w.alloca(type_, "told")
+        self.w.do(f"store {type_} {name}, ptr {address}")
+        return address
+
+    def _tell(self, function: str, args: list[tuple[str, str]]) -> None:
+        types = ", ".join(type_ for type_, _ in args)
+        self.w.declarations[function] = f"declare hidden void @{function}({types})"
+        self.w.call("void", function, args)
+
+
+def scalar_ir(c: GangCompilation, machine: Machine) -> str:
+    """LLVM IR of the module for one class of launches, before LLVM's optimisation."""
+    with c.stages.stage("emitter"):
+        run(PASSES, c)
+        program, known = c.program, c.known
+        calls = {i.arg for i in program.instructions() if i.op == "call"}
+        meets = any(map(is_cross_lane, calls))
+        suspends = meets or (BARRIER in calls and not c.alone)
+        math = VectorLibrary(machine.triple, machine.enabled)
+        thread = ScalarThread(known, math, suspends=suspends, meets=meets)
+        function = emit(program, "gang.full", thread)
+        entry = entry_function(
+            [buffer_name(a) for a in program.args],
+            1,
+            1,
+            full=True,
+            partial=False,
+            suspends=suspends,
+            meets=meets,
+            streamed=0,
+            sums=[],
+            fence="",
+            private=known(far_arrays).bytes,
+        )
+        declarations = dict(thread.w.declarations)
+        if meets:
+            declarations["am_rendezvous"] = DECLARATION
+        return module_text(program, machine, declarations, [function, entry], suspends=suspends)
