@@ -7,7 +7,7 @@ import mlx.core as mx
 from anymetal.analysis.cache import Analyses, LaunchFacts
 from anymetal.analysis.uniformity import shapes
 from anymetal.ir.model import Argument, Instr, Value
-from anymetal.targets.cpu.compiler import thread_program
+from anymetal.pipeline.program import thread_program
 from tests.compiling import planned
 from tests.frontend.kernels import kernel_source
 

@@ -7,7 +7,7 @@ import pytest
 from anymetal.analysis.cache import LaunchFacts
 from anymetal.analysis.distances import Distance, Distances
 from anymetal.ir.model import Value
-from anymetal.targets.cpu.compiler import thread_program
+from anymetal.pipeline.program import thread_program
 from tests.compiling import known_of
 from tests.frontend.kernels import kernel_source
 

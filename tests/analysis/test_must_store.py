@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from anymetal.analysis.must_store import certain_stores
+from anymetal.pipeline.program import thread_program
 from anymetal.targets.base import Extent
-from anymetal.targets.cpu.compiler import thread_program
 from anymetal.targets.cpu.covered import covered_bytes
 from tests.analysis.shapes import INPUTS, OUTPUTS
 from tests.frontend.kernels import kernel_source

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from anymetal.analysis.order_dependence import depends_on_order
-from anymetal.targets.cpu.compiler import thread_program
+from anymetal.pipeline.program import thread_program
 from tests.frontend.kernels import kernel_source
 from tests.runtime.native import run_script
 

@@ -11,7 +11,7 @@ from anymetal.ir.cfg import find_loops
 from anymetal.ir.model import Program
 from anymetal.ir.spec import Stage, check
 from anymetal.passes import place_in_rows, version_by_bounds
-from anymetal.targets.cpu.compiler import thread_program
+from anymetal.pipeline.program import thread_program
 from tests.compiling import known_of
 from tests.frontend.kernels import kernel_source
 from tests.ir.programs import ops, program

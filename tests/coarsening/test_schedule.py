@@ -9,7 +9,7 @@ from anymetal.coarsening import teams
 from anymetal.coarsening.schedule import Pieces
 from anymetal.ir.model import Instr
 from anymetal.ir.spec import Stage, check
-from anymetal.targets.cpu.compiler import thread_program
+from anymetal.pipeline.program import thread_program
 from tests.compiling import known_of
 from tests.frontend.kernels import kernel_source
 

@@ -7,9 +7,9 @@ import re
 import pytest
 
 from anymetal.explain.listing import Instruction, read_listing
+from anymetal.pipeline.program import thread_program
 from anymetal.simd.code.marks import Marks
 from anymetal.targets.cpu.assemble import assembly
-from anymetal.targets.cpu.compiler import thread_program
 from anymetal.targets.cpu.machine import machine_for
 from anymetal.targets.cpu.stages import GangStages
 from anymetal.targets.cpu.variant import variant_for

@@ -26,8 +26,8 @@ from anymetal.ir.problem import Problem
 from anymetal.ir.spec import Stage, check
 from anymetal.passes import scalarize
 from anymetal.pipeline import thread
+from anymetal.pipeline.program import thread_program
 from anymetal.pipeline.stages import Stages
-from anymetal.targets.cpu import compiler
 from tests.frontend.kernels import kernel_source
 from tests.ir.programs import named, program
 
@@ -40,7 +40,7 @@ def test_the_checker_sees_the_program_after_every_pass() -> None:
             check(program, stage)
             seen.append(name)
 
-    compiler.thread_program(kernel_source("out[0] = a[0];"), stages=Seen())
+    thread_program(kernel_source("out[0] = a[0];"), stages=Seen())
     assert seen == ["read", *(one.name for one in thread.PASSES)]
 
 

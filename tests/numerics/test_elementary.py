@@ -10,7 +10,7 @@ import pytest
 
 from anymetal.frontend.clang import INCLUDE
 from anymetal.ir.calls import is_long
-from anymetal.targets.cpu.compiler import thread_program
+from anymetal.pipeline.program import thread_program
 from anymetal.testing import minimax
 from anymetal.testing.accuracy import errors
 from anymetal.testing.math_samples import FLOAT, arguments

@@ -10,7 +10,7 @@ import anymetal
 from anymetal.analysis.cache import Analyses
 from anymetal.ir.spec import Stage, check
 from anymetal.passes import unroll_and_jam
-from anymetal.targets.cpu.compiler import thread_program
+from anymetal.pipeline.program import thread_program
 from anymetal.targets.cpu.variant import gang_width
 from tests.frontend.kernels import kernel_source
 

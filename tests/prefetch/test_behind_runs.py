@@ -10,8 +10,8 @@ import anymetal
 from anymetal.analysis.cache import LaunchFacts
 from anymetal.ir.calls import AHEAD_WRITE
 from anymetal.ir.spec import Stage, check
+from anymetal.pipeline.program import thread_program
 from anymetal.prefetch import behind_runs
-from anymetal.targets.cpu.compiler import thread_program
 from anymetal.targets.cpu.variant import gang_width
 from tests.compiling import known_of
 from tests.frontend.kernels import kernel_source

@@ -11,8 +11,8 @@ from anymetal.analysis.cache import LaunchFacts
 from anymetal.ir.calls import LINE_READ
 from anymetal.ir.model import Program
 from anymetal.ir.spec import Stage, check
+from anymetal.pipeline.program import thread_program
 from anymetal.prefetch import during_turns
-from anymetal.targets.cpu.compiler import thread_program
 from tests.compiling import known_of, planned
 from tests.frontend.kernels import kernel_source
 

@@ -13,8 +13,8 @@ from anymetal.ir.calls import NEXT_READ
 from anymetal.ir.spec import Stage, check
 from anymetal.passes import place_in_rows
 from anymetal.passes.split_divisions import split_lanes
+from anymetal.pipeline.program import thread_program
 from anymetal.prefetch import next_gang
-from anymetal.targets.cpu.compiler import thread_program
 from anymetal.targets.cpu.variant import gang_width
 from tests.compiling import known_of
 from tests.frontend.kernels import kernel_source

@@ -9,8 +9,8 @@ from anymetal.analysis.cache import LaunchFacts
 from anymetal.ir.calls import AHEAD_READ, AHEAD_WRITE
 from anymetal.ir.model import Program
 from anymetal.ir.spec import Stage, check
+from anymetal.pipeline.program import thread_program
 from anymetal.prefetch import run_ahead
-from anymetal.targets.cpu.compiler import thread_program
 from tests.compiling import known_of
 from tests.frontend.kernels import kernel_source
 from tests.ir.programs import ops

@@ -10,8 +10,8 @@ from anymetal.coarsening import teams
 from anymetal.ir.calls import AHEAD_READ
 from anymetal.ir.model import Instr
 from anymetal.ir.spec import Stage, check
+from anymetal.pipeline.program import thread_program
 from anymetal.prefetch import tile_rows
-from anymetal.targets.cpu.compiler import thread_program
 from tests.compiling import known_of
 from tests.frontend.kernels import kernel_source
 

@@ -12,7 +12,7 @@ import pytest
 from anymetal.ir.cfg import find_loops
 from anymetal.ir.model import Block, Instr
 from anymetal.ir.types import VOID
-from anymetal.targets.cpu import compiler
+from anymetal.pipeline.program import thread_program
 from anymetal.targets.cpu.assemble import assembly
 from anymetal.targets.cpu.machine import machine_for
 from tests import compiling
@@ -53,7 +53,7 @@ def vector_ir(name: str) -> str:
 
 def vector_ir_of(kernel: Kernel) -> str:
     variant = kernel.variant("x86-64-v4")
-    program = compiler.thread_program(kernel.source())
+    program = thread_program(kernel.source())
     return compiling.vector_ir(program, variant, machine_for(variant.cpu))
 
 

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from typing import Any
 
-from anymetal.analysis.cache import Analyses
 from anymetal.analysis.must_store import certain_stores
 from anymetal.analysis.order_dependence import depends_on_order
-from anymetal.errors import CompilerError, KernelLoadError
-from anymetal.frontend.clang import compile_to_ir
-from anymetal.frontend.optimise import optimise
-from anymetal.ir.calls import plain_name
-from anymetal.ir.model import Program, Value
+from anymetal.errors import CompilerError
 from anymetal.ir.printer import print_program
 from anymetal.ir.problem import Problem
-from anymetal.ir.reader import read_program
-from anymetal.ir.spec import Stage
-from anymetal.ir.tokens import plain
 from anymetal.pipeline import thread
-from anymetal.pipeline.driver import Compilation, Pass, run
-from anymetal.pipeline.stages import Stages
+from anymetal.pipeline.driver import Pass
+from anymetal.pipeline.program import thread_program
 from anymetal.runtime import turns
-from anymetal.source import KernelSource, LibrarySource
+from anymetal.source import KernelSource
 from anymetal.targets.cpu import pipeline as gang
 from anymetal.targets.cpu.assemble import assemble
 from anymetal.targets.cpu.machine import machine_for
@@ -32,11 +23,6 @@ from anymetal.targets.cpu.pipeline import GangCompilation
 from anymetal.targets.cpu.scalar import scalar_ir
 from anymetal.targets.cpu.stages import GangStages
 from anymetal.targets.cpu.variant import Variant
-
-#: Metal's limit; the text of the error is Metal's own.
-THREADGROUP_LIMIT = 32768
-#: Bytes of a thread's arrays: 1 GiB for each processor, if 1024 threads meet at barriers.
-PRIVATE_LIMIT = 1 << 20
 
 
 def compile_kernel(
@@ -84,63 +70,6 @@ def check_names(off: Collection[str], shown: Collection[str]) -> None:
                     f"{variable}: no kernel runs without {wrong!r}, but without {there}"
                 )
             raise ValueError(f"{variable}: there is no pass {wrong!r}, but {there}")
-
-
-def thread_program(
-    source: KernelSource,
-    large: int = 0,
-    stages: Stages | None = None,
-    raw: str | None = None,
-    without: Collection[str] = (),
-) -> Program:
-    """The optimised, scalar program of one thread.
-
-    `large`: how many times 2^31 bytes an array may have; `raw`: what Clang makes of the kernel, if
-    it was asked before; `without`: passes that are switched off.
-    """
-    stages = stages or Stages()
-    if raw is None:
-        with stages.stage("front end"):
-            raw = compile_to_ir(source)
-    with stages.stage("optimiser"):
-        text = optimise(raw, large=large)
-    with stages.stage("passes"):
-        program = read_program(text)
-        program.name = source.name
-        for argument, parameter in zip(program.args, source.parameters, strict=True):
-            argument.describes = parameter.kind not in ("input", "output")
-        if isinstance(source, LibrarySource):  # whose buffers have numbers for names
-            program.shared_buffers = True
-            for argument, parameter in zip(program.args, source.parameters, strict=True):
-                argument.name = f"%{parameter.name}"
-        stages.passed("read", program, Stage.READ, True)
-        run(thread.PASSES, Compilation(Analyses(program), stages, without))
-    if program.private_bytes > PRIVATE_LIMIT:
-        raise KernelLoadError(source.entry, _too_much_private_memory(program))
-    if program.threadgroup_bytes > THREADGROUP_LIMIT:
-        raise KernelLoadError(
-            source.entry,
-            f"Threadgroup memory size ({program.threadgroup_bytes}) exceeds the maximum "
-            f"threadgroup memory allowed ({THREADGROUP_LIMIT})",
-        )
-    return program
-
-
-def _too_much_private_memory(program: Program) -> str:
-    largest = max(program.private_arrays, key=lambda i: i.arg[0].size)
-    parts: set[Value] = {largest}
-    places = []
-    for instr in program.instructions():
-        if not parts.isdisjoint(instr.operands):
-            places += [instr.loc] if instr.loc else []
-            parts |= {instr} if instr.op == "gep" else set()
-    first = min(places, key=lambda at: (at.line, at.column), default="no line of yours")
-    name = plain_name(re.sub(r"(\.\w+)*$", "", plain(largest.name)))
-    return (
-        f"Private memory size ({program.private_bytes} bytes a thread) exceeds the maximum private "
-        f"memory allowed ({PRIVATE_LIMIT}). The largest array is `{name}` "
-        f"({largest.arg[0].size} bytes, first used at {first})."
-    )
 
 
 def _constant(name: str, text: str) -> str:

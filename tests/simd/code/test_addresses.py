@@ -5,7 +5,7 @@ from __future__ import annotations
 import mlx.core as mx
 import pytest
 
-from anymetal.targets.cpu import compiler
+from anymetal.pipeline.program import thread_program
 from anymetal.targets.cpu.assemble import assembly
 from anymetal.targets.cpu.machine import machine_for
 from tests.compiling import vector_ir
@@ -34,7 +34,7 @@ def test_indices_of_32_bits(name: str) -> None:
     inputs, body, instruction = CASES[name]
     kernel = Kernel(inputs, _ID + body, (4096, 1, 1), (256, 1, 1))
     variant, machine = kernel.variant("x86-64-v4"), machine_for("x86-64-v4")
-    program = compiler.thread_program(kernel.source())
+    program = thread_program(kernel.source())
     code = assembly(vector_ir(program, variant, machine), machine)
     assert instruction in code
     assert instruction.replace("dp", "qp") not in code

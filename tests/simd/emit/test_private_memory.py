@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from anymetal import targets
-from anymetal.targets.cpu.compiler import thread_program
+from anymetal.pipeline.program import thread_program
 from anymetal.targets.cpu.launch import CpuTarget
 from anymetal.targets.cpu.machine import machine_for
 from anymetal.targets.cpu.variant import Variant

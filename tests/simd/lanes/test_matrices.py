@@ -14,10 +14,10 @@ import pytest
 
 import anymetal
 from anymetal.analysis.cache import LaunchFacts
+from anymetal.pipeline.program import thread_program
 from anymetal.runtime.zig import host_triple
 from anymetal.simd import questions
 from anymetal.targets.cpu.assemble import optimised
-from anymetal.targets.cpu.compiler import thread_program
 from anymetal.targets.cpu.machine import machine_for
 from anymetal.targets.cpu.variant import Variant, gang_width
 from anymetal.testing.metal_case import parse, run

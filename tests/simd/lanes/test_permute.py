@@ -5,9 +5,9 @@ from __future__ import annotations
 import mlx.core as mx
 import pytest
 
+from anymetal.pipeline.program import thread_program
 from anymetal.runtime.zig import host_triple
 from anymetal.simd.lanes.permute import _CALLEE
-from anymetal.targets.cpu.compiler import thread_program
 from anymetal.targets.cpu.machine import machine_for
 from anymetal.targets.cpu.variant import Variant
 from tests.compiling import vector_ir

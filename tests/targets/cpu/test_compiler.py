@@ -13,9 +13,10 @@ from anymetal.errors import (
     UnsupportedFeatureError,
 )
 from anymetal.ir.problem import Problem
+from anymetal.pipeline.program import thread_program
 from anymetal.targets.cpu import compiler
 from anymetal.targets.cpu.assemble import optimised
-from anymetal.targets.cpu.compiler import compile_kernel, thread_program
+from anymetal.targets.cpu.compiler import compile_kernel
 from anymetal.targets.cpu.machine import machine_for
 from anymetal.targets.cpu.variant import Variant, gang_width, variant_for
 from tests.compiling import vector_ir

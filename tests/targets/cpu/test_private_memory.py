@@ -13,9 +13,9 @@ from anymetal.analysis.cache import LaunchFacts
 from anymetal.coarsening import teams
 from anymetal.errors import KernelLoadError
 from anymetal.frontend.clang import compile_to_ir
+from anymetal.pipeline.program import thread_program
 from anymetal.runtime.pool import pool
 from anymetal.source import KernelSource
-from anymetal.targets.cpu import compiler
 from anymetal.targets.cpu.launch import CpuTarget
 from anymetal.targets.cpu.machine import machine_for
 from anymetal.targets.cpu.variant import Variant, gang_width
@@ -124,7 +124,7 @@ def test_large_arrays_are_not_on_the_stack() -> None:
     def near(size: int) -> bool:
         source = _source(size, barrier=False)
         variant = Variant(True, True, True, full=True, partial=False, single=True)
-        program = compiler.thread_program(source, raw=compile_to_ir(source))
+        program = thread_program(source, raw=compile_to_ir(source))
         text = vector_ir(program, variant, machine_for(""))
         return f"alloca [{size * 4 * 32} x i8]" in text
 
@@ -133,7 +133,7 @@ def test_large_arrays_are_not_on_the_stack() -> None:
 
 def test_teams_have_arrays_that_the_cache_holds() -> None:
     def team(size: int) -> int:
-        program = compiler.thread_program(_source(size, barrier=True))
+        program = thread_program(_source(size, barrier=True))
         launch = LaunchFacts(linear=True, aligned=True, flat=True, whole=True)
         return teams.form(known_of(program, launch), 8, True, frozenset(("avx2", "avx512f")))
 
@@ -143,11 +143,11 @@ def test_teams_have_arrays_that_the_cache_holds() -> None:
 
 def test_more_than_the_limit_is_an_error_that_names_the_array() -> None:
     with pytest.raises(KernelLoadError, match="Unable to load kernel") as caught:
-        compiler.thread_program(_source((1 << 18) + 1, barrier=False))
+        thread_program(_source((1 << 18) + 1, barrier=False))
     assert "(1048580 bytes a thread)" in str(caught.value)
     assert "allowed (1048576)" in str(caught.value)
     assert "`own` (1048580 bytes, first used at k: source:4:" in str(caught.value)
-    compiler.thread_program(_source(1 << 18, barrier=False))
+    thread_program(_source(1 << 18, barrier=False))
 
 
 def test_a_thread_with_too_little_stack_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:

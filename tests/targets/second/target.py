@@ -27,10 +27,10 @@ import numpy as np
 from anymetal.emission.emitter import constant_tables, emit
 from anymetal.errors import UnsupportedFeatureError
 from anymetal.ir.model import Program
+from anymetal.pipeline.program import thread_program
 from anymetal.runtime.arrays import Exporter, new_output
 from anymetal.source import KernelSource, Parameter
 from anymetal.targets.base import Arguments, Extent, Launch, Recent, check_extents
-from anymetal.targets.cpu.compiler import thread_program
 from tests.targets.second.lowering import PLACES, HostThread
 
 SIMD_GROUP = 32

@@ -1,0 +1,83 @@
+"""From a Metal text to the thread program: the part of a compiler that all targets share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from anymetal.analysis.cache import Analyses
+from anymetal.errors import KernelLoadError
+from anymetal.frontend.clang import compile_to_ir
+from anymetal.frontend.optimise import optimise
+from anymetal.ir.calls import plain_name
+from anymetal.ir.model import Program, Value
+from anymetal.ir.reader import read_program
+from anymetal.ir.spec import Stage
+from anymetal.ir.tokens import plain
+from anymetal.pipeline import thread
+from anymetal.pipeline.driver import Compilation, run
+from anymetal.pipeline.stages import Stages
+from anymetal.source import KernelSource, LibrarySource
+
+#: Metal's limit; the text of the error is Metal's own.
+THREADGROUP_LIMIT = 32768
+#: Bytes of a thread's arrays: together those of 1024 threads, which may be under way at once, have
+#: 1 GiB.
+PRIVATE_LIMIT = 1 << 20
+
+
+def thread_program(
+    source: KernelSource,
+    large: int = 0,
+    stages: Stages | None = None,
+    raw: str | None = None,
+    without: Collection[str] = (),
+) -> Program:
+    """The optimised, scalar program of one thread.
+
+    `large`: how many times 2^31 bytes an array may have; `raw`: what Clang makes of the kernel, if
+    it was asked before; `without`: passes that are switched off.
+    """
+    stages = stages or Stages()
+    if raw is None:
+        with stages.stage("front end"):
+            raw = compile_to_ir(source)
+    with stages.stage("optimiser"):
+        text = optimise(raw, large=large)
+    with stages.stage("passes"):
+        program = read_program(text)
+        program.name = source.name
+        for argument, parameter in zip(program.args, source.parameters, strict=True):
+            argument.describes = parameter.kind not in ("input", "output")
+        if isinstance(source, LibrarySource):  # whose buffers have numbers for names
+            program.shared_buffers = True
+            for argument, parameter in zip(program.args, source.parameters, strict=True):
+                argument.name = f"%{parameter.name}"
+        stages.passed("read", program, Stage.READ, True)
+        run(thread.PASSES, Compilation(Analyses(program), stages, without))
+    if program.private_bytes > PRIVATE_LIMIT:
+        raise KernelLoadError(source.entry, _too_much_private_memory(program))
+    if program.threadgroup_bytes > THREADGROUP_LIMIT:
+        raise KernelLoadError(
+            source.entry,
+            f"Threadgroup memory size ({program.threadgroup_bytes}) exceeds the maximum "
+            f"threadgroup memory allowed ({THREADGROUP_LIMIT})",
+        )
+    return program
+
+
+def _too_much_private_memory(program: Program) -> str:
+    largest = max(program.private_arrays, key=lambda i: i.arg[0].size)
+    parts: set[Value] = {largest}
+    places = []
+    for instr in program.instructions():
+        if not parts.isdisjoint(instr.operands):
+            places += [instr.loc] if instr.loc else []
+            parts |= {instr} if instr.op == "gep" else set()
+    first = min(places, key=lambda at: (at.line, at.column), default="no line of yours")
+    name = plain_name(re.sub(r"(\.\w+)*$", "", plain(largest.name)))
+    return (
+        f"Private memory size ({program.private_bytes} bytes a thread) exceeds the maximum private "
+        f"memory allowed ({PRIVATE_LIMIT}). The largest array is `{name}` "
+        f"({largest.arg[0].size} bytes, first used at {first})."
+    )
