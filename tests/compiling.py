@@ -5,7 +5,7 @@ from __future__ import annotations
 from anymetal.analysis.cache import Analyses, LaunchFacts
 from anymetal.ir.model import Program
 from anymetal.pipeline.driver import run
-from anymetal.targets.cpu import module
+from anymetal.targets.cpu import module, scalar
 from anymetal.targets.cpu.machine import Machine
 from anymetal.targets.cpu.pipeline import PASSES, GangCompilation
 from anymetal.targets.cpu.stages import GangStages
@@ -19,7 +19,8 @@ def vector_ir(
     program: Program, variant: Variant, machine: Machine, stages: GangStages | None = None
 ) -> str:
     """LLVM IR of the module for a thread program."""
-    return module.vector_ir(GangCompilation(program, variant, machine.enabled, stages), machine)
+    c = GangCompilation(program, variant, machine.enabled, stages)
+    return scalar.scalar_ir(c, machine) if variant.width == 1 else module.vector_ir(c, machine)
 
 
 def variant_of(launch: LaunchFacts, width: int = 32) -> Variant:
