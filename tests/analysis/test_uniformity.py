@@ -93,11 +93,6 @@ def test_addresses(body: str, launch: LaunchFacts, expected: str) -> None:
     assert " ".join(f"{name}: {shapes}" for name, shapes in found.items()) == expected
 
 
-def test_one_lane_is_uniform() -> None:
-    found = accesses(analyse(_ID + "out[i] = a[b[i]];", ANY, width=1))
-    assert set(found.values()) == {"uniform"}
-
-
 def test_private_arrays_of_one_element_size_are_interleaved() -> None:
     """Their pointers are offsets in the lane's own space, and stay uniform with the index."""
     known = analyse(_ID + "float t[40]; t[n] = a[i]; t[b[i]] = 1; out[i] = t[b[n]];")
