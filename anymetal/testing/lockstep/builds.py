@@ -18,6 +18,7 @@ import mlx.core as mx
 from anymetal.dtypes import DTYPES
 from anymetal.frontend.clang import compile_to_ir
 from anymetal.frontend.optimise import optimise
+from anymetal.pipeline import program
 from anymetal.runtime import zig
 from anymetal.runtime.cache import Cached
 from anymetal.runtime.code import Code
@@ -131,8 +132,8 @@ class Compiler:
             return self._text
 
         with (
-            mock.patch.object(compiler, "compile_to_ir", raw),
-            mock.patch.object(compiler, "optimise", optimised),
+            mock.patch.object(program, "compile_to_ir", raw),
+            mock.patch.object(program, "optimise", optimised),
         ):
             yield
 
