@@ -1,6 +1,6 @@
 // The scheduler of the scalar build, where each thread of a threadgroup is a coroutine: brings those
 // threads together that execute a cross-lane call together. What a thread tells of the call is in
-// its promise; anymetal/simd/lanes/rendezvous.py fills it in.
+// its promise; rendezvous.py fills it in.
 //
 // Metal says that threads of a SIMD-group which take different ways run under different masks, and
 // are together again where their ways join. So all threads first run until they wait; then those
