@@ -26,3 +26,13 @@ def predecessors(known: Analyses) -> dict[Block, list[Block]]:
 def dominators(known: Analyses) -> Dominators[Block]:
     """The immediate dominator of each block."""
     return cfg.dominators(known.program.blocks[0], lambda block: block.successors)
+
+
+def postdominators(known: Analyses) -> Dominators[Block]:
+    """Of each block the first one that all ways from it to the end of the thread come by."""
+    end = Block("end")
+    before: dict[Block, list[Block]] = {}
+    for block in known.program.blocks:
+        for successor in block.successors or [end]:
+            before.setdefault(successor, []).append(block)
+    return cfg.dominators(end, lambda block: before.get(block, []))

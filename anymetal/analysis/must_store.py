@@ -13,10 +13,13 @@ import json
 from collections import Counter
 from typing import NamedTuple
 
-from anymetal.analysis.objects import Origin, pointer_origins
+from anymetal.analysis.cache import Analyses
+from anymetal.analysis.control import dominators, loops, postdominators
+from anymetal.analysis.induction import Induction, inductions, only_exit, trips
+from anymetal.analysis.objects import Origin, origins
 from anymetal.ir import types as t
-from anymetal.ir.cfg import Dominators, Loop, dominates, dominators, find_loops
-from anymetal.ir.model import Argument, Block, Const, Instr, Program, Value
+from anymetal.ir.cfg import dominates
+from anymetal.ir.model import Argument, Block, Const, Instr, Value
 from anymetal.ir.walk import from_below
 
 #: A sum of products: names in order -> their factor. The empty product is the constant.
@@ -41,18 +44,18 @@ class Stores(NamedTuple):
     turns: dict[str, int]  #: of the loops whose counters are among the names
 
 
-def certain_stores(program: Program) -> str:
+def certain_stores(known: Analyses) -> str:
     """JSON of the stores that every thread does, for outputs that are only stored to."""
-    finder = _Finder(program)
-    if program.shared_buffers or finder.strays:
+    finder = _Finder(known)
+    if known.program.shared_buffers or finder.strays:
         return "[]"
     return json.dumps(finder.found())
 
 
 class _Finder:
-    def __init__(self, program: Program) -> None:
-        self.program = program
-        self.origins = pointer_origins(program)
+    def __init__(self, known: Analyses) -> None:
+        self.program = known.program
+        self.origins = known(origins)
         #: Whether a pointer comes from nowhere, and so may lead anywhere.
         self.strays = any(
             isinstance(o, Instr) and o.op != "alloca"
@@ -63,12 +66,13 @@ class _Finder:
         self.turns: dict[str, int] = {}
         self.counters: dict[Instr, Form] = {}
         self.forms: dict[Value, Form | None] = {}
-        loops = find_loops(program.blocks)
-        self.idom = dominators(program.blocks[0], lambda b: b.successors)
-        self.late = _postdominators(program.blocks)
-        self.loops = {block: loop for loop in loops for block in loop.blocks}  # inner ones last
-        for number, loop in enumerate(loops):
-            self._count(loop, f"loop_{number}")
+        self.idom, self.late = known(dominators), known(postdominators)
+        self.loops = {block: loop for loop in known(loops) for block in loop.blocks}
+        for number, loop in enumerate(known(loops)):  # inner ones last
+            count = known(trips).get(loop, 0)
+            if 0 < count <= _MOST_TURNS:
+                self.turns[f"loop_{number}"] = count
+                self._count(known(inductions)[loop], f"loop_{number}")
 
     def found(self) -> list[Stores]:
         result = []
@@ -116,43 +120,18 @@ class _Finder:
         assert block is not None
         loop = self.loops.get(block)
         while loop is not None:
-            latch = _latch(loop)
+            latch = only_exit(loop)
             if latch is None or not dominates(self.idom, block, latch):
                 return False
             loop = loop.parent
         return dominates(self.late, block, self.program.blocks[0])
 
-    def _count(self, loop: Loop, name: str) -> None:
-        """Counters of a loop that is only left at its end, after a known number of turns."""
-        latch = _latch(loop)
-        if latch is None:
-            return
-        for phi in loop.header.phis:
-            start, step = self._progress(phi, latch)
-            turns = _turns(phi, latch, loop, start, step)
-            if turns:
-                self.turns[name] = turns
-        if name not in self.turns:
-            return
-        for phi in loop.header.phis:
-            start, step = self._progress(phi, latch)
-            if step > 0 and start >= 0:
-                self.counters[phi] = Form({(): start, (name,): step})
-
-    @staticmethod
-    def _progress(phi: Instr, latch: Block) -> tuple[int, int]:
-        """A constant that a phi begins with and one that is added in each turn; 0 if there is
-        none."""
-        if len(phi.operands) != 2 or latch not in phi.arg or not phi.type.is_int:
-            return 0, 0
-        after = phi.operands[phi.arg.index(latch)]
-        before = phi.operands[1 - phi.arg.index(latch)]
-        if not isinstance(after, Instr) or after.op != "add" or after.operands[0] is not phi:
-            return 0, 0
-        step = after.operands[1]
-        if not isinstance(before, Const) or not isinstance(step, Const):
-            return 0, 0
-        return before.int_value or 0, step.int_value or 0
+    def _count(self, variables: list[Induction], name: str) -> None:
+        """Counters of a loop that runs a known number of turns."""
+        for one in variables:
+            start = one.start.int_value if isinstance(one.start, Const) else None
+            if one.growth > 0 and start is not None and start >= 0:
+                self.counters[one.phi] = Form({(): start, (name,): one.growth})
 
     # -- addresses ------------------------------------------------------------------------
 
@@ -225,49 +204,3 @@ def _product(left: Form, right: Form) -> Form:
         for b, other in right.items():
             result[tuple(sorted(a + b))] += factor * other
     return result
-
-
-def _latch(loop: Loop) -> Block | None:
-    """The one block at the end of a loop, if the loop is left from there only."""
-    exits = {block for block, _ in loop.exits}
-    latches = {block for block in loop.blocks if loop.header in block.successors}
-    return next(iter(exits)) if exits == latches and len(exits) == 1 else None
-
-
-def _turns(phi: Instr, latch: Block, loop: Loop, start: int, step: int) -> int:
-    """How often a loop runs that compares this counter with a constant; 0 if that is unknown."""
-    end = latch.terminator
-    condition = end.operands[0] if end.operands else None
-    if not step or not isinstance(condition, Instr) or condition.op != "icmp":
-        return 0
-    left, bound = condition.operands
-    after = phi.operands[phi.arg.index(latch)]
-    limit = bound.int_value if isinstance(bound, Const) else None
-    if limit is None or left not in (phi, after) or condition.arg not in _COMPARISONS:
-        return 0
-    if min(start, limit) < 0 or step < 0:
-        return 0
-    again = end.arg[0] is loop.header
-    for turn in range(_MOST_TURNS):
-        number = start + step * (turn + (left is after))
-        if number >> 31:
-            return 0
-        if _COMPARISONS[condition.arg](number, limit) != again:
-            return turn + 1
-    return 0
-
-
-_COMPARISONS = {
-    "eq": int.__eq__, "ne": int.__ne__, "ult": int.__lt__, "ule": int.__le__,
-    "ugt": int.__gt__, "uge": int.__ge__, "slt": int.__lt__, "sle": int.__le__,
-    "sgt": int.__gt__, "sge": int.__ge__,
-}  # fmt: skip
-
-
-def _postdominators(blocks: list[Block]) -> Dominators[Block]:
-    end = Block("end")
-    before: dict[Block, list[Block]] = {}
-    for block in blocks:
-        for successor in block.successors or [end]:
-            before.setdefault(successor, []).append(block)
-    return dominators(end, lambda block: before.get(block, []))

@@ -8,15 +8,13 @@ kernel run on one thread, from the first threadgroup to the last (runtime/pool.p
 
 from __future__ import annotations
 
+from anymetal.analysis.cache import Analyses
 from anymetal.analysis.effects import is_atomic, pointer_of
-from anymetal.analysis.objects import in_threadgroup, pointer_origins
-from anymetal.ir.model import Program
+from anymetal.analysis.objects import in_threadgroup, origins
 
 
-def depends_on_order(program: Program) -> bool:
+def depends_on_order(known: Analyses) -> bool:
     """Whether there is an atomic operation that is not certain to be in threadgroup memory."""
-    atomics = [instr for instr in program.instructions() if is_atomic(instr)]
-    if not atomics:
-        return False
-    origins = pointer_origins(program)
-    return not all(in_threadgroup(origins.get(pointer_of(i), frozenset())) for i in atomics)
+    atomics = [instr for instr in known.program.instructions() if is_atomic(instr)]
+    pointers = map(pointer_of, atomics)
+    return not all(in_threadgroup(known(origins).get(p, frozenset())) for p in pointers)

@@ -15,11 +15,11 @@ element of its own; and if what surrounds the inner loop keeps out of its way.
 from __future__ import annotations
 
 from anymetal.analysis.cache import Analyses
-from anymetal.analysis.control import loops
 from anymetal.analysis.effects import LOADS, is_plain, is_pure, pointer_of, touches
+from anymetal.analysis.induction import inductions, trips
 from anymetal.analysis.objects import Origin, disjoint, origins
 from anymetal.ir.cfg import Loop
-from anymetal.ir.model import Block, Const, Instr, Program, Value
+from anymetal.ir.model import Block, Instr, Program, Value
 
 #: Iterations at once; the first that divides their number.
 COUNTS = (4, 2)
@@ -30,16 +30,16 @@ MOST_DIFFERENT = 24
 MOST_AROUND = 256
 
 _NOWHERE: frozenset[Origin] = frozenset()
-Origins = dict[Value, frozenset[Origin]]
 
 
 def run(known: Analyses) -> bool:
     """Changes all nests of two loops for which it pays."""
-    nests = [nest for loop in known(loops) if (nest := _nest(loop)) is not None]
+    nests = {nest: count for loop, count in known(trips).items() if (nest := _nest(loop))}
+    steps = {one.phi: one.growth for many in known(inductions).values() for one in many}
     last: dict[Value, tuple[Value, Block]] = {}
     changed = False
-    for nest in nests:
-        jam = _Jam(known(origins), *nest)
+    for nest, iterations in nests.items():
+        jam = _Jam(known(origins), steps, iterations, nest)
         changed |= jam.run()
         last.update((old, (new, jam.front)) for old, new in jam.last.items())
     if last:
@@ -63,19 +63,26 @@ def _nest(outer: Loop) -> tuple[Block, Block, Block] | None:
 
 
 class _Jam:
-    def __init__(self, origins: Origins, front: Block, inner: Block, back: Block) -> None:
+    def __init__(
+        self,
+        origins: dict[Value, frozenset[Origin]],
+        steps: dict[Instr, int],
+        iterations: int,
+        nest: tuple[Block, Block, Block],
+    ) -> None:
         self.origins = origins
-        self.front, self.inner, self.back = front, inner, back
-        self.parts = (front, inner, back)
+        self.steps = steps  #: by how much counters grow
+        #: How many at once; 0 if they cannot be shared out.
+        self.count = next((count for count in COUNTS if iterations % count == 0), 0)
+        self.front, self.inner, self.back = self.parts = nest
         #: Of each value the one of the last of the iterations that come together, which is that
         #: known behind the loop.
         self.last: dict[Value, Value] = {}
-        self.latch = {phi: phi.operands[phi.arg.index(back)] for phi in front.phis}
+        self.latch = {phi: phi.operands[phi.arg.index(self.back)] for phi in self.front.phis}
 
     def run(self) -> bool:
         """Whether it pays, and is done."""
-        count = self._count()
-        if not count or not all(
+        if not self.count or not all(
             is_plain(i) or is_pure(i) for part in self.parts for i in part.body
         ):
             return False
@@ -83,35 +90,16 @@ class _Jam:
         if early is None or not self._keeps_apart():
             return False
         differ = self._differ()
-        pays = self._pays(differ, count) and self.inner.terminator.operands[0] not in differ
+        pays = self._pays(differ) and self.inner.terminator.operands[0] not in differ
         if pays:
             self.back.instrs = [i for i in self.back.instrs if i not in early]
             self.front.instrs[-1:-1] = early
             for instr in early:
                 instr.block = self.front
-            self._multiply(differ, count)
+            self._multiply(differ)
         return pays
 
     # -- whether --------------------------------------------------------------------------
-
-    def _count(self) -> int:
-        """How many iterations at once; 0 if their number is unknown."""
-        end = self.back.terminator
-        condition = end.operands[0]
-        if not isinstance(condition, Instr) or condition.op != "icmp" or condition.arg != "eq":
-            return 0
-        number, stepped = condition.operands[1], condition.operands[0]
-        total = number.int_value if isinstance(number, Const) else None
-        counters = [phi for phi, value in self.latch.items() if value is stepped]
-        if total is None or not counters or end.arg[1] is not self.front:
-            return 0
-        counter = counters[0]
-        (start,) = (
-            v for v, b in zip(counter.operands, counter.arg, strict=True) if b is not self.back
-        )
-        if _step(counter, stepped) != 1 or not isinstance(start, Const) or start.int_value != 0:
-            return 0
-        return next((count for count in COUNTS if total % count == 0 and total > 0), 0)
 
     def _early(self) -> list[Instr] | None:
         """What the next iteration's front or inner loop needs from behind the inner loop, in the
@@ -156,7 +144,7 @@ class _Jam:
             return False
         if not (isinstance(index, Instr) and index.op == "phi" and index.block is self.inner):
             return False
-        step = _step(index, index.operands[index.arg.index(self.inner)])
+        step = self.steps.get(index, 0)
         return step > 0 and step * int(pointer.arg[0]) >= store.operands[0].type.size
 
     def _apart(self, one: Instr, other: Instr) -> bool:
@@ -177,11 +165,11 @@ class _Jam:
                         differ.add(instr)
         return differ
 
-    def _pays(self, differ: set[Value], count: int) -> bool:
+    def _pays(self, differ: set[Value]) -> bool:
         """Whether something is loaded once that was loaded each time."""
         own = [i for i in self.inner.body if i in differ]
         around = [i for i in (*self.front.body, *self.back.body) if i in differ]
-        if len(own) > MOST_DIFFERENT or len(around) * count > MOST_AROUND:
+        if len(own) > MOST_DIFFERENT or len(around) * self.count > MOST_AROUND:
             return False
         stored = {_place(i) for i in own if i.op == "store"}
         loads = [i for i in self.inner.body if i.op in LOADS]
@@ -189,9 +177,9 @@ class _Jam:
 
     # -- how ------------------------------------------------------------------------------
 
-    def _multiply(self, differ: set[Value], count: int) -> None:
+    def _multiply(self, differ: set[Value]) -> None:
         copies: list[dict[Value, Value]] = [{}]
-        for number in range(1, count):
+        for number in range(1, self.count):
             before = copies[-1]
             copy: dict[Value, Value] = {p: before.get(v, v) for p, v in self.latch.items()}
             for part in self.parts:
@@ -248,18 +236,6 @@ def _clone(instr: Instr, number: int, block: Block) -> Instr:
     arg = list(instr.arg) if isinstance(instr.arg, list) else instr.arg
     operands = list(instr.operands)
     return Instr(instr.type, instr.op, operands, arg, instr.flags, instr.loc, name, block)
-
-
-def _step(phi: Instr, following: Value) -> int:
-    """By how much the counter `phi` grows; 0 if that is not known."""
-    if (
-        not isinstance(following, Instr)
-        or following.op != "add"
-        or following.operands[0] is not phi
-    ):
-        return 0
-    constant = following.operands[1]
-    return (constant.int_value or 0) if isinstance(constant, Const) else 0
 
 
 def _place(instr: Instr) -> tuple[object, ...]:

@@ -10,10 +10,9 @@ that move on with each iteration.
 from __future__ import annotations
 
 from anymetal.analysis.cache import Analyses
-from anymetal.analysis.control import loops, predecessors
+from anymetal.analysis.induction import Induction, inductions
 from anymetal.analysis.uniformity import shapes
 from anymetal.ir import types as t
-from anymetal.ir.cfg import Loop
 from anymetal.ir.model import Block, Const, Instr, Program, Value
 
 _ARITHMETIC = ("add", "sub", "mul", "shl", "or")
@@ -22,15 +21,11 @@ _ARITHMETIC = ("add", "sub", "mul", "shl", "or")
 def widen(known: Analyses) -> bool:
     """Adds the twins of all counters that are the same in all lanes."""
     program = known.program
-    if not known(loops):
-        return False
-    indices, uniform, before = _indices(program), known(shapes), known(predecessors)
-    for loop in known(loops):
-        outside = [b for b in before[loop.header] if b not in loop.blocks]
-        for phi in loop.header.phis:
-            step = _step(phi, loop)
-            if phi in indices and uniform[phi].is_uniform and step and len(outside) == 1:
-                program.twins[phi] = _twin(phi, step, outside[0])
+    indices, uniform = _indices(program), known(shapes)
+    for counters in known(inductions).values():
+        for counter in counters:
+            if counter.phi in indices and uniform[counter.phi].is_uniform and counter.start:
+                program.twins[counter.phi] = _twin(counter)
     return bool(program.twins)
 
 
@@ -51,25 +46,13 @@ def _indices(program: Program) -> set[Value]:
     return found
 
 
-def _step(phi: Instr, loop: Loop) -> tuple[Instr, Value] | None:
-    """The addition that a counter's next value is, and by how much it grows in each iteration."""
-    inside = {v for v, b in zip(phi.operands, phi.arg, strict=True) if b in loop.blocks}
-    (last,) = inside if len(inside) == 1 else (None,)
-    if not isinstance(last, Instr) or last.op != "add" or phi not in last.operands:
-        return None
-    first, second = last.operands
-    step = second if first is phi else first
-    if isinstance(step, Instr) and step.block in loop.blocks:
-        return None
-    return last, step
-
-
-def _twin(phi: Instr, step: tuple[Instr, Value], outside: Block) -> Instr:
-    last, number = step
-    assert phi.block is not None and last.block is not None
+def _twin(counter: Induction) -> Instr:
+    phi, start, last, step, _ = counter
+    assert start is not None and phi.block is not None and last.block is not None
+    outside = phi.arg[phi.operands.index(start)]
     name = f"{phi.name or '%counter'}.wide"
     twin = Instr(t.I64, "phi", [], [], "", phi.loc, name, phi.block)
-    grown = Instr(t.I64, "add", [twin, _extended(number, outside)], None, "", last.loc)
+    grown = Instr(t.I64, "add", [twin, _extended(step, outside)], None, "", last.loc)
     grown.block = last.block
     last.block.instrs.insert(last.block.instrs.index(last), grown)
     for value, source in zip(phi.operands, phi.arg, strict=True):

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import operator
 from collections import Counter as tally
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple, TypeGuard
 
 from anymetal.analysis.affine import ONE, forms
@@ -29,6 +29,7 @@ from anymetal.analysis.cache import Analyses
 from anymetal.analysis.control import predecessors
 from anymetal.analysis.distances import Distances
 from anymetal.analysis.effects import is_plain
+from anymetal.analysis.induction import Induction, inductions
 from anymetal.analysis.lane_numbers import lane_numbers, signed
 from anymetal.analysis.objects import Origin, in_arrays, origins
 from anymetal.analysis.regions import regions
@@ -55,15 +56,6 @@ _FARTHEST = 1 << 64
 _UNIFORM_ONLY = frozenset("lshr ashr and xor select".split())
 
 
-class _Counter(NamedTuple):
-    """What tells the steps of a loop apart."""
-
-    phi: Instr
-    step: int
-    bound: Value
-    blocks: frozenset[Block]  #: of the loop
-
-
 class _Ahead(NamedTuple):
     """What comes next, and by how much it is further on."""
 
@@ -84,17 +76,20 @@ def run(known: Analyses, steps: dict[str, int], team: int = 1) -> bool:
         if loop is None or loop.children or loop in diverging:
             continue
         front = [b for b in preds[loop.header] if b not in loop.blocks]
-        counter = _counter(loop)
+        counter = next(filter(_is_counter, known(inductions)[loop]), None)
         if counter is None or len(front) > 1:
             continue
         if loop.parent not in around:
-            ahead = _in_step_of(loop.parent) if loop.parent else _Ahead(steps, {}, distances.moving)
+            ahead = _Ahead(steps, {}, distances.moving)
+            if loop.parent:
+                ahead = _in_step_of(loop.parent, known(inductions)[loop.parent])
             around[loop.parent] = _Wanted(known, ahead, team)
         wanted = around[loop.parent]
         if targets := wanted.in_loop(loop, counter):
             reach = sum(wanted.reach(load) for load in targets)
-            limit = Const(counter.bound.type, str(NEAR * abs(counter.step) // reach))
-            asking = _Asking(front[0], loop, wanted, (counter.bound, limit))
+            bound = counter.tests[0].operands[1]
+            limit = Const(bound.type, str(NEAR * abs(counter.growth) // reach))
+            asking = _Asking(front[0], loop, wanted, (bound, limit))
             for load in targets:
                 asking.ask(load)
             asking.done()
@@ -102,42 +97,17 @@ def run(known: Analyses, steps: dict[str, int], team: int = 1) -> bool:
     return changed
 
 
-def _in_step_of(loop: Loop) -> _Ahead:
+def _in_step_of(loop: Loop, counters: list[Induction]) -> _Ahead:
     """The next step of a loop. What counts are integers that grow by what does not change in the
     loop."""
-    found: dict[Value, Value] = {}
-    for phi in loop.header.phis:
-        for update in phi.operands:
-            if isinstance(update, Instr) and update.op == "add" and update.operands[0] is phi:
-                by = update.operands[1]
-                if not (isinstance(by, Instr) and by.block in loop.blocks):
-                    found[phi] = by
+    found: dict[Value, Value] = {one.phi: one.step for one in counters}
     inside = (instr for block in loop.blocks for instr in block.instrs)
     return _Ahead({}, found, made_from(inside, found))
 
 
-def _counter(loop: Loop) -> _Counter | None:
-    """The loop goes on while a number that grows by a constant is below a bound."""
-    for phi in loop.header.phis:
-        for update in phi.operands:
-            if not (isinstance(update, Instr) and update.op == "add" and update.operands[0] is phi):
-                continue
-            step = getattr(update.operands[1], "int_value", None)
-            bounds = list(_bounds(loop, (phi, update)))
-            if step and len(bounds) == 1:
-                return _Counter(phi, step, bounds[0], frozenset(loop.blocks))
-    return None
-
-
-def _bounds(loop: Loop, counters: tuple[Instr, Instr]) -> Iterator[Value]:
-    """What is compared with the counter at an exit."""
-    for block, _ in loop.exits:
-        condition = block.terminator.operands[0]
-        if isinstance(condition, Instr) and condition.op == "icmp":
-            left, right = condition.operands
-            inside = isinstance(right, Instr) and right.block in loop.blocks
-            if left in counters and right.type in (t.I32, t.I64) and not inside:
-                yield right
+def _is_counter(one: Induction) -> bool:
+    """Whether a loop goes on while the number, which grows by a constant, is below a bound."""
+    return one.growth != 0 and len(one.tests) == 1 and one.phi.type in (t.I32, t.I64)
 
 
 class _Wanted:
@@ -150,10 +120,10 @@ class _Wanted:
         self.team = team
         self.movable: dict[Value, bool] = {}
 
-    def in_loop(self, loop: Loop, counter: _Counter) -> list[Instr]:
+    def in_loop(self, loop: Loop, counter: Induction) -> list[Instr]:
         """One load of each run that a gang reads step by step beside others of the array."""
         found: dict[tuple[object, int], Instr] = {}
-        growth = _Growth(counter)
+        growth = _Growth(loop, counter)
         for block in loop.ordered:
             for instr in block.instrs:
                 if instr.op == "load" and self._is_run(instr, growth):
@@ -234,15 +204,15 @@ class _Growth:
     """By how much values grow from step to step of a loop, as far as that is the same for all
     steps."""
 
-    def __init__(self, counter: _Counter) -> None:
-        self.counter = counter
-        self.known: dict[Value, int | None] = {counter.phi: counter.step}
+    def __init__(self, loop: Loop, counter: Induction) -> None:
+        self.loop = loop
+        self.known: dict[Value, int | None] = {counter.phi: counter.growth}
 
     def __call__(self, value: Value) -> int | None:
         return from_below(value, self.known, self._parts, self._growth)
 
     def _is_inside(self, value: Value) -> TypeGuard[Instr]:
-        return isinstance(value, Instr) and value.block in self.counter.blocks
+        return isinstance(value, Instr) and value.block in self.loop.blocks
 
     def _parts(self, value: Value) -> list[Value]:
         return value.operands if self._is_inside(value) and value.op != "phi" else []

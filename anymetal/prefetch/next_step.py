@@ -12,24 +12,28 @@ from __future__ import annotations
 
 from anymetal.analysis.affine import Distance, LinearForms
 from anymetal.analysis.effects import pointer_of
+from anymetal.analysis.induction import Induction
 from anymetal.analysis.objects import in_arrays
 from anymetal.ir.calls import MATRIX_FMA
-from anymetal.ir.cfg import Loop, find_loops
-from anymetal.ir.model import Const, Instr, Program, Value
+from anymetal.ir.cfg import Loop
+from anymetal.ir.model import Instr, Value
 from anymetal.simd.access.groups import Origins
 from anymetal.simd.access.tiles import Tile
 
 
 def find_next_steps(
-    program: Program, tiles: dict[Instr, Tile], forms: LinearForms, origins: Origins
+    loops: dict[Loop, list[Induction]],
+    tiles: dict[Instr, Tile],
+    forms: LinearForms,
+    origins: Origins,
 ) -> dict[Tile, Distance]:
     """Such tiles, and how far from each that of the next step lies."""
     found: dict[Tile, Distance] = {}
-    for loop in find_loops(program.blocks) if tiles else []:
+    for loop, inductions in loops.items() if tiles else ():
         instrs = [i for block in loop.ordered for i in block.instrs]
         if not any(i.op == "call" and i.arg == MATRIX_FMA for i in instrs):
             continue
-        counters = {phi: step for phi in loop.header.phis if (step := _step(phi, loop))}
+        counters = {one.phi: one.growth for one in inductions if one.growth}
         for instr in instrs:
             tile = tiles.get(instr)
             if tile and instr is tile.anchor and _from_arrays(instr, origins):
@@ -42,16 +46,6 @@ def find_next_steps(
 def _from_arrays(instr: Instr, origins: Origins) -> bool:
     """Whether an access loads what the kernel is given."""
     return instr.op == "load" and in_arrays(origins.get(pointer_of(instr), frozenset()))
-
-
-def _step(phi: Instr, loop: Loop) -> int:
-    """By how much a counter grows in each iteration; 0 if that is not known."""
-    for value, source in zip(phi.operands, phi.arg, strict=True):
-        if source in loop.blocks and isinstance(value, Instr) and value.op == "add":
-            counter, step = value.operands
-            if counter is phi and isinstance(step, Const):
-                return step.int_value or 0
-    return 0
 
 
 def _distance(forms: LinearForms, pointer: Value, counters: dict[Instr, int]) -> Distance:

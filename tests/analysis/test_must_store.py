@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from anymetal.analysis.cache import Analyses
 from anymetal.analysis.must_store import certain_stores
 from anymetal.pipeline.program import thread_program
 from anymetal.targets.base import Extent
@@ -18,7 +19,7 @@ _OUT = len(INPUTS)
 def covered(body: str, grid: Extent, group: Extent) -> int:
     """Bytes of the output `out`."""
     source = kernel_source(_ID + body, "", inputs=INPUTS, outputs=OUTPUTS)
-    return covered_bytes(certain_stores(thread_program(source)), grid, group).get(_OUT, 0)
+    return covered_bytes(certain_stores(Analyses(thread_program(source))), grid, group).get(_OUT, 0)
 
 
 @pytest.mark.parametrize(

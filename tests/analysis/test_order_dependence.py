@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from anymetal.analysis.cache import Analyses
 from anymetal.analysis.order_dependence import depends_on_order
 from anymetal.pipeline.program import thread_program
 from tests.frontend.kernels import kernel_source
@@ -45,7 +46,7 @@ ATOMIC = "device atomic_{0}* at = (device atomic_{0}*)out;"
     ids=["none", "float add", "load", "store", "exchange", "threadgroup"],
 )
 def test_which_kernels(body, expected) -> None:
-    assert depends_on_order(thread_program(kernel_source(body))) is expected
+    assert depends_on_order(Analyses(thread_program(kernel_source(body)))) is expected
 
 
 RUN = """

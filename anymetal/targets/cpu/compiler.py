@@ -44,10 +44,10 @@ def compile_kernel(
             machine = machine_for(variant.cpu)
         program = thread_program(source, variant.large, stages, raw, variant.without)
         stages.made("thread program", lambda: print_program(program))
-        order = _constant("am_order", "counts" if depends_on_order(program) else "")
         c = GangCompilation(program, variant, machine.enabled, stages)
+        order = _constant("am_order", "counts" if depends_on_order(c.known) else "")
         if not variant.checked:
-            c.notes = certain_stores(program)
+            c.notes = certain_stores(c.known)
         text = scalar_ir(c, machine) if variant.width == 1 else vector_ir(c, machine)
         text += _constant("am_notes", c.notes) + order
         return assemble(text, machine, stages)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from anymetal.analysis import control, flow
 from anymetal.analysis.affine import forms
 from anymetal.analysis.cache import Analyses, LaunchFacts
+from anymetal.analysis.induction import inductions, trips
 from anymetal.analysis.lane_numbers import lane_numbers
 from anymetal.analysis.objects import origins
 from anymetal.analysis.private_arrays import interleaved
@@ -154,7 +155,7 @@ _CONTROL = (control.loops, control.looped, control.predecessors, control.dominat
 _TREE = (*_CONTROL, regions)
 _VALUES = (*_TREE, origins, interleaved, shapes, flow.plans, flow.mask_roots,
            flow.full, lane_numbers, forms)  # fmt: skip
-_ORDER = (*_VALUES, flow.used)
+_ORDER = (*_VALUES, flow.used, inductions, trips)
 _ACCESSES = (*_VALUES, questions.groups, questions.tile_finder, questions.tiles,
              questions.next_steps, questions.needed)  # fmt: skip
 

@@ -54,7 +54,7 @@ def _compiled(shape: str, steps: int) -> _Cost:
     program = read_program(text)
     run(thread.PASSES, Compilation(Analyses(program), Stages(), ()))
     instructions = sum(len(block.instrs) for block in program.blocks)
-    certain_stores(program)
+    certain_stores(Analyses(program))
     vector_ir(program, _TEAMS if shape in _IN_TEAMS else _EDGES, machine_for(""))
     return _Cost(instructions, seconds + time.process_time() - start)
 

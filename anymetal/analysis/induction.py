@@ -1,0 +1,125 @@
+"""Induction variables: values that grow by the same in each iteration of a loop.
+
+    loop: %i = phi [ %start, %before ], [ %next, %last ] … %next = add %i, %step
+
+How often a loop runs follows from one that is compared with a constant where the loop is left.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from anymetal.analysis.cache import Analyses
+from anymetal.analysis.control import loops
+from anymetal.ir import types as t
+from anymetal.ir.cfg import Loop
+from anymetal.ir.model import Block, Const, Instr, Value
+
+
+class Induction(NamedTuple):
+    """A phi of a loop's header that is one."""
+
+    phi: Instr
+    start: Value | None  #: None if there are several ways into the loop
+    update: Instr  #: the addition that makes the value of the next iteration
+    step: Value  #: what is added: it does not change in the loop
+    tests: list[
+        Instr
+    ]  #: comparisons (of it, or its next value, with what does not change) at exits
+
+    @property
+    def growth(self) -> int:
+        """The step if it is a constant, else 0."""
+        return _constant(self.step) or 0
+
+
+def inductions(known: Analyses) -> dict[Loop, list[Induction]]:
+    """Those of each loop, in the order of its phis."""
+    return {
+        loop: [one for phi in loop.header.phis if (one := _induction(phi, loop)) is not None]
+        for loop in known(loops)
+    }
+
+
+def trips(known: Analyses) -> dict[Loop, int]:
+    """How often loops run that are left at their end only, where that is a constant; it is the same
+    for each way in, however often there is one."""
+    found: dict[Loop, int] = {}
+    for loop, variables in known(inductions).items():
+        if only_exit(loop) is not None:
+            for one in variables:
+                for test in one.tests:
+                    found[loop] = _trips(loop, one, test)
+    return {loop: count for loop, count in found.items() if count}
+
+
+def only_exit(loop: Loop) -> Block | None:
+    """The block at the end of a loop, if that is the only one, and the loop is left only there."""
+    exits = {block for block, _ in loop.exits}
+    latches = {block for block in loop.blocks if loop.header in block.successors}
+    return next(iter(exits)) if exits == latches and len(exits) == 1 else None
+
+
+def _induction(phi: Instr, loop: Loop) -> Induction | None:
+    inside = {v for v, b in zip(phi.operands, phi.arg, strict=True) if b in loop.blocks}
+    outside = [v for v, b in zip(phi.operands, phi.arg, strict=True) if b not in loop.blocks]
+    (update,) = inside if len(inside) == 1 else (None,)
+    if not isinstance(update, Instr) or update.op != "add" or phi not in update.operands:
+        return None
+    step = update.operands[update.operands[0] is phi]
+    if _changes(step, loop):
+        return None
+    start = outside[0] if len(outside) == 1 else None
+    return Induction(phi, start, update, step, _tests(loop, (phi, update)))
+
+
+def _tests(loop: Loop, counters: tuple[Instr, Instr]) -> list[Instr]:
+    conditions = [block.terminator.operands[0] for block, _ in loop.exits]
+    return [
+        one
+        for one in conditions
+        if isinstance(one, Instr) and one.op == "icmp"
+        if one.operands[0] in counters and not _changes(one.operands[1], loop)
+    ]
+
+
+def _changes(value: Value, loop: Loop) -> bool:
+    return isinstance(value, Instr) and value.block in loop.blocks
+
+
+def _constant(value: Value | None) -> int | None:
+    return value.int_value if isinstance(value, Const) else None
+
+
+def _trips(loop: Loop, one: Induction, test: Instr) -> int:
+    """The iterations until a comparison comes out as the loop's end wants it, counted in numbers
+    that have no sign and do not wrap; 0 if there is no knowing."""
+    start, limit, step = _constant(one.start), _constant(test.operands[1]), one.growth
+    end = only_exit(loop)
+    if start is None or limit is None or min(start, limit) < 0 or step <= 0 or end is None:
+        return 0
+    first = start + (step if test.operands[0] is one.update else 0)
+    again = end.terminator.arg[0] is loop.header
+    kind = test.arg if test.arg in _OPPOSITE else test.arg[1:]  # signed or not
+    before = _until(_OPPOSITE[kind] if again else kind, limit - first, step)
+    assert isinstance(one.phi.type, t.Int)
+    wraps = before is not None and (first + step * before) >> min(one.phi.type.bits - 1, 31)
+    return 0 if before is None or wraps else before + 1
+
+
+_OPPOSITE = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "le": "gt", "gt": "le"}
+
+
+def _until(kind: str, distance: int, step: int) -> int | None:
+    """After how many steps a number compares so with one that is `distance` above it at first."""
+    match kind:
+        case "eq":
+            return distance // step if distance >= 0 and distance % step == 0 else None
+        case "ne":
+            return int(distance == 0)
+        case "ge":
+            return max(0, -(-distance // step))
+        case "gt":
+            return max(0, distance // step + 1)
+        case _:
+            return 0 if distance > 0 or (kind == "le" and distance == 0) else None
