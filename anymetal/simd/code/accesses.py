@@ -12,7 +12,9 @@ from typing import Protocol
 
 from anymetal.emission.writer import Writer, suffix
 from anymetal.ir import types as t
+from anymetal.simd.code.addresses import Addresses
 from anymetal.simd.code.masks import Mask, Masks
+from anymetal.simd.code.shared import shared
 from anymetal.simd.machine import LINE
 
 
@@ -49,10 +51,10 @@ class Accesses:
             args = [(f"ptr align {align}", address), (self.masks.type, self.masks.text(mask))]
             callee = f"llvm.masked.load.{suffix(type_, w.width)}.p0"
             return w.call(vector, callee, [*args, (vector, "poison")])
+        if self.takes_lanes_apart:
+            return self._load_apart(type_, address, consecutive, align, mask)
         address, mask = self._pointers("gather", type_, address, consecutive, mask)
-        pointers = f"{w.vector(t.PTR)} align {align}"
-        args = [(pointers, address), (self.masks.type, self.masks.text(mask)), (vector, "poison")]
-        return w.call(vector, f"llvm.masked.gather.{suffix(type_, w.width)}.v{w.width}p0", args)
+        return _gather(w, type_, address, align, self.masks.text(mask))
 
     def store(
         self, type_: t.Type, name: str, address: str, consecutive: bool, align: int, mask: Mask
@@ -106,21 +108,92 @@ class Accesses:
 
     def apart(self, address: str, stride: int, offset: int = 0) -> str:
         """The addresses of lanes that are `stride` bytes apart."""
-        wide = self.w.vector(t.I64)
-        offsets = self.w.numbers(t.I64, [offset + i * stride for i in range(self.w.width)])
-        return self.w.value(f"getelementptr i8, ptr {address}, {wide} {offsets}")
+        return _apart(self.w, address, stride, offset)
 
     def _pointers(
         self, operation: str, type_: t.Type, address: str, consecutive: bool, mask: Mask
     ) -> tuple[str, Mask]:
         """Addresses and mask of a gather or scatter; no mask where there is no instruction."""
+        w = self.w
         if consecutive:
-            address = self.apart(address, type_.size)
+            address = _apart(w, address, type_.size)
         if mask is None or (not consecutive and self.target.masked(operation, type_.size)):
             return address, mask
+        return _safe(w, address, mask, self._unused()), None
+
+    def _unused(self) -> str:
         if not self.unused:
             self.unused = self.w.alloca(f"[{self.w.width} x i64]", "unused", 64)
-        # Not a splat: LLVM would not notice that a coroutine still needs the array when it goes on.
-        vector, other = self.w.vector(t.PTR), self.apart(self.unused, 8)
-        safe = f"select {self.masks.type} {mask}, {vector} {address}, {vector} {other}"
-        return self.w.value(safe), None
+        return self.unused
+
+    # -- one lane after the other ----------------------------------------------------------
+
+    @property
+    def takes_lanes_apart(self) -> bool:
+        """Whether the processor has no gathers, of any type."""
+        return not self.target.masked("gather", 4)
+
+    def gather(self, type_: t.Type, addresses: Addresses, lane: str, align: int, mask: Mask) -> str:
+        """The loaded vector, where lane number `lane` is certain to be active."""
+        w = self.w
+        if not self.takes_lanes_apart or addresses.whole:
+            return self.load(type_, addresses.pointers(w), False, align, mask)
+        index, spelling = addresses.vector, w.vector(addresses.type_)
+        if mask is not None:
+            active = w.value(f"extractelement {spelling} {index}, i32 {lane}")
+            others = w.splat(addresses.type_, active)
+            index = w.value(
+                f"select {self.masks.type} {mask}, {spelling} {index}, {spelling} {others}"
+            )
+
+        def body(inner: Writer, names: list[str]) -> str:
+            pointers = addresses._replace(base=names[0], vector=names[1]).pointers(inner)
+            return _gather(inner, type_, pointers, align, "splat (i1 true)")
+
+        name = f"gather.{type_}.{addresses.type_}.{addresses.scale}.{align}"
+        given = [("ptr", addresses.base), (spelling, index)]
+        return shared(w, name, w.vector(type_), given, body)
+
+    def _load_apart(
+        self, type_: t.Type, address: str, consecutive: bool, align: int, mask: Mask
+    ) -> str:
+        def body(inner: Writer, names: list[str]) -> str:
+            pointers = _each(inner, type_, names, consecutive)
+            return _gather(inner, type_, pointers, align, "splat (i1 true)")
+
+        kind = "run." if consecutive else ""
+        given = [("ptr" if consecutive else self.w.vector(t.PTR), address)]
+        if mask is not None:
+            kind += "masked."
+            # As a number: LLVM would hand over the lanes of a mask one by one.
+            given += [(f"i{self.w.width}", self.masks.bits(mask)), ("ptr", self._unused())]
+        return shared(self.w, f"load.{kind}{type_}.{align}", self.w.vector(type_), given, body)
+
+
+def _each(w: Writer, type_: t.Type, given: list[str], consecutive: bool) -> str:
+    """An address for each lane, of an address or addresses, and a mask with the unused array."""
+    addresses = _apart(w, given[0], type_.size) if consecutive else given[0]
+    if len(given) == 1:
+        return addresses
+    mask = w.value(f"bitcast i{w.width} {given[1]} to {w.vector(t.I1)}")
+    return _safe(w, addresses, mask, given[2])
+
+
+def _safe(w: Writer, addresses: str, mask: str, unused: str) -> str:
+    """Inactive lanes get places in an array that nobody uses. Not all the same place: LLVM would
+    not notice that a coroutine still needs the array when it goes on."""
+    vector, other = w.vector(t.PTR), _apart(w, unused, 8)
+    choice = f"select {w.vector(t.I1)} {mask}, {vector} {addresses}, {vector} {other}"
+    return w.value(choice)
+
+
+def _apart(w: Writer, address: str, stride: int, offset: int = 0) -> str:
+    offsets = w.numbers(t.I64, [offset + i * stride for i in range(w.width)])
+    return w.value(f"getelementptr i8, ptr {address}, {w.vector(t.I64)} {offsets}")
+
+
+def _gather(w: Writer, type_: t.Type, pointers: str, align: int, mask: str) -> str:
+    vector = w.vector(type_)
+    places = (f"{w.vector(t.PTR)} align {align}", pointers)
+    callee = f"llvm.masked.gather.{suffix(type_, w.width)}.v{w.width}p0"
+    return w.call(vector, callee, [places, (w.vector(t.I1), mask), (vector, "poison")])

@@ -33,9 +33,10 @@ class Contiguity:
         mask: Mask,
         one: Callable[[str], str],
         run: Callable[[str], str],
-        gather: Callable[[str], str],
+        gather: Callable[[Addresses, str], str],
     ) -> str:
-        """The loaded vector; `one` and `run` load from a scalar address, `gather` from all."""
+        """The loaded vector; `one` and `run` load from a scalar address, `gather` from all, given
+        the number of a lane that is active."""
         results: list[str] = []
 
         def note(label: str, result: str) -> None:
@@ -47,7 +48,7 @@ class Contiguity:
             mask,
             one=lambda label, address: note(label, self.w.splat(type_, one(address))),
             run=lambda label, address: note(label, run(address)),
-            other=lambda label, addresses: note(label, gather(addresses)),
+            other=lambda label, addresses, lane: note(label, gather(addresses, lane)),
         )
         return self.w.value(f"phi {self.w.vector(type_)} {', '.join(results)}")
 
@@ -67,7 +68,7 @@ class Contiguity:
             mask,
             one=lambda _, address: one(address),
             run=lambda _, address: run(address),
-            other=lambda _, __: scatter(),
+            other=lambda *_: scatter(),
         )
 
     def _three_ways(
@@ -77,7 +78,7 @@ class Contiguity:
         mask: Mask,
         one: Callable[[str, str], None],
         run: Callable[[str, str], None],
-        other: Callable[[str, str], None],
+        other: Callable[[str, Addresses, str], None],
     ) -> None:
         """Branches to `run` (with its label and the address of lane 0), `one` or `other`."""
         w, lane = self.w, self._first_lane(mask)
@@ -96,7 +97,7 @@ class Contiguity:
         one(same, address)
         w.do(f"br label %{end}")
         w.label(scattered)
-        other(scattered, addresses.pointers(w))
+        other(scattered, addresses, lane)
         w.do(f"br label %{end}")
         w.label(end)
 

@@ -97,7 +97,9 @@ class Memory:
             mask,
             one=lambda address: self._load_one(type_, address, access),
             run=lambda address: self._load(type_, address, True, access, mask),
-            gather=lambda addresses: self._load(type_, addresses, False, access, mask),
+            gather=lambda addresses, lane: self.accesses.gather(
+                type_, addresses, lane, access.align, mask
+            ),
         )
 
     def guarded_load(self, instr: Instr, mask: Mask) -> None:

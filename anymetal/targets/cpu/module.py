@@ -9,6 +9,7 @@ from anymetal.ir.model import Program
 from anymetal.pipeline.driver import run
 from anymetal.prefetch.spread import bytes_asked_for
 from anymetal.simd import questions
+from anymetal.simd.code import shared
 from anymetal.simd.code.coroutine import DECLARATIONS
 from anymetal.simd.code.values import buffer_name
 from anymetal.simd.emit.gang import GangFunction
@@ -25,9 +26,10 @@ from anymetal.targets.cpu.vecmath import VectorLibrary
 #: who goes there must hear of it.
 #: LLVM's estimate of 1 / sqrt(x) is NaN at 0 and infinity, which no math mode of Metal's has.
 _ATTRIBUTES = """\
-attributes #0 = { nounwind null_pointer_is_valid "stackrealign" "probe-stack"="inline-asm" \
+attributes {} = {{ nounwind null_pointer_is_valid "stackrealign" "probe-stack"="inline-asm" \
 "min-legal-vector-width"="512" "prefer-vector-width"="512" \
-"reciprocal-estimates"="!sqrtf,!vec-sqrtf" }
+"reciprocal-estimates"="!sqrtf,!vec-sqrtf" {}}}"""
+_METADATA = """\
 !0 = !{}
 !1 = !{i32 1}
 """
@@ -123,6 +125,7 @@ def module_text(
     declarations = {**_EXTREMES, **declarations}
     if suspends:
         declarations["llvm.ptrmask.p0.i64"] = "declare ptr @llvm.ptrmask.p0.i64(ptr, i64)"
+    inlining = shared.inlining("".join(functions))
     return "\n".join(
         [
             f'target triple = "{machine.triple}"',
@@ -131,6 +134,8 @@ def module_text(
             DECLARATIONS if suspends else "",
             kernel_name(program.name) if program.calls(LOG) else "",
             *functions,
-            _ATTRIBUTES,
+            _ATTRIBUTES.format("#0", ""),
+            *([_ATTRIBUTES.format(shared.ATTRIBUTES, inlining)] if inlining else []),
+            _METADATA,
         ]
     )
