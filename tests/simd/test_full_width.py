@@ -51,8 +51,8 @@ def vector_ir(name: str) -> str:
     return vector_ir_of(KERNELS[name])
 
 
-def vector_ir_of(kernel: Kernel) -> str:
-    variant = kernel.variant("x86-64-v4")
+def vector_ir_of(kernel: Kernel, cpu: str = "x86-64-v4") -> str:
+    variant = kernel.variant(cpu)
     program = thread_program(kernel.source())
     return compiling.vector_ir(program, variant, machine_for(variant.cpu))
 

@@ -3,7 +3,7 @@
 A processor without gathers needs an extract, a load and an insert for each of 32 lanes: LLVM takes
 so long to write that hundreds of times that such kernels would compile for seconds. So it becomes
 
-    %v = call fastcc <32 x i32> @am.gather.i32.i32.4.4(ptr %base, <32 x i32> %numbers)
+    %v = call fastcc <32 x i32> @am.shared.gather.i32.i32.4.4(ptr %base, <32 x i32> %numbers)
 
 Functions that are called a few times only are inlined, as if they were not there.
 """
@@ -16,7 +16,7 @@ from anymetal.emission.writer import Writer
 
 #: The attributes of these functions have this number.
 ATTRIBUTES = "#1"
-_PREFIX = "am."
+_PREFIX = "am.shared."
 #: So many calls are inlined, at most. They cost LLVM a third of a second; and a call costs some
 #: instructions that move vectors to and from the stack.
 _FEW = 64
