@@ -36,3 +36,7 @@ def postdominators(known: Analyses) -> Dominators[Block]:
         for successor in block.successors or [end]:
             before.setdefault(successor, []).append(block)
     return cfg.dominators(end, lambda block: before.get(block, []))
+
+
+#: These stay right while no branch changes.
+ALL = (loops, looped, predecessors, dominators, postdominators)

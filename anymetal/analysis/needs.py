@@ -18,10 +18,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from anymetal.analysis.cache import Analyses
+from anymetal.analysis.control import dominators, loops, predecessors
 from anymetal.analysis.effects import LOADS, is_pure
 from anymetal.ir import types as t
-from anymetal.ir.cfg import Loop, dominators, find_loops, postorder
-from anymetal.ir.model import Block, Const, Instr, Program, Value, predecessors
+from anymetal.ir.cfg import Loop, postorder
+from anymetal.ir.model import Block, Const, Instr, Value
 
 #: A condition, and how it must come out.
 Literal = tuple[Instr, bool]
@@ -94,16 +96,17 @@ def _literal(condition: Value, holds: bool) -> Term:
 class Needs:
     """What is needed of the values of a program, to be asked for users before their operands."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, known: Analyses) -> None:
+        program = known.program
         self.blocks = program.blocks
         self.loop_of: dict[Block, Loop] = {}
-        for loop in find_loops(program.blocks):  # outer ones first
+        for loop in known(loops):  # outer ones first
             self.loop_of.update(dict.fromkeys(loop.blocks, loop))
-        self.idom = dominators(program.blocks[0], lambda b: b.successors)
+        self.idom = known(dominators)
         self.depth: dict[Block, int] = {}
         self.branch: dict[Block, tuple[Term, Block | None]] = {}
         self.span: dict[Block, tuple[int, int]] = {}
-        self._dominator_tree(predecessors(program.blocks))
+        self._dominator_tree(known(predecessors))
         self.users: dict[Value, list[tuple[Instr, int]]] = {}
         for instr in program.instructions():
             for number, operand in enumerate(instr.operands):

@@ -11,10 +11,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 from anymetal.analysis.cache import Analyses
-from anymetal.analysis.control import loops
+from anymetal.analysis.control import loops, predecessors
 from anymetal.ir.calls import BARRIER
 from anymetal.ir.cfg import Loop, dominators, postorder
-from anymetal.ir.model import Block, predecessors
+from anymetal.ir.model import Block
 
 
 class Edge:
@@ -114,11 +114,13 @@ class _Plan(NamedTuple):
 class RegionTree:
     """All regions of a program, and where each block is."""
 
-    def __init__(self, blocks: list[Block], loops: list[Loop]) -> None:
+    def __init__(
+        self, blocks: list[Block], loops: list[Loop], preds: dict[Block, list[Block]]
+    ) -> None:
         self.regions: list[Region] = []
         self.node_of: dict[Block, Node] = {}  #: each block's own node
         self.loop_region: dict[Loop, Region] = {}
-        self.to_barrier = _reaching_barrier(blocks)
+        self.to_barrier = _reaching_barrier(blocks, preds)
         top = [loop for loop in loops if loop.parent is None]
         reachable = set(postorder(blocks[0], lambda b: b.successors))
         self.root = Region(None, None)
@@ -169,7 +171,7 @@ class RegionTree:
 
 def regions(known: Analyses) -> RegionTree:
     """The regions of the program."""
-    return RegionTree(known.program.blocks, known(loops))
+    return RegionTree(known.program.blocks, known(loops), known(predecessors))
 
 
 def _behind(following: list[list[int]], ends: list[bool]) -> list[int | None]:
@@ -201,9 +203,8 @@ def _behind(following: list[list[int]], ends: list[bool]) -> list[int | None]:
     return result[::-1]
 
 
-def _reaching_barrier(blocks: list[Block]) -> set[Block]:
+def _reaching_barrier(blocks: list[Block], preds: dict[Block, list[Block]]) -> set[Block]:
     """Blocks from which a threadgroup barrier can be reached."""
-    preds = predecessors(blocks)
     work = [b for b in blocks if any(i.op == "call" and i.arg == BARRIER for i in b.instrs)]
     found = set(work)
     while work:

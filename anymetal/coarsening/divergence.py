@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from anymetal.analysis.cache import Analyses
 from anymetal.analysis.effects import LOADS, is_atomic, writes
-from anymetal.analysis.objects import pointer_origins
+from anymetal.analysis.objects import origins
 from anymetal.ir import types as t
 from anymetal.ir.calls import ALL, BARRIER
 from anymetal.ir.cfg import Loop, dominators, find_loops, postorder
-from anymetal.ir.model import Block, Instr, Program, Value, predecessors
+from anymetal.ir.model import Block, Instr, Value, predecessors
 
 
 class Part:
@@ -31,9 +32,10 @@ class Differ:
     """The result; `possible` is false if SIMD-groups do not keep together between barriers."""
 
     def __init__(
-        self, program: Program, positions: frozenset[str], same: Callable[[Instr], bool]
+        self, known: Analyses, positions: frozenset[str], same: Callable[[Instr], bool]
     ) -> None:
-        self.program = program
+        self.program = known.program
+        self._origins = known(origins)
         self.positions = positions  #: calls whose results differ
         self.same = same  #: whether a result is known to be one for all threads, whatever it is of
         self.values: set[Value] = set()  #: instructions that each SIMD-group has for itself
@@ -47,7 +49,6 @@ class Differ:
     def _run(self) -> bool:
         if sum(b.terminator.op == "ret" for b in self.program.blocks) != 1:
             return False
-        self._origins = pointer_origins(self.program)
         self._find_values()
         while (branch := self._next_branch()) is not None:
             part = self._part(branch)
@@ -82,8 +83,8 @@ class Differ:
     def _split_arrays(self, instr: Instr) -> None:
         """A private array into which SIMD-groups write different things is one for each of them."""
         if writes(instr):
-            origins = (o for v in instr.operands for o in self._origins.get(v, ()))
-            self.values.update(o for o in origins if isinstance(o, Instr))
+            places = (o for v in instr.operands for o in self._origins.get(v, ()))
+            self.values.update(o for o in places if isinstance(o, Instr))
 
     # -- parts ----------------------------------------------------------------------------
 

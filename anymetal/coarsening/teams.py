@@ -13,6 +13,7 @@ from anymetal.analysis.cache import Analyses, LaunchFacts
 from anymetal.analysis.control import looped, loops
 from anymetal.analysis.distances import Distances
 from anymetal.analysis.effects import LOADS, is_plain
+from anymetal.analysis.flow import used
 from anymetal.analysis.liveness import live_behind, points
 from anymetal.analysis.regions import regions
 from anymetal.analysis.uniformity import UNIFORM, VARYING, Shape, Shapes, shapes, strided
@@ -87,7 +88,7 @@ def _differ(known: Analyses, most: int, in_row: bool) -> Differ:
     def same(instr: Instr) -> bool:
         return in_row and instr.op == "icmp" and of_team[instr].is_uniform
 
-    differ = Differ(known.program, frozenset(steps(in_row)), same)
+    differ = Differ(known, frozenset(steps(in_row)), same)
     known.forget()  # parts have blocks of their own in front and behind
     return differ
 
@@ -103,8 +104,7 @@ def _promising(known: Analyses) -> bool:
     if program.calls(MATRIX_FMA) or not (program.calls(BARRIER, ALL) or blocks):
         return False
     # A SIMD-group may wait in a loop for what another one does behind its own.
-    used = {v for i in program.instructions() for v in i.operands}
-    return not any(_may_wait(i, used) for block in blocks for i in block.instrs)
+    return not any(_may_wait(i, known(used)) for block in blocks for i in block.instrs)
 
 
 def _may_wait(instr: Instr, used: set[Value]) -> bool:

@@ -13,11 +13,12 @@ at it.
 from __future__ import annotations
 
 from anymetal.analysis.cache import Analyses
+from anymetal.analysis.control import predecessors
 from anymetal.analysis.effects import ACCESSES, is_plain, is_pure, writes
 from anymetal.analysis.needs import ALWAYS, NEVER, Need, Needs, Term, either
 from anymetal.ir import types as t
 from anymetal.ir.cfg import postorder
-from anymetal.ir.model import Argument, Block, Const, Global, Instr, Program, Value, predecessors
+from anymetal.ir.model import Argument, Block, Const, Global, Instr, Value
 
 #: Bytes that every buffer has (runtime/arrays.py, bridge/task.cpp).
 _ROOM = 32
@@ -30,8 +31,8 @@ _MOST_SOURCES = 60
 def run(known: Analyses) -> bool:
     """Moves loads, and puts conditions on those that cannot move far enough."""
     program = known.program
-    needs = Needs(program)
-    moved = _Sinker(program, needs).run()
+    needs = Needs(known)
+    moved = _Sinker(known, needs).run()
     guards = _Guards(needs).find()
     for block in program.blocks:
         if any(instr in guards for instr in block.instrs):
@@ -47,10 +48,10 @@ class _Sinker:
     """Moves loads down to the lowest block that dominates all their uses, and what is computed of
     them on the way along with them."""
 
-    def __init__(self, program: Program, needs: Needs) -> None:
+    def __init__(self, known: Analyses, needs: Needs) -> None:
         self.needs = needs
-        self.preds = predecessors(program.blocks)
-        self.writers = {b for b in program.blocks if any(map(writes, b.instrs))}
+        self.preds = known(predecessors)
+        self.writers = {b for b in known.program.blocks if any(map(writes, b.instrs))}
         self.clear: dict[tuple[Block, Block], bool] = {}
         self.lowest: dict[Instr, Block] = {}  #: where a value is computed at the latest
         self.new_home: dict[Instr, Block] = {}

@@ -27,7 +27,7 @@ from anymetal.analysis.lane_numbers import LaneNumbers, lane_numbers
 from anymetal.analysis.uniformity import Shapes, shapes
 from anymetal.ir import types as t
 from anymetal.ir.calls import AHEAD_READ, AHEAD_WRITE, ALL, POSITIONS
-from anymetal.ir.cfg import Loop, dominates, dominators
+from anymetal.ir.cfg import Loop, dominates
 from anymetal.ir.model import Argument, Block, Const, Instr, Program, Value
 from anymetal.ir.walk import from_below, made_from
 from anymetal.passes.straighten import straighten
@@ -88,15 +88,13 @@ def _checks(known: Analyses) -> Iterator[_Check]:
     program, preds = known.program, known(control.predecessors)
     blocks = program.blocks
     idom, loops = known(control.dominators), known(control.loops)
-    ends = [b for b in blocks if b.terminator.op == "ret"]
-    after = dominators(ends[0], lambda b: preds[b]) if len(ends) == 1 else {}
     moving = made_from(program.instructions(), (i for i in program.instructions() if _is_place(i)))
     for block in blocks:
         for instr in block.instrs:
             if instr.op == "guarded_load":
                 wanted = "inverted" not in instr.flags
                 yield from _check(instr.operands[1], wanted, [instr.operands[0]], moving)
-        way = _way_in(block, after, preds, loops)
+        way = _way_in(block, known(control.postdominators), preds, loops)
         if way is not None:
             inside = [b for b in blocks if dominates(idom, block.successors[way], b)]
             pointers = [p for b in inside for i in b.instrs for p in _pointers(i)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from anymetal.analysis import control
 from anymetal.ir.spec import Stage
 from anymetal.passes import (
     dead_code,
@@ -34,6 +35,7 @@ PASSES: tuple[Pass[Compilation], ...] = (
         "kernels compute stray addresses and select afterwards; what is not needed is not loaded",
         Stage.GUARDED,
         optional=False,
+        keeps=control.ALL,
     ),
     Pass(
         "legalise-narrow-floats",
@@ -41,6 +43,7 @@ PASSES: tuple[Pass[Compilation], ...] = (
         "behind the last pass that makes selections: half and bfloat cross them as words",
         Stage.GUARDED,
         optional=False,
+        keeps=control.ALL,
     ),
     Pass(
         "reuse-products",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from anymetal.analysis.affine import Distance, forms
 from anymetal.analysis.cache import Analyses
+from anymetal.analysis.control import loops, predecessors
 from anymetal.analysis.flow import mask_roots, used
 from anymetal.analysis.induction import inductions
 from anymetal.analysis.lane_numbers import lane_numbers
@@ -93,7 +94,12 @@ def demanded(known: Analyses) -> set[Value]:
 def few(known: Analyses) -> dict[Instr, list[int]]:
     """Loads that only a few lanes do, one after the other."""
     return few_lane_loads(
-        known.program, known(shapes), known(lane_numbers), known(mask_roots), known(origins)
+        known.program,
+        known(shapes),
+        known(lane_numbers),
+        known(mask_roots),
+        known(origins),
+        known(predecessors),
     )
 
 
@@ -151,7 +157,7 @@ def carried(known: Analyses) -> dict[Columns, Product]:
     columns = [columns for many in known(row_phis).values() for columns in many]
     if not columns:
         return {}
-    return find_carried(known.program, columns, known(matrix_products).values())
+    return find_carried(known.program, known(loops), columns, known(matrix_products).values())
 
 
 # -------------------------------------------------------------------------- blocks that are twice

@@ -29,7 +29,7 @@ _ID = "uint l = thread_index_in_threadgroup, g = simdgroup_index_in_threadgroup;
 
 def jammed(body: str, count: int) -> tuple[Program, Differ]:
     kernel = program(body)
-    differ = Differ(kernel, frozenset(_STEPS), lambda instr: False)
+    differ = Differ(Analyses(kernel), frozenset(_STEPS), lambda instr: False)
     assert differ.possible
     coarsen.run(kernel, differ, _STEPS, count)
     check(kernel, Stage.GANG)
@@ -119,7 +119,7 @@ def test_no_barrier_where_simdgroups_are_apart() -> None:
         ret void
         """
     )
-    assert not Differ(kernel, frozenset(_STEPS), lambda instr: False).possible
+    assert not Differ(Analyses(kernel), frozenset(_STEPS), lambda instr: False).possible
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from typing import Any
 from anymetal.analysis import control, flow
 from anymetal.analysis.affine import forms
 from anymetal.analysis.cache import Analyses
+from anymetal.analysis.induction import inductions, trips
 from anymetal.analysis.lane_numbers import lane_numbers
 from anymetal.analysis.linearization import END
 from anymetal.analysis.objects import origins
@@ -62,6 +63,12 @@ def _loops(found: list[Loop], _: Program) -> Any:
         (loop.header, loop.blocks, loop.ordered, _loop(loop.parent), [*map(_loop, loop.children)])
         for loop in found
     ]
+
+
+def _postdominators(found: Any, program: Program) -> Any:
+    """Each answer has an end of its own, behind all blocks."""
+    return {block: found[block] if found[block] in program.blocks else "end"
+            for block in program.blocks if block in found}  # fmt: skip
 
 
 def _tree(tree: Any, _: Program) -> Any:
@@ -131,6 +138,9 @@ PLAIN: dict[Question, Callable[[Any, Program], Any]] = {
     control.looped: lambda found, _: found,
     control.predecessors: lambda found, _: found,
     control.dominators: lambda found, _: [*found.items()],
+    control.postdominators: _postdominators,
+    inductions: lambda found, _: {_loop(loop): variables for loop, variables in found.items()},
+    trips: lambda found, _: {_loop(loop): count for loop, count in found.items()},
     regions: _tree,
     origins: _of_instructions(lambda found, i: found.get(i)),
     interleaved: _of_instructions(lambda found, i: found.get(i)),

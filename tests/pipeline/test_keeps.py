@@ -14,6 +14,7 @@ import pytest
 
 from anymetal.analysis import control, flow
 from anymetal.analysis.affine import forms
+from anymetal.analysis.induction import inductions, trips
 from anymetal.analysis.lane_numbers import lane_numbers
 from anymetal.analysis.objects import origins
 from anymetal.analysis.private_arrays import interleaved
@@ -106,7 +107,10 @@ def test_every_answer_that_is_kept_can_be_compared() -> None:
     [
         ("version-by-bounds", control.loops),
         ("version-by-bounds", control.dominators),
+        ("version-by-bounds", control.postdominators),
         ("version-by-bounds", regions),
+        ("widen-counters", inductions),
+        ("unroll-and-jam", trips),
         ("coarsen", shapes),
         ("split-divisions", lane_numbers),
         ("split-divisions", forms),

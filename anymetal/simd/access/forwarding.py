@@ -13,20 +13,20 @@ from anymetal.analysis.lane_numbers import LaneNumbers
 from anymetal.analysis.mask_sources import MaskRoots
 from anymetal.analysis.objects import Origin
 from anymetal.analysis.uniformity import Shapes
-from anymetal.ir.model import Block, Global, Instr, Program, Value, predecessors
+from anymetal.ir.model import Block, Global, Instr, Program, Value
 
 FEW = 8  #: lanes; more take longer one by one than the wait
 
 
 def few_lane_loads(
     program: Program, shapes: Shapes, numbers: LaneNumbers, roots: MaskRoots,
-    origins: dict[Value, frozenset[Origin]],
+    origins: dict[Value, frozenset[Origin]], sources: dict[Block, list[Block]],
 ) -> dict[Instr, list[int]]:  # fmt: skip
     """Such loads of neighbouring elements, and which lanes of a full gang they are for."""
     piecewise = _stored_piecewise(program, shapes, origins)
     if not piecewise:
         return {}
-    lanes = _Lanes(program, numbers, roots)
+    lanes = _Lanes(sources, numbers, roots)
     result = {}
     for instr in program.instructions():
         if instr.op != "load" or not is_plain(instr):
@@ -60,10 +60,12 @@ def _stored_piecewise(
 class _Lanes:
     """Which lanes are active in a block, as far as lane numbers decide."""
 
-    def __init__(self, program: Program, numbers: LaneNumbers, roots: MaskRoots) -> None:
+    def __init__(
+        self, sources: dict[Block, list[Block]], numbers: LaneNumbers, roots: MaskRoots
+    ) -> None:
+        self.sources = sources  #: the predecessors of each block
         self.numbers = numbers
         self.roots = roots
-        self.sources = predecessors(program.blocks)
 
     def of(self, block: Block) -> list[int] | None:
         """The lanes that a branch of all lanes sends here, and nobody else."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from anymetal.ir.calls import MATRIX_FMA
-from anymetal.ir.cfg import find_loops
+from anymetal.ir.cfg import Loop
 from anymetal.ir.model import Block, Instr, Program, Value
 from anymetal.simd.access.matrix_places import Columns, MatrixPlaces
 
@@ -164,13 +164,12 @@ def incoming(columns: Columns, source: Block) -> Columns:
 
 
 def find_carried(
-    program: Program, phis: Iterable[Columns], products: Iterable[Product]
+    program: Program, loops: list[Loop], phis: Iterable[Columns], products: Iterable[Product]
 ) -> dict[Columns, Product]:
     """Phis of a loop that are nothing but the sums that a product adds to, once an iteration, and
     become its results. Both may share a place: no way from the phi to a use of the results goes
     past the product."""
     users = _users(program)
-    loops = find_loops(program.blocks)
     wanted, found = set(phis), {}
     for product in products:
         sums, calls = product.sums, set(product.steps[0].calls)

@@ -151,8 +151,7 @@ def _ask_for_lines(c: GangCompilation) -> bool:
     return during_turns.run(c.known, [c.steps, along] if c.team == 1 else [c.steps])
 
 
-_CONTROL = (control.loops, control.looped, control.predecessors, control.dominators)
-_TREE = (*_CONTROL, regions)
+_TREE = (*control.ALL, regions)
 _VALUES = (*_TREE, origins, interleaved, shapes, flow.plans, flow.mask_roots,
            flow.full, lane_numbers, forms)  # fmt: skip
 _ORDER = (*_VALUES, flow.used, inductions, trips)
@@ -224,7 +223,7 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
         "prefetching comes when it is known what a gang is",
         Stage.GANG,
         needs=(is_tuned, has_none_ahead),
-        keeps=_CONTROL,
+        keeps=control.ALL,
     ),
     Pass(
         "prefetch-tile-rows",
