@@ -112,3 +112,19 @@ def test_threadgroups_in_three_dimensions() -> None:
             mx.eval(result)
         results.append(np.array(result))
     np.testing.assert_array_equal(*results)
+
+
+def test_private_arrays_last_while_threads_wait() -> None:
+    """Also in loops where the wait is for a cross-lane call: what one thread has stored is not seen
+    by the next one."""
+    body = """
+    float parts[8];
+    uint n = uint(v), count = v > 1000 ? 9 : 8;
+    for (uint k = 0; k < count; k++) parts[(k * 3 + n) & 7] = simd_sum(v) + k + lane;
+    float total = 0;
+    for (uint k = 0; k < 8; k++) total += parts[(n + 5 * k) & 7] * (k + 1);
+    o[i] = total;
+    """
+    x = data(64, np.float32)
+    scalar, vectorized = (run(body, x, (64, 64), width, np.float32) for width in (1, 32))
+    np.testing.assert_array_equal(scalar, vectorized)

@@ -49,7 +49,12 @@ from anymetal.simd.emit.group_access import GroupAccess
 from anymetal.simd.emit.log import Log
 from anymetal.simd.emit.memory import Memory
 from anymetal.simd.emit.positions import CONTEXT, Positions
-from anymetal.simd.emit.private_memory import allocate, far_arrays, interleaved_arrays
+from anymetal.simd.emit.private_memory import (
+    allocate,
+    far_arrays,
+    in_waiting_loops,
+    interleaved_arrays,
+)
 from anymetal.simd.emit.scaling import Scaling, VectorScaling
 from anymetal.simd.emit.strays import Strays
 from anymetal.simd.emit.tile_access import TileAccess
@@ -103,7 +108,8 @@ class GangFunction:
             known(flow.used), known(questions.own_sums), known(questions.only_added), target,
         )  # fmt: skip
         at_once = (1 if masked else team) if suspends else 0
-        self.arrays = allocate(self.w, self.program, known(far_arrays), at_once)
+        lasting = in_waiting_loops(known, BARRIER.__eq__) if suspends else set()
+        self.arrays = allocate(self.w, self.program, known(far_arrays), at_once, lasting)
         arrays = interleaved_arrays(self.arrays, self.program, self.private)
         self.memory = Memory(
             self.w, self.v, self.masks, self.private, arrays, accesses,

@@ -4,16 +4,23 @@ Those of all lanes, and of a team's SIMD-groups, together may take megabytes, bu
 kernel may have a stack of a few hundred kilobytes. So large ones lie in memory of the worker
 (`am_worker.frame` in runtime/launch.h). A larger stack for launches would do as well, but
 debuggers, profilers and fault handlers know only the one that a thread came with.
+
+"The stack" of a coroutine is its frame, if LLVM finds that an array lives while it waits. It does
+not find that of one that is written in a loop, a part in each iteration, and read behind it, when
+the loop waits for others elsewhere: what is between a store and the next iteration it leaves out.
+So arrays in such loops are shown to LLVM at the start, as something that anybody may know of.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from anymetal.analysis.cache import Analyses
+from anymetal.analysis.control import loops
 from anymetal.analysis.private_arrays import accessed_type
 from anymetal.emission.writer import Writer
-from anymetal.ir.model import Instr, Program, Value
+from anymetal.ir.model import Block, Instr, Program, Value
 
 #: Bytes of private arrays, of all lanes together, that lie on the stack.
 ON_STACK = 64 << 10
@@ -38,6 +45,32 @@ def far_arrays(known: Analyses) -> Far:
             offsets[array] = end
             end += size
     return Far(offsets, end)
+
+
+def in_waiting_loops(known: Analyses, waits: Callable[[str], bool]) -> set[Instr]:
+    """Arrays with a use in a loop in which one of these calls waits for others."""
+    users: dict[Value, list[Instr]] = {}
+    for instr in known.program.instructions():
+        for operand in instr.operands:
+            users.setdefault(operand, []).append(instr)
+    waiting = {
+        block
+        for loop in known(loops)
+        if any(i.op == "call" and waits(i.arg) for b in loop.blocks for i in b.instrs)
+        for block in loop.blocks
+    }
+    return {a for a in known.program.private_arrays if waiting & _blocks_of_uses(a, users)}
+
+
+def _blocks_of_uses(array: Instr, users: dict[Value, list[Instr]]) -> set[Block]:
+    """Where somebody uses an array, or a value that is made of its address."""
+    seen: set[Instr] = set()
+    work = [array]
+    while work:
+        new = [user for user in users.get(work.pop(), []) if user not in seen]
+        seen.update(new)
+        work += [user for user in new if user.op not in ("load", "guarded_load", "call")]
+    return {user.block for user in seen if user.block}
 
 
 def _bytes_of_lane(alloca: Instr) -> int:
@@ -69,11 +102,14 @@ def interleaved_arrays(
     }
 
 
-def allocate(writer: Writer, program: Program, far: Far, gangs_at_once: int) -> dict[Instr, str]:
+def allocate(
+    writer: Writer, program: Program, far: Far, gangs_at_once: int, lasting: set[Instr]
+) -> dict[Instr, str]:
     """The addresses of all private arrays.
 
     `gangs_at_once`: 0 if gangs run one after the other; else they share the memory of the worker,
-    and a call of the function runs so many of them.
+    and a call of the function runs so many of them. `lasting`: arrays of a coroutine that have to
+    be in its frame.
     """
     if far.offsets:
         base = "%private"
@@ -95,5 +131,7 @@ def allocate(writer: Writer, program: Program, far: Far, gangs_at_once: int) -> 
         else:
             type_ = f"[{_bytes_of_lane(instr) * writer.width} x i8]"
             address = writer.alloca(type_, "private", max(instr.arg[1], _LINE))
+            if instr in lasting:
+                writer.do(f'call void asm sideeffect "", "r"(ptr {address})')
         addresses[instr] = address
     return addresses

@@ -19,7 +19,7 @@ from anymetal.simd.code.coroutine import coroutine, wait
 from anymetal.simd.code.values import buffer_name
 from anymetal.simd.emit.log import KERNEL_NAME, PRINTER
 from anymetal.simd.emit.positions import CONTEXT, CONTEXT_NAMES
-from anymetal.simd.emit.private_memory import allocate, far_arrays
+from anymetal.simd.emit.private_memory import allocate, far_arrays, in_waiting_loops
 from anymetal.simd.emit.strays import NOTE
 from anymetal.targets.cpu.entry import entry_function
 from anymetal.targets.cpu.machine import Machine
@@ -41,7 +41,8 @@ class ScalarThread(Lowering):
         self.math, self.suspends = math, suspends
         self.rendezvous = Rendezvous(self.w, known(regions)) if meets else None
         at_once = 1 if suspends else 0
-        self.arrays = allocate(self.w, known.program, known(far_arrays), at_once)
+        lasting = in_waiting_loops(known, _waits) if suspends else set()
+        self.arrays = allocate(self.w, known.program, known(far_arrays), at_once, lasting)
 
     # -- the function ---------------------------------------------------------------------
 
@@ -132,6 +133,11 @@ class ScalarThread(Lowering):
         types = ", ".join(type_ for type_, _ in args)
         self.w.declarations[function] = f"declare hidden void @{function}({types})"
         self.w.call("void", function, args)
+
+
+def _waits(callee: str) -> bool:
+    """Whether a thread waits for others in a call."""
+    return callee == BARRIER or is_cross_lane(callee)
 
 
 def scalar_ir(c: GangCompilation, machine: Machine) -> str:
