@@ -25,6 +25,7 @@ import mlx.core as mx
 import numpy as np
 
 import anymetal
+from anymetal.errors import MetalCompileError
 from anymetal.testing.fuzz.launch import Extent, Launch
 from anymetal.testing.fuzz.numerics import round_bfloat
 
@@ -37,7 +38,12 @@ _KEYS = (
 _DIRECTIVE = re.compile(rf"// ({'|'.join(_KEYS)}):(.*)")
 _CONTINUED = re.compile(r"//(    +.*|\s*)$")
 _ARRAY = re.compile(r"(\w+)\s*=\s*(\w+)\s*(\[[^\]]*\])?\s*(.*)", re.S)
-_POSITION = re.compile(r"(.*) at (\d+):(\d+)", re.S)
+#: Type, message and position of an error.
+_ERROR = re.compile(
+    r"(?:(?P<type>\w+Error): )?(?P<text>.*?)(?: at (?P<line>\d+):(?P<column>\d+))?", re.S
+)
+#: A place in a message: behind the name of a file or part, not a ratio or a time.
+_POSITION = re.compile(r"[^\W\d]:(\d+):(\d+)\b")
 #: What formulas may ask of each thread.
 _WHO = ("tid", "lid", "group", "lane", "simdgroup", "px", "py", "pz")
 #: Relative error that rounding alone may cause.
@@ -108,22 +114,39 @@ def parse(path: Path) -> MetalCase:
 def run(case: MetalCase, dtype: str = "") -> None:
     """Runs the case with `dtype` as `T`; raises AssertionError if the result is not as expected."""
     error = case.one("error", "")
-    if not error:
-        inputs = _inputs(case, dtype)
-        results = _launch(case, dtype, inputs)
-        _compare(case, dtype, inputs, results)
+    if error:
+        _check_error(case, dtype, error)
         return
-    position = _POSITION.fullmatch(error)
-    pattern = position[1] if position else error
+    inputs = _inputs(case, dtype)
+    results = _launch(case, dtype, inputs)
+    _compare(case, dtype, inputs, results)
+
+
+def _check_error(case: MetalCase, dtype: str, error: str) -> None:
+    expected = _ERROR.fullmatch(error)
+    assert expected
+    name = expected["type"] or MetalCompileError.__name__
     try:
         _launch(case, dtype, _inputs(case, dtype))
     except Exception as raised:
         text = str(raised)
+        actual = type(raised).__name__
+        assert actual == name, f"{case.path}: this {actual} should be a {name}:\n{text}"
+        pattern = expected["text"]
         assert re.search(pattern, text), f"{case.path}: no {pattern!r} in this error:\n{text}"
-        place = f"{position[2]}:{position[3]}" if position else ""
-        assert place in text, f"{case.path}: this error does not point at {place}:\n{text}"
+        if expected["line"]:
+            place = int(expected["line"]), int(expected["column"])
+            assert place == position_in(text), (
+                f"{case.path}: this error does not point at {place}:\n{text}"
+            )
         return
-    raise AssertionError(f"{case.path}: no error, expected {pattern!r}")
+    raise AssertionError(f"{case.path}: no error, expected {expected['text']!r}")
+
+
+def position_in(text: str) -> tuple[int, int] | None:
+    """Line and column of the first place that a message names."""
+    found = _POSITION.search(text)
+    return (int(found[1]), int(found[2])) if found else None
 
 
 def _extent(text: str) -> Extent:

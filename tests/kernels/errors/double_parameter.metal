@@ -2,7 +2,7 @@
 // input: x = float32[4] normal
 // output: y = float32[4]
 // grid: 4
-// error: 'double' is not supported in Metal at 7:8
+// error: 'double' is not supported in Metal at 7:22
 // header:
 inline double square(double v) { return v * v; }
 // body:

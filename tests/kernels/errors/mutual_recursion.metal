@@ -1,7 +1,7 @@
 // Two functions that call each other.
 // output: y = int32[4]
 // grid: 4
-// error: recursion is not supported in a kernel: even -> odd -> even at 8:38
+// error: UnsupportedFeatureError: recursion is not supported in a kernel: even -> odd -> even at 8:38
 // header:
 int odd(int n);
 int even(int n) { return n == 0 ? 1 : odd(n - 1); }

@@ -2,7 +2,7 @@
 // input: n = int32 5
 // output: y = int32[4]
 // grid: 4
-// error: recursi
+// error: UnsupportedFeatureError: recursi
 // header:
 int factorial(int n) { return n < 2 ? 1 : n * factorial(n - 1); }
 // body:

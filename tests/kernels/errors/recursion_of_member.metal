@@ -1,7 +1,7 @@
 // A tree that walks itself.
 // output: y = int32[4]
 // grid: 4
-// error: recursion is not supported in a kernel: Tree::depth -> Tree::depth at 8:51
+// error: UnsupportedFeatureError: recursion is not supported in a kernel: Tree::depth -> Tree::depth at 8:51
 // header:
 struct Tree {
   const device int* children;

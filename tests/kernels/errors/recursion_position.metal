@@ -1,7 +1,7 @@
 // The message names the functions of the cycle and the call that closes it.
 // output: y = int32[4]
 // grid: 4
-// error: header:8:30: recursion is not supported in a kernel: even -> odd -> even at 8:30
+// error: UnsupportedFeatureError: header:8:30: recursion is not supported in a kernel: even -> odd -> even at 8:30
 // header:
 int odd(int n);
 int even(int n) { return n == 0 ? 1 : odd(n - 1); }

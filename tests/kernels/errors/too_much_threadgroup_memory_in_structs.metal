@@ -1,7 +1,7 @@
 // 33 KiB in two arrays, one of them of structs.
 // output: y = float32[4]
 // grid: 4
-// error: Threadgroup memory size \(33792\) exceeds the maximum threadgroup memory allowed \(32768\)
+// error: KernelLoadError: Threadgroup memory size \(33792\) exceeds the maximum threadgroup memory allowed \(32768\)
 struct Item { float4 v[4]; };
 threadgroup Item items[512];
 threadgroup uchar bytes[32][32];
