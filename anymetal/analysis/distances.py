@@ -1,25 +1,27 @@
-"""How far addresses lie apart: those of two accesses, and those of a SIMD-group and the next."""
+"""How far addresses lie apart: those of two accesses, of a SIMD-group and the next, of an iteration
+and the next."""
 
 from __future__ import annotations
 
 from anymetal.analysis.affine import Distance, Product, forms
 from anymetal.analysis.cache import Analyses
-from anymetal.analysis.lane_numbers import lane_numbers
-from anymetal.ir.model import Instr, Value
+from anymetal.ir.model import Value
 from anymetal.ir.walk import made_from
 
 
 class Distances:
     """Of a program. `steps` says by how much the results of calls for positions grow from a
-    SIMD-group to the next one."""
+    SIMD-group to the next one; or, if the next is the next iteration of a loop, its phis (0: in a
+    way that is not known)."""
 
-    def __init__(self, known: Analyses, steps: dict[str, int]) -> None:
+    def __init__(
+        self, known: Analyses, steps: dict[str, int], phis: dict[Value, int] | None = None
+    ) -> None:
         program = known.program
-        self.steps = steps
-        self.width = known.width
-        self.numbers, self.forms = known(lane_numbers), known(forms)
-        roots = [i for i in program.instructions() if self._step(i)]
-        self.moving = made_from(program.instructions(), roots)
+        self.width, self.forms = known.width, known(forms)
+        calls = (i for i in program.instructions() if i.op == "call" and steps.get(i.arg))
+        self.steps = {i: steps[i.arg] for i in calls} | (phis or {})
+        self.moving = made_from(program.instructions(), self.steps)
 
     def between(self, a: Value, b: Value) -> Distance | None:
         """From one address to another; None if it is not known, or not the same for all lanes."""
@@ -39,23 +41,18 @@ class Distances:
         form = self.forms(pointer)
         if form is None:
             return None
-        changes: dict[Product, set[int]] = {}
+        changes: dict[Product, list[int]] = {}
         for product, factors in form.items():
             moving = [v for v in product if self.moves(v)]
             if not moving:
                 continue
-            step = self._step(moving[0])
+            step = self.steps.get(moving[0], 0)
             rest = tuple(v for v in product if v is not moving[0])
-            if len(moving) > 1 or not step or rest in changes:
+            if len(moving) > 1 or not step:
                 return None
-            changes[rest] = {factor * step for factor in factors}
-        return _same(changes)
-
-    def _step(self, value: Value) -> int:
-        """0 for what is no position."""
-        if isinstance(value, Instr) and value.op == "call":
-            return self.steps.get(value.arg, 0)
-        return 0
+            before = changes.get(rest, (0,) * self.width)
+            changes[rest] = [a + factor * step for a, factor in zip(before, factors, strict=True)]
+        return _same({product: set(by) for product, by in changes.items()})
 
     def moves(self, value: Value) -> bool:
         """Whether a value differs between a SIMD-group and the next."""

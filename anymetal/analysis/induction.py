@@ -41,6 +41,11 @@ def inductions(known: Analyses) -> dict[Loop, list[Induction]]:
     }
 
 
+def growths(loop: Loop, variables: list[Induction]) -> dict[Value, int]:
+    """By how much the phis of a loop grow in each iteration; 0 if that is not known."""
+    return {**dict.fromkeys(loop.header.phis, 0), **{one.phi: one.growth for one in variables}}
+
+
 def trips(known: Analyses) -> dict[Loop, int]:
     """How often loops run that are left at their end only, where that is a constant; it is the same
     for each way in, however often there is one."""

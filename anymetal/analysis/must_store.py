@@ -22,7 +22,9 @@ from anymetal.ir.cfg import dominates
 from anymetal.ir.model import Argument, Block, Const, Instr, Value
 from anymetal.ir.walk import from_below
 
-#: A sum of products: names in order -> their factor. The empty product is the constant.
+#: A sum of products: names in order -> their factor. The empty product is the constant. These are
+#: of a single thread, of names that a launch knows, and exact: the forms of analysis/affine.py are
+#: of a gang's lanes, and may wrap, as addresses that do are nobody's.
 Form = Counter[tuple[str, ...]]
 _MOST_TURNS = 1 << 16
 #: Terms of an address, names that are multiplied in one, and what that is multiplied with.

@@ -202,7 +202,8 @@ class _Wanted:
 
 class _Growth:
     """By how much values grow from step to step of a loop, as far as that is the same for all
-    steps."""
+    steps. (No affine form, as in analysis/distances.py: what is packed lies at `x[i / 8]`, and what
+    lanes add to addresses need not be known.)"""
 
     def __init__(self, loop: Loop, counter: Induction) -> None:
         self.loop = loop

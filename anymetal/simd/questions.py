@@ -6,7 +6,6 @@ from anymetal.analysis.affine import Distance, forms
 from anymetal.analysis.cache import Analyses
 from anymetal.analysis.control import loops, predecessors
 from anymetal.analysis.flow import mask_roots, used
-from anymetal.analysis.induction import inductions
 from anymetal.analysis.lane_numbers import lane_numbers
 from anymetal.analysis.objects import origins
 from anymetal.analysis.private_arrays import interleaved
@@ -58,7 +57,7 @@ def tiles(known: Analyses) -> dict[Instr, Tile]:
 
 def next_steps(known: Analyses) -> dict[Tile, Distance]:
     """Tiles that are asked for one step ahead."""
-    return find_next_steps(known(inductions), known(tiles), known(forms), known(origins))
+    return find_next_steps(known, known(tiles))
 
 
 def needed(known: Analyses) -> set[Value]:

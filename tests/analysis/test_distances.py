@@ -6,6 +6,7 @@ import pytest
 
 from anymetal.analysis.cache import LaunchFacts
 from anymetal.analysis.distances import Distance, Distances
+from anymetal.analysis.induction import growths, inductions
 from anymetal.ir.model import Value
 from anymetal.pipeline.program import thread_program
 from tests.compiling import known_of
@@ -61,3 +62,27 @@ def test_between_accesses(first: str, second: str, want: dict[int, int] | None) 
 def test_from_simdgroup_to_simdgroup(index: str, want: dict[int, int] | None) -> None:
     which, (_, pointer) = distances("0", index)
     assert factors(which.to_next(pointer)) == want
+
+
+@pytest.mark.parametrize(
+    ("index", "want"),
+    [
+        ("k + lane", {0: 12}),
+        ("k * n + lane", {1: 12}),
+        ("k * n + (k + 1) * n + lane", {1: 24}),
+        ("g * n + lane", {}),
+        ("k * k + lane", None),
+        ("(k ^ 1) * 4 + lane", None),
+        ("m + lane", None),  # it grows, but not evenly
+    ],
+)
+def test_from_iteration_to_iteration(index: str, want: dict[int, int] | None) -> None:
+    body = (
+        f"uint m = 1;\n#pragma unroll 1\nfor (uint k = 0; k < p; k += 3, m *= 3) out[{index}] = 1;"
+    )
+    launch = LaunchFacts(linear=True, aligned=True, flat=True, whole=True)
+    known = known_of(thread_program(kernel_source(_PLACE + body)), launch)
+    ((loop, variables),) = known(inductions).items()
+    (store,) = (i for i in known.program.instructions() if i.op == "store")
+    which = Distances(known, {}, growths(loop, variables))
+    assert factors(which.to_next(store.operands[1])) == want

@@ -45,6 +45,7 @@ def distances(loaded: str, work: str = _PRODUCT) -> list[dict[int, int]]:
         ("a[row * size + column]", []),  # the same in each step
         ("a[k * k + row * size + column]", []),  # farther in each step
         ("a[b[k] + row * size + column]", []),
+        ("a[(k ^ 8) * 3 + row * size + k + column]", []),  # which grows, too, but not evenly
     ],
 )
 def test_how_far_the_next_step_lies(loaded: str, expected: list[dict[int, int]]) -> None:
