@@ -2,68 +2,143 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from anymetal.analysis.cache import LaunchFacts
+from anymetal.analysis.cache import Analyses, LaunchFacts
 from anymetal.ir.calls import ALL
-from anymetal.ir.model import Program
+from anymetal.ir.model import Block, Instr, Program
+from anymetal.ir.printer import print_program
 from anymetal.ir.spec import Stage, check
-from anymetal.passes import version_by_bounds
-from anymetal.pipeline.program import thread_program
+from anymetal.passes import predicate_loads, version_by_bounds
 from tests.compiling import known_of
-from tests.frontend.kernels import kernel_source
-from tests.ir.programs import ops
+from tests.ir.programs import ops, program, run_program
 
-_I = "int i = thread_position_in_grid.x, n = a_shape[0];\n"
+#: %i is the thread, %n the number of elements.
+_ENTRY = """
+entry:
+  %i = call i32 @__am_thread_x()
+  %n = load i32, ptr %shape
+  %w = zext i32 %i to i64
+  %x = getelementptr float, ptr %a, i64 %w
+  %y = getelementptr float, ptr %out, i64 %w
+"""
+_COPY = "inside:\n%v = load float, ptr %x\nstore float %v, ptr %y\nbr label %end\nend:\nret void"
 
 
-def versions(body: str) -> Program:
-    kernel = thread_program(kernel_source(_I + body))
-    version_by_bounds.run(known_of(kernel, LaunchFacts(True, True, flat=True, whole=True)))
+def read(body: str) -> Program:
+    result = program(_ENTRY + body, "ptr %a, ptr %shape, ptr %out")
+    result.args[1].describes = True
+    return result
+
+
+def versions(kernel: Program) -> bool:
+    """Whether there are two."""
+    known = known_of(kernel, LaunchFacts(True, True, flat=True, whole=True))
+    changed = version_by_bounds.run(known)
     check(kernel, Stage.GANG)
-    return kernel
+    return changed
 
 
-def questions(kernel: Program) -> int:
-    return sum(i.op == "call" and i.arg == ALL for i in kernel.instructions())
+def guarded(condition: str) -> str:
+    """A copy under a condition %c."""
+    return f"{condition}\nbr i1 %c, label %inside, label %end\n{_COPY}"
 
 
-@pytest.mark.parametrize(
-    ("body", "count"),
-    [
-        ("if (i < n) out[i] = a[i];", 1),
-        ("if (i >= n) return; out[i] = a[i];", 1),
-        ("if (i > 0 && i < n - 1) out[i] = a[i - 1] + a[i + 1];", 2),
-        ("out[i] = i < n ? a[i] : 0;", 1),  # a guarded load
-        ("if (uint(i) > 0) out[i] = a[i - 1];", 1),  # LLVM asks for != 0
-        ("out[i] = a[i];", 0),
-        ("if (i == 5) out[i] = a[i];", 0),  # no gang passes
-        ("if (thread_index_in_simdgroup < 16) out[i] = a[i];", 0),
-        ("if (a[i] > 0) out[i] = 1;", 0),  # a matter of the data
-        ("if (s > 0) out[i] = a[i];", 0),  # not what the address is made of
-        ("for (int k = 0; k < n; ++k) out[i] += a[k * n + i];", 0),  # the same for all threads
-        ("for (int k = 0; k < n; ++k) if (i + k < n) out[i] += a[i + k];", 0),  # not known in front
-    ],
-)
-def test_checks(body: str, count: int) -> None:
-    assert questions(versions(body)) == count
+CHECKS = {
+    "below": guarded("%c = icmp slt i32 %i, %n"),
+    "not above": guarded("%o = icmp sge i32 %i, %n\n%c = xor i1 %o, true"),
+    "from 1": guarded("%c = icmp sgt i32 %i, 0"),
+    "both": guarded("%f = icmp sgt i32 %i, 0\n%t = icmp slt i32 %i, %n\n%c = and i1 %f, %t"),
+}
+NO_CHECKS = {
+    "no condition": f"br label %inside\n{_COPY}",
+    "no gang passes": guarded("%c = icmp eq i32 %i, 5"),
+    "a matter of the data": guarded("%d = load float, ptr %x\n%c = fcmp ogt float %d, 0.0"),
+    "the same for all threads": guarded("%c = icmp sgt i32 %n, 7"),
+}
 
 
-def test_the_interior_has_no_branches() -> None:
-    kernel = versions("if (i > 0) out[i] = a[i - 1]; if (i < n - 1) out[i] += a[i + 1];")
+def interior(kernel: Program) -> list[Block]:
+    """The blocks behind a yes that the edge does not go through."""
+
+    def behind(block: Block) -> list[Block]:
+        found = [block]
+        for one in found:
+            found += [b for b in one.successors if b not in found]
+        return found
+
     inner, edge = kernel.blocks[0].terminator.arg
-    assert [i.op for i in inner.instrs if i.op in ("br", "store", "load")].count("br") == 1
-    assert len(inner.successors) == 1 and len(edge.successors) == 2
+    outside = behind(edge)
+    return [block for block in behind(inner) if block not in outside]
+
+
+def asked(kernel: Program) -> Instr:
+    """What the branch at the end of the entry depends on."""
+    value = kernel.blocks[0].terminator.operands[0]
+    assert isinstance(value, Instr)
+    return value
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_the_interior_has_neither_checks_nor_branches(name: str) -> None:
+    kernel = read(CHECKS[name])
+    assert versions(kernel)
+    calls = [i for i in kernel.blocks[0].instrs if i.op == "call" and i.arg == ALL]
+    answer = asked(kernel)
+    assert not {answer, *answer.operands}.isdisjoint(calls)
+    (inner,) = interior(kernel)
+    found = [i.op for i in inner.instrs]
+    assert "load" in found and "store" in found and "icmp" not in found
+    assert len(inner.successors) <= 1
+
+
+@pytest.mark.parametrize("name", NO_CHECKS)
+def test_what_is_no_check_stays(name: str) -> None:
+    kernel = read(NO_CHECKS[name])
+    before = print_program(kernel)
+    assert not versions(kernel)
+    assert print_program(kernel) == before
+
+
+@pytest.mark.parametrize("name", CHECKS)
+@pytest.mark.parametrize("n", [0, 20, 32, 64])
+def test_results(name: str, n: int) -> None:
+    a = np.arange(1, 33, dtype=np.float32)
+    out = np.zeros(32, np.float32)
+    shape = np.full(8, n, np.int32)
+    kernel = read(CHECKS[name])
+    run_program(kernel, [b.view(np.uint8) for b in (a, shape, out)], width=32, threads=32)
+    i = np.arange(32)
+    low = i > 0 if name in ("from 1", "both") else i >= 0
+    high = i < n if name != "from 1" else i < 32
+    np.testing.assert_array_equal(out, np.where(low & high, a, 0))
 
 
 def test_a_large_program_is_left_alone() -> None:
-    body = "".join(f"if (i + {k} < n) out[i] += a[i + {k}] * {k};" for k in range(100))
-    assert questions(versions(body)) == 0
+    most = version_by_bounds.MOST_INSTRUCTIONS
+    more = "".join(
+        f"%m{k} = fadd float %v, {k}.0\nstore float %m{k}, ptr %y\n" for k in range(most)
+    )
+    kernel = read(CHECKS["below"].replace("br label %end\nend:", f"{more}br label %end\nend:"))
+    assert not versions(kernel)
 
 
 def test_of_two_loads_one_is_done() -> None:
-    kernel = versions("float x = a[i], y = a[i + 1]; out[i] = i < n ? x : y;")
-    assert questions(kernel) == 1
-    inner = kernel.blocks[0].terminator.arg[0]
-    assert [i.op for i in inner.instrs].count("load") == 1
-    assert "guarded_load" in ops(kernel)
+    kernel = read(
+        """
+        %x1 = getelementptr i8, ptr %x, i64 4
+        %v = load float, ptr %x
+        %u = load float, ptr %x1
+        %c = icmp slt i32 %i, %n
+        %s = select i1 %c, float %v, float %u
+        store float %s, ptr %y
+        ret void
+        """
+    )
+    predicate_loads.run(Analyses(kernel))
+    assert ops(kernel).count("guarded_load") == 2
+    assert versions(kernel)
+    (inner,) = interior(kernel)
+    found = [i.op for i in inner.instrs]
+    assert found.count("load") == 1 and found.count("guarded_load") == 1
