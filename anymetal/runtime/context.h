@@ -6,9 +6,7 @@
 #include "launch.h"
 
 constexpr uint64_t SCRATCH_BYTES = 32 * 1024 + 64;
-constexpr uint32_t MAX_GANGS = 1024;  // a threadgroup has at most so many threads
-// Behind the frames of gangs: sums that a kernel keeps for the thread, and large private arrays.
-constexpr uint32_t SUMS_FRAME = MAX_GANGS, PRIVATE_FRAME = MAX_GANGS + 1, FRAMES = MAX_GANGS + 2;
+constexpr uint32_t FRAMES = PRIVATE_FRAME + 1;
 constexpr uint64_t KEPT_BYTES = 64 << 20;  // of private arrays, from one launch to the next
 constexpr uint64_t SIGNAL_STACK_BYTES = 64 * 1024;
 

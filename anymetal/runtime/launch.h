@@ -22,6 +22,10 @@ struct am_worker {
 
 constexpr uint32_t AM_LOCKS = 256, AM_LOCK_BYTES = 64;
 
+constexpr uint32_t MAX_GANGS = 1024;  // a threadgroup has at most so many threads
+// Behind the frames of gangs: sums that a kernel keeps for the thread, and large private arrays.
+constexpr uint32_t SUMS_FRAME = MAX_GANGS, PRIVATE_FRAME = MAX_GANGS + 1;
+
 // The memory of a buffer: `bytes` in all, `before` of them in front of its address (the elements of a
 // view with negative strides).
 struct am_extent {

@@ -19,10 +19,9 @@ from anymetal.simd.access.ways import REDUCIBLE, AtomicWay, atomic_way, is_plain
 from anymetal.simd.code.accesses import Accesses, VectorMemory
 from anymetal.simd.code.masks import Mask, Masks
 from anymetal.simd.code.values import Values
+from anymetal.simd.emit.additions import add_exclusive, add_one, add_run
 from anymetal.simd.emit.contiguity import Contiguity
 from anymetal.simd.emit.each_lane import EachLane
-from anymetal.simd.emit.locked_adds import ADD_EXCLUSIVE, ADD_ONE, add_exclusive, locking
-from anymetal.simd.emit.wide_atomics import ADD_RUN, add_run
 from anymetal.simd.lanes.reductions import reduce_lanes, scan_lanes
 
 
@@ -42,7 +41,7 @@ class Atomics:
         self.origins = origins
         self.used = used  #: instructions with uses
         self.sums = sums
-        self.only_added = only_added  #: additions to arrays that nobody looks at (locked_adds.py)
+        self.only_added = only_added  #: additions to arrays that nobody looks at (additions.cpp)
         self.target = target
         self.each_lane = EachLane(writer, values, masks)
 
@@ -87,9 +86,7 @@ class Atomics:
         return self._exclusive if instr in self.only_added else self._locked
 
     def _exclusive(self, instr: Instr, names: list[str]) -> str:
-        self.w.declarations |= {ADD_ONE: add_exclusive(), **locking()}
-        context = f"ptr %locks, ptr %cancel, ptr {names[0]}"
-        self.w.do(f"call void @{ADD_ONE}({context}, float {names[1]})")
+        add_one(self.w, names[0], names[1])
         return "poison"  # nobody asks for the old value
 
     def _locked(self, instr: Instr, names: list[str]) -> str:
@@ -252,8 +249,7 @@ class Atomics:
     def add_neighbours(self, instr: Instr, address: str, vector: str, mask: Mask) -> None:
         """Adds the lanes' floats to consecutive elements from `address` on."""
         if instr not in self.only_added:
-            self.w.declarations[ADD_RUN] = add_run(self.w.width)
-            self._call_add(ADD_RUN, "", address, vector, mask)
+            add_run(self.w, address, vector, self.masks.bits(mask))
             return
         w = self.w
         alone = w.value("icmp eq ptr %locks, null")
@@ -265,14 +261,6 @@ class Atomics:
         self.accesses.store(t.FLOAT, total, address, True, 4, mask)
         w.do(f"br label %{end}")
         w.label(shared)
-        w.declarations |= {ADD_ONE: add_exclusive(), **locking()}
-        self._call_add(ADD_EXCLUSIVE, "ptr %locks, ptr %cancel, ", address, vector, mask)
+        add_exclusive(w, address, vector, self.masks.bits(mask))
         w.do(f"br label %{end}")
         w.label(end)
-
-    def _call_add(self, function: str, first: str, address: str, vector: str, mask: Mask) -> None:
-        lanes = f"{self.masks.type} {self.masks.text(mask)}"
-        self.w.do(
-            f"call void @{function}({first}ptr {address}, "
-            f"{self.w.vector(t.FLOAT)} {vector}, {lanes})"
-        )

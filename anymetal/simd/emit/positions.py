@@ -17,7 +17,7 @@ CONTEXT = [
     *(f"i32 %{name}" for name in CONTEXT_NAMES),
     "i1 %streaming",  #: whether results are to go past the caches
     "ptr %sums",  #: a worker's own arrays (see simd/access/own_sums.py), or null
-    "ptr %locks",  #: of the launch (see locked_adds.py), or null while a thread is alone in it
+    "ptr %locks",  #: of the launch (see additions.cpp), or null while a thread is alone in it
     "ptr noalias %private",  #: memory for large private arrays (see private_memory.py), or null
     "ptr %threadgroup",
     "ptr %cancel",

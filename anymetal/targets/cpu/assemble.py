@@ -6,11 +6,12 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
+from anymetal.errors import ToolchainError
 from anymetal.ir.problem import Problem
 from anymetal.pipeline.stages import Stages
 from anymetal.runtime import turns
-from anymetal.targets.cpu import log, rendezvous, strays
 from anymetal.targets.cpu.machine import Machine, target_machine
+from anymetal.targets.cpu.support import link_support
 
 
 def assemble(text: str, machine: Machine, stages: Stages | None = None) -> bytes:
@@ -43,10 +44,10 @@ def optimised(text: str, machine: Machine) -> Any:
     """The module after LLVM's O3 pipeline, which also splits the coroutines."""
     try:
         module = llvm.parse_assembly(text)
-        rendezvous.link_scheduler(module)
-        log.link_printer(module)
-        strays.link_notes(module)
+        link_support(module, machine.triple)
         module.verify()
+    except ToolchainError:  # Clang does not compile what is to be linked
+        raise
     except RuntimeError as error:
         raise Problem(f"generated code is invalid: {error}") from error
     tuning = llvm.create_pipeline_tuning_options(speed_level=3)

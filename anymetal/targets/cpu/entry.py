@@ -10,9 +10,7 @@ returned is simply no longer resumed, so returned threads count as arrived.
 from __future__ import annotations
 
 from anymetal.simd.access.own_sums import Sums
-from anymetal.simd.emit.locked_adds import LOCK_BYTES, LOCKS
 from anymetal.simd.emit.positions import CONTEXT_NAMES
-from anymetal.targets.cpu import rendezvous
 
 _AXES = ("x", "y", "z")
 #: Offsets in am_launch (see runtime/launch.h).
@@ -25,66 +23,13 @@ AHEAD_BYTES = 4 << 20
 AHEAD_GANGS = 8  #: as soon as it takes memory to answer
 #: Workers have own sums if a launch has at least so many threads for each.
 THREADS_PER_BIN = 4
-SUMS_FRAME, PRIVATE_FRAME = 1024, 1025  #: behind the frames of gangs
-_PART = 1024  #: sums that are handed over at a time
-#: Adds what is not zero to the array, a part at a time, to which no other worker adds meanwhile. A
-#: launch that is stopped may go on without the lock: nobody looks at its results.
-_HAND_OVER = f"""\
-declare i32 @llvm.vector.reduce.or.v16i32(<16 x i32>)
-declare i64 @llvm.umin.i64(i64, i64)
-declare <16 x i32> @llvm.masked.load.v16i32.p0(ptr, i32, <16 x i1>, <16 x i32>)
-declare void @llvm.masked.store.v16i32.p0(<16 x i32>, ptr, i32, <16 x i1>)
-define internal void @am.hand_over(ptr %own, ptr %array, i64 %bins, ptr %locks, ptr %cancel) \
-noinline #0 {{
-start:
-  %alone = icmp eq ptr %locks, null
-  br label %part
-part:
-  %begin = phi i64 [ 0, %start ], [ %end, %part.done ]
-  %behind = add i64 %begin, {_PART}
-  %end = call i64 @llvm.umin.i64(i64 %behind, i64 %bins)
-  br i1 %alone, label %lines, label %take
-take:
-  %number = udiv i64 %begin, {_PART}
-  %which = and i64 %number, {LOCKS - 1}
-  %lock = getelementptr [{LOCK_BYTES} x i8], ptr %locks, i64 %which
-  %got = call i1 @am.take_lock(ptr %lock, ptr %cancel)
-  br label %lines
-lines:
-  %held = phi ptr [ null, %part ], [ %lock, %take ]
-  br label %line
-line:
-  %i = phi i64 [ %begin, %lines ], [ %i.next, %next ]
-  %at = getelementptr i32, ptr %own, i64 %i
-  %numbers = load <16 x i32>, ptr %at, align 64
-  %bits = call i32 @llvm.vector.reduce.or.v16i32(<16 x i32> %numbers)
-  %some = icmp ne i32 %bits, 0
-  br i1 %some, label %add, label %next
-add:
-  %count = icmp ne <16 x i32> %numbers, zeroinitializer
-  %to = getelementptr i32, ptr %array, i64 %i
-  %old = call <16 x i32> @llvm.masked.load.v16i32.p0(ptr %to, i32 4, <16 x i1> %count, \
-<16 x i32> zeroinitializer)
-  %new = add <16 x i32> %old, %numbers
-  call void @llvm.masked.store.v16i32.p0(<16 x i32> %new, ptr %to, i32 4, <16 x i1> %count)
-  store <16 x i32> zeroinitializer, ptr %at, align 64
-  br label %next
-next:
-  %i.next = add i64 %i, 16
-  %again = icmp ult i64 %i.next, %end
-  br i1 %again, label %line, label %lines.done
-lines.done:
-  br i1 %alone, label %part.done, label %give
-give:
-  store atomic i32 0, ptr %held release, align 4
-  br label %part.done
-part.done:
-  %more = icmp ult i64 %end, %bins
-  br i1 %more, label %part, label %done
-done:
-  ret void
-}}
-"""
+SUMS_FRAME, PRIVATE_FRAME = 1024, 1025  #: behind the frames of gangs (see runtime/launch.h)
+#: The last part of a ring where threads meet in cross-lane calls: their scheduler runs them.
+_MEETINGS = [
+    "turn:",
+    "  call void @am_rendezvous(ptr %ring, i32 %threads)",
+    "  br label %group.done",
+]
 
 
 def entry_function(
@@ -117,7 +62,7 @@ def entry_function(
     calls = _Calls(buffers, suspends, team)
     if suspends:
         lines += _ring(calls, full, partial)
-        lines += rendezvous.turns() if meets else _turns()
+        lines += _MEETINGS if meets else _turns()
     else:
         lines += _sequence(calls, full, partial, ahead > 0, sole)
     lines += [
@@ -127,7 +72,7 @@ def entry_function(
         "  ret void",
         "}",
     ]
-    return "\n".join(lines) + "\n" + (_HAND_OVER if sums else "")
+    return "\n".join(lines) + "\n"
 
 
 def _launch_fields() -> list[str]:
@@ -208,7 +153,7 @@ def _own_sums(sums: list[tuple[str, Sums]]) -> list[str]:
     for number, (buffer, one) in enumerate(sums):
         lines += [
             f"  %own.{number} = getelementptr i8, ptr %sums.memory, i64 {one.offset}",
-            f"  call void @am.hand_over(ptr %own.{number}, ptr {buffer}, i64 {one.bins}, "
+            f"  call void @am_hand_over(ptr %own.{number}, ptr {buffer}, i64 {one.bins}, "
             "ptr %locks, ptr %cancel)",
         ]
     return [

@@ -13,7 +13,6 @@ from anymetal.simd.code import shared
 from anymetal.simd.code.coroutine import DECLARATIONS
 from anymetal.simd.code.values import buffer_name
 from anymetal.simd.emit.gang import GangFunction
-from anymetal.simd.emit.locked_adds import locking
 from anymetal.simd.emit.log import kernel_name
 from anymetal.simd.emit.private_memory import far_arrays
 from anymetal.targets.cpu.entry import entry_function
@@ -89,7 +88,7 @@ def _module(c: GangCompilation, machine: Machine, ahead: GangCompilation | None)
     for function in functions:
         declarations.update(function.w.declarations)
     if sums:
-        declarations.update(locking())
+        declarations["am_hand_over"] = "declare hidden void @am_hand_over(ptr, ptr, i64, ptr, ptr)"
     if streams:
         declarations["llvm.x86.sse.sfence"] = "declare void @llvm.x86.sse.sfence()"
     streamed = sum(store.operands[0].type.size for store in streams)

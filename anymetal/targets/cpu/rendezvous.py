@@ -19,34 +19,16 @@ key is further behind, and threads with equal keys are at the same call in the s
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 from anymetal.analysis.regions import RegionTree
 from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.ir.model import Block, Instr
 from anymetal.simd.code.coroutine import wait
-from anymetal.targets.cpu.support import link_support
 
-_SCHEDULER = "am_rendezvous"
-DECLARATION = f"declare hidden void @{_SCHEDULER}(ptr, i32)\n"
+#: The scheduler, which the entry calls.
+DECLARATION = "declare hidden void @am_rendezvous(ptr, i32)\n"
 #: Offsets in the record.
 _MEETING, _OPERANDS, _WORDS, _KEY = 0, 8, 24, 28
-
-
-def turns() -> list[str]:
-    """Run the started threads of a threadgroup to their end: the last part of a ring."""
-    return [
-        "turn:",
-        f"  call void @{_SCHEDULER}(ptr %ring, i32 %threads)",
-        "  br label %group.done",
-    ]
-
-
-def link_scheduler(module: Any) -> None:
-    """Add the scheduler to a module that calls it."""
-    link_support(module, _SCHEDULER, Path(__file__).with_suffix(".cpp"))
 
 
 class Rendezvous:

@@ -1,42 +1,75 @@
 """C++ of our own that generated code calls.
 
-Each file is compiled to LLVM IR once per process, by the Clang that compiles kernels, and linked
-into the modules that call it; a kernel that needs none of it pays nothing.
+Each file is compiled to LLVM IR once, by the Clang that compiles kernels, kept in the cache as our
+headers are, and linked into the modules that call it; a kernel that needs none of it pays nothing.
 """
 
 from __future__ import annotations
 
 import functools
+import re
 from pathlib import Path
 from typing import Any
 
 import llvmlite.binding as llvm
 
 from anymetal.errors import ToolchainError
-from anymetal.runtime import zig
+from anymetal.runtime import cache, turns, zig
+from anymetal.runtime.cache import digest
+from anymetal.runtime.identity import tools
 
+_HERE = Path(__file__).parent
+_HEADER = _HERE.parents[1] / "runtime" / "launch.h"
+#: The functions by which a module says that it needs a file.
+_FILES = {
+    "am_rendezvous": "rendezvous.cpp",
+    "am_log": "log.cpp",
+    "am_stray": "strays.cpp",
+    "am_add_one": "additions.cpp",
+    "am_hand_over": "additions.cpp",
+}
 _FLAGS = (
     "-O2 -emit-llvm -x c++ -std=c++20 -ffreestanding -nostdsysteminc -nobuiltininc -fno-rtti "
-    "-mrelocation-model pic -pic-level 2 -fvisibility=hidden"
+    "-mrelocation-model pic -pic-level 2 -fvisibility=hidden -relaxed-aliasing "
+    "-fno-delete-null-pointer-checks -mprefer-vector-width=512 "
+    "-discard-value-names"
 ).split()
+#: What must be there to compile: who calls has asked whether the machine has it.
+_FEATURES = {"x86_64": ["-target-feature", "+cx16"]}
+#: Which processor it is, the target machine decides.
+_PROCESSOR = re.compile(r' "(?:target-cpu|target-features|tune-cpu)"="[^"]*"')
 
 
-def link_support(module: Any, function: str, source: Path) -> None:
-    """Add the file that defines `function` to a module, if the module declares it.
+def link_support(module: Any, triple: str) -> None:
+    """Add the files to a module whose functions it declares.
 
     As internal functions, so that LLVM drops those that nobody needs before it works on them.
     """
-    if any(known.name == function for known in module.functions):
-        module.link_in(llvm.parse_assembly(_compiled(source)))
-        for known in module.functions:
-            if known.visibility.name == "hidden" and not known.is_declaration:
-                known.linkage = "internal"
+    declared = {known.name for known in module.functions if known.is_declaration}
+    sources = {file for name, file in _FILES.items() if name in declared}
+    for source in sorted(sources):
+        module.link_in(llvm.parse_assembly(_compiled(source, triple)))
+    for known in module.functions if sources else ():
+        if known.visibility.name == "hidden" and not known.is_declaration:
+            known.linkage = "internal"
 
 
 @functools.cache
-def _compiled(source: Path) -> str:
-    arguments = ["-triple", zig.host_triple(), *_FLAGS, "-o", "-", str(source)]
+def _compiled(source: str, triple: str) -> str:
+    """LLVM IR of a file, made if the cache has none."""
+    processor = _FEATURES.get(triple.split("-")[0], [])
+    arguments = ["-triple", triple, *processor, *_FLAGS, "-o", "-", str(_HERE / source)]
+    key = digest(tools(), *arguments, (_HERE / source).read_bytes(), _HEADER.read_bytes())
+    found = cache.get(key, ".ll")
+    if found is None:
+        with turns.making(key):
+            found = cache.get(key, ".ll") or _made(key, source, arguments)
+    return found.content.decode()
+
+
+def _made(key: str, source: str, arguments: list[str]) -> cache.Cached:
     status, output, messages = zig.run("clang", "-cc1", *arguments)
     if status:
         raise ToolchainError(f"Clang failed on {source} with status {status}:\n{messages}")
-    return output.decode()
+    text = _PROCESSOR.sub("", output.decode())
+    return cache.put(key, ".ll", text.encode(), f"AnyMetal's own {source}")

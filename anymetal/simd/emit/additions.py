@@ -1,0 +1,80 @@
+"""Additions of floats to arrays in device memory to which other threads add as well.
+
+How that is done is C++ (targets/cpu/additions.cpp). Here are its calls, and what needs the vectors
+of a gang in registers: a run of 32 floats that is added under one lock, in place.
+"""
+
+from __future__ import annotations
+
+from anymetal.emission.writer import Writer
+
+_RUN, _EXCLUSIVE, _SOME = "am.add_run", "am.add_exclusive", "am.add_some"
+_PAGE = 4096  #: bytes; each has a lock (as in additions.cpp)
+_DECLARED = """\
+declare hidden ptr @am_take_page(ptr, ptr, ptr)
+declare hidden void @am_add_one(ptr, ptr, ptr, float)
+declare hidden void @am_add_some(ptr, ptr, ptr, ptr, i32)
+declare hidden void @am_add_run(ptr, ptr, i32)"""
+
+#: LLVM has no memory for the values on a stack that a coroutine leaves, unless it sees that they
+#: are needed no longer than a call: so they get it in functions.
+_ADD_RUN = f"""\
+define internal void @{_RUN}(ptr %address, <32 x float> %add, i32 %active) alwaysinline #0 {{
+  %values = alloca <32 x float>, align 128
+  store <32 x float> %add, ptr %values, align 128
+  call void @am_add_run(ptr %address, ptr %values, i32 %active)
+  ret void
+}}"""
+#: Where all lanes are active and the run stays within a page it is added in place, or half of the
+#: time would go into the call.
+_ADD_EXCLUSIVE = f"""\
+define internal void @{_SOME}(ptr %locks, ptr %cancel, ptr %address, <32 x float> %add, \
+i32 %active) noinline cold #0 {{
+  %values = alloca <32 x float>, align 128
+  store <32 x float> %add, ptr %values, align 128
+  call void @am_add_some(ptr %locks, ptr %cancel, ptr %address, ptr %values, i32 %active)
+  ret void
+}}
+define internal void @{_EXCLUSIVE}(ptr %locks, ptr %cancel, ptr %address, <32 x float> %add, \
+i32 %active) alwaysinline #0 {{
+  %number = ptrtoint ptr %address to i64
+  %inside = and i64 %number, {_PAGE - 1}
+  %one.page = icmp ule i64 %inside, {_PAGE - 128}
+  %all = icmp eq i32 %active, -1
+  %easy = and i1 %one.page, %all
+  br i1 %easy, label %take, label %hard
+take:
+  %lock = call ptr @am_take_page(ptr %locks, ptr %cancel, ptr %address)
+  %got = icmp ne ptr %lock, null
+  br i1 %got, label %add.all, label %end
+add.all:
+  %old = load <32 x float>, ptr %address, align 4
+  %new = fadd <32 x float> %old, %add
+  store <32 x float> %new, ptr %address, align 4
+  store atomic i32 0, ptr %lock release, align 4
+  br label %end
+hard:
+  call void @{_SOME}(ptr %locks, ptr %cancel, ptr %address, <32 x float> %add, i32 %active)
+  br label %end
+end:
+  ret void
+}}"""
+
+
+def add_one(w: Writer, address: str, value: str) -> None:
+    """Under a lock, if the thread is not alone in the launch."""
+    w.declarations["am_add_one"] = _DECLARED
+    w.do(f"call void @am_add_one(ptr %locks, ptr %cancel, ptr {address}, float {value})")
+
+
+def add_run(w: Writer, address: str, vector: str, active: str) -> None:
+    """The active lanes' floats to consecutive elements, 16 bytes at a time; bits say which."""
+    w.declarations |= {"am_add_one": _DECLARED, _RUN: _ADD_RUN}
+    w.do(f"call void @{_RUN}(ptr {address}, <32 x float> {vector}, i32 {active})")
+
+
+def add_exclusive(w: Writer, address: str, vector: str, active: str) -> None:
+    """Likewise under locks, in a launch in which others take part."""
+    w.declarations |= {"am_add_one": _DECLARED, _EXCLUSIVE: _ADD_EXCLUSIVE}
+    arguments = f"ptr %locks, ptr %cancel, ptr {address}, <32 x float> {vector}, i32 {active}"
+    w.do(f"call void @{_EXCLUSIVE}({arguments})")
