@@ -5,16 +5,17 @@ from __future__ import annotations
 from anymetal.analysis.cache import Analyses
 from anymetal.analysis.effects import LOADS, is_plain
 from anymetal.ir.calls import AHEAD_READ, LINE_READ, NEXT_READ
-from anymetal.ir.model import Argument, Global, Instr, Program, Value
+from anymetal.ir.model import Argument, Global, Instr, Value
 
 Origin = Argument | Global | Instr
 
 
-def pointer_origins(program: Program) -> dict[Value, frozenset[Origin]]:
+def origins(known: Analyses) -> dict[Value, frozenset[Origin]]:
     """The origins of every pointer that an instruction computes.
 
     A pointer that was loaded, or made from a number, is an origin itself: it may point anywhere.
     """
+    program = known.program
     result: dict[Value, frozenset[Origin]] = {}
 
     def of(value: Value) -> frozenset[Origin]:
@@ -43,11 +44,6 @@ def pointer_origins(program: Program) -> dict[Value, frozenset[Origin]]:
     for variable in program.globals.values():
         result[variable] = of(variable)
     return result
-
-
-def origins(known: Analyses) -> dict[Value, frozenset[Origin]]:
-    """Of every pointer of the program."""
-    return pointer_origins(known.program)
 
 
 def read_only(known: Analyses) -> set[Argument]:
