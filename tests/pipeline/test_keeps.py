@@ -43,13 +43,13 @@ SAMPLE: dict[str, Kernel] = {
     "prefetch-next-gang": ("patterns", 219),
     "prefetch-tile-rows": ("patterns", 203),
     "prefetch-behind-runs": ("patterns", 254),
-    "prefetch-during-turns": ("patterns", 216),
+    "prefetch-during-turns": ("patterns", 301),
     "unlock-threadgroup-memory": ("patterns", 248),
     "interleave-private-arrays": ("frames", 100),
     "widen-counters": ("patterns", 218),
     "extract-lanes-early": ("lanes", 219),
     "order-by-pressure": ("patterns", 286),
-    "spread-prefetches": ("patterns", 216),
+    "spread-prefetches": ("patterns", 301),
     "keep-memory-order": ("patterns", 208),
 }
 
