@@ -155,9 +155,9 @@ class Needs:
         if instr.op in _CHEAP:
             made_of = [v for v in instr.operands if isinstance(v, Instr)]
             size = 1 + sum(self._size[v] for v in made_of)
-            if size <= _MOST_COPIED:
-                self._size[instr] = size
-                self.level[instr] = max((self.level[v] for v in made_of), default=0)
+            level = max((self.level[v] for v in made_of), default=0)
+            if size <= _MOST_COPIED and level < depth:  # else it is as good where it stands
+                self._size[instr], self.level[instr] = size, level
 
     def is_known_in(self, value: Instr, block: Block) -> bool:
         """Whether a value that could be computed in a block is computed there, or above."""

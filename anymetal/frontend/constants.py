@@ -21,13 +21,17 @@ from anymetal.frontend.tokens import Token, closing, offset_of, tokenize
 from anymetal.source import KernelSource
 
 #: Clang's options that make it tell.
-WARNINGS = "-Wshift-count-overflow -Wshift-count-negative -Wdivision-by-zero".split()
+WARNINGS = """
+-Wshift-count-overflow -Wshift-count-negative -Wdivision-by-zero -Winteger-overflow
+""".split()
 
 _COMPLAINT = re.compile(
     PLACE + r"(?:warning: (?:shift count |division by zero|remainder by zero)|note: "
     r"(?:shift count |negative shift count|left shift of negative value|signed left shift ))",
     re.M,
 )
+#: What is made of such a number may be a shift by it, about which Clang then says nothing.
+_OVERFLOW = re.compile(PLACE + r"warning: overflow in expression", re.M)
 _OPERATOR = re.compile(r"<<=|>>=|<<|>>|/=|%=|/|%")
 _POISON = re.compile(r"^ .*\bpoison\b.*$", re.M)
 #: Vectors whose components are about to be set.
@@ -48,18 +52,27 @@ def defined(source: KernelSource, messages: str, ir: str) -> KernelSource | None
     for match in _COMPLAINT.finditer(messages):
         for part, offset in edits.places(match):
             edits.add(part, _mark(edits.texts[part], offset))
+    for match in _OVERFLOW.finditer(messages):
+        for part, offset in edits.places(match):
+            _mark_line(edits, part, edits.texts[part].count("\n", 0, offset) + 1)
     if entries := without_value(ir):
         places = Places(source, ir)
         for part, line, _ in filter(None, map(places.find, entries)):
-            start = offset_of(edits.texts[part], line, 1)
-            within = tokenize(edits.texts[part].split("\n")[line - 1])
-            for offset in (*_operators(within), *_divisions(within)):
-                edits.add(part, _mark(edits.texts[part], start + offset))
+            _mark_line(edits, part, line)
         for part, text in edits.texts.items():
             for start, within in _macros(tokenize(text)):
                 for offset in (*_operators(within), *_divisions(within)):
                     edits.add(part, _mark(text, start + offset))
     return edits.applied()
+
+
+def _mark_line(edits: Edits, part: str, line: int) -> None:
+    """A marker at each operator of a line."""
+    text = edits.texts[part]
+    start = offset_of(text, line, 1)
+    within = tokenize(text.split("\n")[line - 1])
+    for offset in (*_operators(within), *_divisions(within)):
+        edits.add(part, _mark(text, start + offset))
 
 
 def without_value(ir: str) -> list[str]:

@@ -77,6 +77,8 @@ def _shifts() -> Iterator[Case]:
     yield Case("(a << b) - 1u", ("uint", "uint"), (1, 32), 0)
     yield Case("a << b << 2 >> b", ("uint", "int"), (3, 33), 12)
     yield Case("~(a << b)", ("uint", "int"), (1, 34), 2**32 - 5)
+    yield Case("(int)(a << (b + 33))", ("uint", "int"), (2**32 - 1, 2**31 - 1), -1)
+    yield Case("a >> (b * 2)", ("uint", "int"), (8, 2**31 - 1), 0)
 
 
 def _divisions() -> Iterator[Case]:
