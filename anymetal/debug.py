@@ -47,6 +47,11 @@ class Wanted(NamedTuple):
     passes: frozenset[str] = frozenset()  #: after which the program is shown
     check: bool = False  #: the program shall follow its grammar behind each pass
 
+    @property
+    def of_passes(self) -> bool:
+        """Whether something is asked for behind passes."""
+        return bool(self.passes) or self.check or self.shows("changes")
+
     def shows(self, what: str) -> bool:
         """Whether a text of this kind is asked for; what passes made has their names in it."""
         kind = what.split(":")[0]
