@@ -51,10 +51,10 @@ def trips(known: Analyses) -> dict[Loop, int]:
     for each way in, however often there is one."""
     found: dict[Loop, int] = {}
     for loop, variables in known(inductions).items():
-        if only_exit(loop) is not None:
+        if end := only_exit(loop):
             for one in variables:
                 for test in one.tests:
-                    found[loop] = _trips(loop, one, test)
+                    found[loop] = _trips(end, loop, one, test)
     return {loop: count for loop, count in found.items() if count}
 
 
@@ -96,12 +96,11 @@ def _constant(value: Value | None) -> int | None:
     return value.int_value if isinstance(value, Const) else None
 
 
-def _trips(loop: Loop, one: Induction, test: Instr) -> int:
+def _trips(end: Block, loop: Loop, one: Induction, test: Instr) -> int:
     """The iterations until a comparison comes out as the loop's end wants it, counted in numbers
     that have no sign and do not wrap; 0 if there is no knowing."""
     start, limit, step = _constant(one.start), _constant(test.operands[1]), one.growth
-    end = only_exit(loop)
-    if start is None or limit is None or min(start, limit) < 0 or step <= 0 or end is None:
+    if start is None or limit is None or min(start, limit) < 0 or step <= 0:
         return 0
     first = start + (step if test.operands[0] is one.update else 0)
     again = end.terminator.arg[0] is loop.header

@@ -29,9 +29,7 @@ class Log:
         vector = w.vector(t.PTR)
         records = w.alloca(vector, "records")
         w.do(f"store {vector} {self.v.vector(instr.operands[0])}, ptr {records}")
-        bits = self.masks.bits(mask)
-        if w.width != 32:
-            bits = w.value(f"zext i{w.width} {bits} to i32")
+        bits = self.masks.word(mask)
         w.declarations[PRINTER] = f"declare hidden void @{PRINTER}(ptr, ptr, i32, ptr)"
         w.do(f"call void @{PRINTER}(ptr {KERNEL_NAME}, ptr {records}, i32 {bits}, ptr %cancel)")
 

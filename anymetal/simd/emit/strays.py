@@ -34,9 +34,7 @@ class Strays:
         w.do(f"br i1 {self.masks.any(lanes)}, label %{some}, label %{none}")
         w.label(some)
         memory = [self._stored(type_, vector) for type_, vector in vectors]
-        bits = self.masks.bits(lanes)
-        if w.width != 32:
-            bits = w.value(f"zext i{w.width} {bits} to i32")
+        bits = self.masks.word(lanes)
         context = ", ".join(f"i32 %{name}" for name in CONTEXT_NAMES if name != "active")
         arrays = ", ".join(f"ptr {address}" for address in memory)
         parameters = ["ptr", "i32", "i32", "i32", "ptr", "ptr", *["i32"] * (len(CONTEXT_NAMES) - 1)]

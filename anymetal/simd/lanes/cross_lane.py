@@ -73,11 +73,7 @@ class CrossLane:
 
     def _ballot(self, instr: Instr, mask: Mask) -> None:
         active = self.masks.both(mask, self.v.vector(instr.operands[0]))
-        bits = self.masks.bits(active)
-        self.v.define(
-            instr,
-            bits if self.w.width == 32 else self.w.value(f"zext i{self.w.width} {bits} to i32"),
-        )
+        self.v.define(instr, self.masks.word(active))
 
     # -- shuffles -------------------------------------------------------------------------
 

@@ -29,9 +29,10 @@ def compile_kernel(
     source: KernelSource, variant: Variant, stages: GangStages | None = None, raw: str | None = None
 ) -> bytes:
     """An object file that exports `am_entry`, and as `am_notes` what the launch has to know of it:
-    its certain stores (certain.py), or, of a checked build, what it asks (checked.py); `am_order`
-    says whether the order of threadgroups counts (ordered.py). `stages` is told how things go.
-    `raw` is what Clang makes of the kernel, if it was asked before.
+    its certain stores (analysis/must_store.py), or, of a checked build, what it asks
+    (passes/check_bounds.py); `am_order` says whether the order of threadgroups counts
+    (analysis/order_dependence.py). `stages` is told how things go. `raw` is what Clang makes of the
+    kernel, if it was asked before.
 
     Raises MetalCompileError for errors in the Metal text, KernelLoadError for too much threadgroup
     memory, UnsupportedFeatureError for what the CPU target lacks, CompilerError for our defects,
