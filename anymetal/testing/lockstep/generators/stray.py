@@ -17,6 +17,11 @@ _STEPS = (
     "min(({v}) & 255, ({t}){c})", "({t})(char)({v})", "({v}) / 3",
 )  # fmt: skip
 
+#: Where a thread reads, and how often it goes far away; then the same for all threads at once.
+_PLACES = ("gid", "(gid * 3u)", "(z[gid & 63u] & 511u)", "(z[(gid * 7u) & 63u] & 255u)")
+_DISTANCES = ("(gid & 1u)", "(gid % 3u)", "(uint)(gid > 9u)", "(gid >> 2 & 1u)", "gid")
+_NUMBERS = ("z[{}]", "(z[{}] & 1u)", "(z[{}] & 2u)", "(z[{}] >> 28)")
+
 
 def generate(rng: random.Random) -> Case:
     """A case."""
@@ -39,14 +44,16 @@ def _stray(text: Text, element: str) -> None:
     """`i` is an element for some threads, and far away for the others."""
     rng = text.rng
     at, inside = text.fresh("i"), text.fresh("in")
-    base = rng.choice(
-        ("gid", "(gid * 3u)", "(z[gid & 63u] & 511u)", "(z[(gid * 7u) & 63u] & 255u)")
-    )
+    uniform = text.chance(0.4)  # one place for all threads
+    base = rng.choice(_NUMBERS if uniform else _PLACES)
     far = rng.choice((400000000, 1 << 29, 123456789, 50000000))
-    away = rng.choice(("gid & 1u", "gid % 3u", "(uint)(gid > 9u)", "(gid >> 2) & 1u", "gid & 31u"))
+    away = rng.choice(_NUMBERS if uniform else _DISTANCES).format(rng.randrange(64)) + " & 31u"
     sign = rng.choice(("+", "-"))
-    text.line(f"int {at} = (int)({base} & 511u) {sign} (int)({away}) * {far};")
-    text.line(f"bool {inside} = {at} >= 0 && {at} < {rng.choice((512, 512, 300, 17))};")
+    text.line(
+        f"int {at} = (int)({base.format(rng.randrange(64))} & 511u) {sign} (int)({away}) * {far};"
+    )
+    also = rng.choice(("", " && (gid & 3u) != 1u")) if uniform else ""
+    text.line(f"bool {inside} = {at} >= 0 && {at} < {rng.choice((512, 512, 300, 17))}{also};")
     value = text.declare("int" if element in ("short", "uchar") else element, "0", "v")
     kind = value.type
     loaded = f"({kind})x[{at}]"
