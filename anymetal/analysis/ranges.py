@@ -4,12 +4,9 @@ from how large a threadgroup can be."""
 from __future__ import annotations
 
 from anymetal.ir import types as t
+from anymetal.ir.calls import IN_THREADGROUP
 from anymetal.ir.model import Const, Instr, Value
 from anymetal.ir.walk import from_below
-
-#: Positions in a threadgroup, of at most 1024 threads.
-_POSITIONS = {"__am_lane": 32, "__am_gang": 32} | {f"__am_thread_{axis}": 1024 for axis in "xyz"}
-
 
 _SAME = ("zext", "sext")
 _OF_BOTH = ("add", "mul", "shl", "or", "xor", "and")
@@ -35,8 +32,8 @@ class Bounds:
         return min((b for b in (limit, self._result(value)) if b), default=0)
 
     def _result(self, value: Instr) -> int:
-        if value.op == "call" and value.arg in _POSITIONS:
-            return _POSITIONS[value.arg]
+        if value.op == "call" and value.arg in IN_THREADGROUP:
+            return IN_THREADGROUP[value.arg]
         below = [self.known[v] for v in _parts(value)]
         if value.op in ("add", "mul", "shl"):
             return _grown(value, *below)

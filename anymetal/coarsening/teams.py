@@ -22,8 +22,8 @@ from anymetal.coarsening.divergence import Differ
 from anymetal.coarsening.schedule import Pieces
 from anymetal.ir.calls import ALL, BARRIER, MATRIX_FMA, POSITIONS
 from anymetal.ir.model import Block, Instr, Program, Value
+from anymetal.ir.sizes import SIMD_GROUP
 
-SIMD_GROUP = 32
 #: Instructions of a team, before they become SIMD: more take long to compile and fill the caches.
 MOST_INSTRUCTIONS = 4096
 #: Bytes of private arrays of a team: more would not stay in the second-level cache.

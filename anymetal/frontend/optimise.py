@@ -21,6 +21,7 @@ import llvmlite.binding as llvm
 
 from anymetal.frontend import convergence
 from anymetal.frontend.defined import define_semantics
+from anymetal.ir.calls import IN_THREADGROUP
 from anymetal.ir.problem import Problem
 from anymetal.runtime import turns
 
@@ -43,8 +44,7 @@ _UNWANTED = re.compile(r" (?:noinline|optnone|mustprogress)\b")
 _POINTERS = re.compile(r"(?:\[\d+ x )*ptr\]*")
 _LOOP_HINT = re.compile(r"^(!\d+ = distinct !\{!\d+)(.*)\}$", re.M)
 _CROSS_LANE = re.compile(rf"^(declare .*@{convergence.CROSS_LANE}\(.*\)).*$", re.M)
-#: Positions in a threadgroup, of at most 1024 threads.
-_POSITION = re.compile(r"^(declare .*)(i32 @__am_(lane|gang|thread_[xyz])\()", re.M)
+_POSITION = re.compile(rf"^(declare .*)(i32 @({'|'.join(IN_THREADGROUP)})\()", re.M)
 
 
 def optimise(raw: str, large: int = 0) -> str:
@@ -127,8 +127,7 @@ def prepare(raw: str, large: int) -> str:
 
 
 def _with_range(match: re.Match[str]) -> str:
-    count = 32 if match[3] in ("lane", "gang") else 1024
-    return f"{match[1]}range(i32 0, {count}) {match[2]}"
+    return f"{match[1]}range(i32 0, {IN_THREADGROUP[match[3]]}) {match[2]}"
 
 
 def _next_metadata(text: str) -> int:

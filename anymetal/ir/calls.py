@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from anymetal.ir.sizes import MAX_THREADS_PER_THREADGROUP, SIMD_GROUP
 from anymetal.ir.tokens import plain
 from anymetal.ir.types import FLOAT, I1, I32, I64, PTR, VOID, Type
 
@@ -49,6 +50,12 @@ STRAY = "__am_stray"
 OF_GANGS = frozenset((APART, ALL, AHEAD_READ, AHEAD_WRITE, NEXT_READ, LINE_READ))
 #: Where a thread stands, and how many there are.
 POSITIONS = frozenset(f"__am_{name}" for name in _POSITIONS)
+#: Positions in a threadgroup: how many values each has at most.
+IN_THREADGROUP = {
+    "__am_lane": SIMD_GROUP,
+    "__am_gang": MAX_THREADS_PER_THREADGROUP // SIMD_GROUP,
+    **{f"__am_thread_{axis}": MAX_THREADS_PER_THREADGROUP for axis in "xyz"},
+}
 #: Whether the processor multiplies by powers of two, and that product (see simd/emit/scaling.py).
 SCALES, SCALE = "__am_scales", "__am_scale"
 #: Our own functions (see frontend/include/anymetal/intrinsics.h): result and operand types.

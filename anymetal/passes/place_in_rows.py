@@ -12,8 +12,7 @@ from anymetal.analysis.cache import Analyses
 from anymetal.ir import types as t
 from anymetal.ir.model import Block, Const, Instr, Value
 from anymetal.ir.rewrite import rewrite
-
-SIMD_GROUP = 32
+from anymetal.ir.sizes import SIMD_GROUP
 
 
 def run(known: Analyses, length: int) -> bool:

@@ -19,9 +19,8 @@ from anymetal.analysis.needs import ALWAYS, NEVER, Need, Needs, Term, either
 from anymetal.ir import types as t
 from anymetal.ir.cfg import postorder
 from anymetal.ir.model import Argument, Block, Const, Global, Instr, Value
+from anymetal.ir.sizes import DESCRIPTION_BYTES
 
-#: Bytes that every buffer has (runtime/arrays.py, bridge/task.cpp).
-_ROOM = 32
 #: Instructions that are looked at to move one condition in front of a load.
 _MOST_MOVED = 300
 #: Instructions of an address, or of a branch's condition, that are looked at.
@@ -246,7 +245,7 @@ def _is_there(load: Instr) -> bool:
         pointer = pointer.operands[0]
     size = 0
     if isinstance(pointer, Argument):
-        size = _ROOM if pointer.describes else 0
+        size = DESCRIPTION_BYTES if pointer.describes else 0
     elif isinstance(pointer, Global):
         size = pointer.value_type.size
     elif isinstance(pointer, Instr) and pointer.op == "alloca":

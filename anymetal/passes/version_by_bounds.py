@@ -29,15 +29,13 @@ from anymetal.ir import types as t
 from anymetal.ir.calls import AHEAD_READ, AHEAD_WRITE, ALL, POSITIONS
 from anymetal.ir.cfg import Loop, dominates
 from anymetal.ir.model import Argument, Block, Const, Instr, Program, Value
+from anymetal.ir.sizes import DESCRIPTION_BYTES, SIMD_GROUP
 from anymetal.ir.walk import from_below, made_from
 from anymetal.passes.straighten import straighten
 
-SIMD_GROUP = 32
 #: Instructions that may be there twice: larger programs take too long to compile.
 MOST_INSTRUCTIONS = 600
 _MOST_COMPARISONS = 32
-#: Bytes that each description of an input has at least (runtime/arrays.py, bridge/kernel.cpp).
-_ROOM = 32
 _BY_SIZE = ("ult", "ule", "ugt", "uge", "slt", "sle", "sgt", "sge")
 _OPPOSITE = {
     "eq": "ne", "ne": "eq", "ult": "uge", "uge": "ult", "ule": "ugt", "ugt": "ule",
@@ -269,7 +267,7 @@ def _describes(load: Instr) -> bool:
     if isinstance(pointer, Instr) and pointer.op == "gep" and len(pointer.operands) == 1:
         offset = pointer.arg[-1]
         pointer = pointer.operands[0]
-    inside = 0 <= offset <= _ROOM - load.type.size
+    inside = 0 <= offset <= DESCRIPTION_BYTES - load.type.size
     return isinstance(pointer, Argument) and pointer.describes and inside
 
 

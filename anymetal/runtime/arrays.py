@@ -13,10 +13,9 @@ from typing import NamedTuple, Protocol
 
 import mlx.core as mx
 
+from anymetal.ir.sizes import DESCRIPTION_BYTES
 from anymetal.runtime.pool import Pool
 
-#: Bytes that each description of an input has at least (see passes/version_by_bounds.py).
-_ROOM = 32
 #: Outputs up to this many bytes are copied from a template. MLX does that at once, while filling
 #: an array goes through its scheduler, which takes longer than a small kernel.
 _TEMPLATE_BYTES = 1 << 16
@@ -132,7 +131,7 @@ class Numbers(NamedTuple):
 @functools.lru_cache(maxsize=1024)
 def shape_numbers(shape: tuple[int, ...]) -> Numbers:
     """`<input>_shape`, an int32 for each axis."""
-    memory = (ctypes.c_int32 * max(len(shape), _ROOM // 4))(*shape)
+    memory = (ctypes.c_int32 * max(len(shape), DESCRIPTION_BYTES // 4))(*shape)
     return Numbers(memory, ctypes.addressof(memory), 4 * len(shape))
 
 
@@ -146,12 +145,12 @@ def ndim_numbers(ndim: int) -> Numbers:
 def size_numbers(size: int) -> Numbers:
     """The element count behind `<input>_size`, one uint32."""
     number = ctypes.c_int32(size)  # wraps beyond 32 bits; the bits are those of the uint32
-    memory = (ctypes.c_int32 * (_ROOM // 4))(number)
+    memory = (ctypes.c_int32 * (DESCRIPTION_BYTES // 4))(number)
     return Numbers(memory, ctypes.addressof(memory), 4)
 
 
 def stride_numbers(pool: Pool, capsule: object, ndim: int) -> Numbers:
     """`<input>_strides` of an array bound by `Arguments`, an int64 for each axis, in elements."""
-    memory = (ctypes.c_int64 * max(ndim, _ROOM // 8))()
+    memory = (ctypes.c_int64 * max(ndim, DESCRIPTION_BYTES // 8))()
     pool.strides(capsule, ctypes.addressof(memory))
     return Numbers(memory, ctypes.addressof(memory), 8 * ndim)

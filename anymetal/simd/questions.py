@@ -13,6 +13,7 @@ from anymetal.analysis.regions import regions
 from anymetal.analysis.uniformity import shapes
 from anymetal.ir.calls import BARRIER, LOG
 from anymetal.ir.model import Argument, Block, Instr, Value
+from anymetal.ir.sizes import SIMD_GROUP
 from anymetal.prefetch.next_step import find_next_steps
 from anymetal.simd.access.addressing import indices_elsewhere, made_by_accesses
 from anymetal.simd.access.demanded_vectors import demanded_vectors
@@ -25,9 +26,6 @@ from anymetal.simd.access.only_added import find_only_added
 from anymetal.simd.access.own_sums import Sums, find_own_sums
 from anymetal.simd.access.streaming import streaming_stores
 from anymetal.simd.access.tiles import Tile, TileFinder
-
-GANG = 32
-
 
 # ----------------------------------------------------------------------------------- accesses
 
@@ -111,14 +109,14 @@ def streaming(known: Analyses) -> set[Instr]:
 
 def own_sums(known: Analyses) -> dict[Argument, Sums]:
     """Arrays of which each worker keeps sums of its own."""
-    if known.width != GANG:
+    if known.width != SIMD_GROUP:
         return {}
     return find_own_sums(known.program, known(origins), known(used))
 
 
 def only_added(known: Analyses) -> set[Instr]:
     """Additions of floats to arrays that nobody looks at."""
-    if known.width != GANG:
+    if known.width != SIMD_GROUP:
         return set()
     return find_only_added(known.program, known(origins), known(used))
 

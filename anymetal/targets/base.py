@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from anymetal.errors import KernelLaunchError
+from anymetal.ir.sizes import MAX_THREADS_PER_THREADGROUP
 from anymetal.source import KernelSource
 
 if TYPE_CHECKING:  # variant.py needs neither, where kernels are compiled
@@ -22,8 +23,6 @@ Extent = tuple[int, int, int]
 Lift = Callable[
     [Sequence["mx.array"], Sequence[int | None]], tuple[Sequence["mx.array"], Sequence[int]]
 ]
-
-MAX_THREADS_PER_THREADGROUP = 1024
 
 
 def check_extents(kernel: str, grid: Extent, threadgroup: Extent) -> None:

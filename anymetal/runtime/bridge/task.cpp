@@ -44,7 +44,7 @@ int64_t* put_words(int64_t* at, const Values& values) {
   return at + (values.size() + 2) / 2;  // at least one, so that there is an address
 }
 
-// Descriptions of inputs have so many words of memory behind their start (see passes/version_by_bounds.py).
+// Words of memory that every description of an input has (DESCRIPTION_BYTES in ir/sizes.py).
 constexpr size_t kRoom = 4;
 
 // The memory between the first and the last element in it.

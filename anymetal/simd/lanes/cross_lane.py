@@ -8,10 +8,11 @@ from anymetal.analysis.lane_numbers import LaneNumbers
 from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr, Value
+from anymetal.ir.sizes import SIMD_GROUP
 from anymetal.simd.code.masks import Mask, Masks
 from anymetal.simd.code.values import Values
 from anymetal.simd.lanes.broadcast import SpreadLanes
-from anymetal.simd.lanes.permute import LANES, lookup
+from anymetal.simd.lanes.permute import lookup
 from anymetal.simd.lanes.reductions import reduce_lanes, scan_lanes
 
 #: (operation, element type) -> (vector.reduce kind, identity). Floats start from -0.0 and NaN
@@ -53,7 +54,7 @@ class CrossLane:
         self.masks = masks
         self.numbers = numbers
         self.spread = spread
-        self.permutes = target.permutes and writer.width == LANES
+        self.permutes = target.permutes and writer.width == SIMD_GROUP
         self.buffer = ""
 
     def emit(self, instr: Instr, mask: Mask) -> None:

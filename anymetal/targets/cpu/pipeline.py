@@ -13,6 +13,7 @@ from anymetal.analysis.regions import regions
 from anymetal.analysis.uniformity import shapes
 from anymetal.coarsening import teams
 from anymetal.ir.model import Program
+from anymetal.ir.sizes import SIMD_GROUP
 from anymetal.ir.spec import Stage
 from anymetal.passes import (
     check_bounds,
@@ -31,7 +32,7 @@ from anymetal.prefetch import behind_runs, during_turns, next_gang, run_ahead, s
 from anymetal.simd import questions
 from anymetal.simd.access.memory_order import in_memory_order
 from anymetal.targets.cpu.stages import GangStages
-from anymetal.targets.cpu.variant import SIMD_GROUP, Variant
+from anymetal.targets.cpu.variant import Variant
 
 
 class GangCompilation(Compilation):

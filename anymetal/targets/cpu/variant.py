@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from math import prod
 from typing import NamedTuple
 
+from anymetal.ir.sizes import MAX_THREADS_PER_THREADGROUP, SIMD_GROUP
 from anymetal.source import KernelSource
 
-SIMD_GROUP = 32
-MOST_THREADS = 1024  #: in a threadgroup
 LARGEST_TEAM = 8
 
 
@@ -105,7 +104,7 @@ def fitting_group(source: KernelSource, grid: Extent, group: Extent) -> Extent:
     text = source.header + source.body.replace("threads_per_simdgroup", "")
     if not _GRID_ONLY.issuperset(source.attributes) or any(word in text for word in _TELLING):
         return group
-    return rows if full else (min(grid[0], MOST_THREADS), 1, 1)
+    return rows if full else (min(grid[0], MAX_THREADS_PER_THREADGROUP), 1, 1)
 
 
 def _whole_rows(grid: Extent, group: Extent) -> Extent:
@@ -113,7 +112,8 @@ def _whole_rows(grid: Extent, group: Extent) -> Extent:
     x, (_, y, z) = grid[0], group
     if group[0] == x or x > LARGEST_TEAM * SIMD_GROUP or z > 1 or y == 1:
         return group
-    return x, max(d for d in range(1, y + 1) if y % d == 0 and (d == 1 or d * x <= MOST_THREADS)), 1
+    most = max(1, MAX_THREADS_PER_THREADGROUP // x)
+    return x, max(d for d in range(1, y + 1) if y % d == 0 and d <= most), 1
 
 
 def variant_for(

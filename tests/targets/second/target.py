@@ -27,13 +27,13 @@ import numpy as np
 from anymetal.emission.emitter import constant_tables, emit
 from anymetal.errors import UnsupportedFeatureError
 from anymetal.ir.model import Program
+from anymetal.ir.sizes import SIMD_GROUP
 from anymetal.pipeline.program import thread_program
 from anymetal.runtime.arrays import Exporter, new_output
 from anymetal.source import KernelSource, Parameter
 from anymetal.targets.base import Arguments, Extent, Launch, Recent, check_extents
 from tests.targets.second.lowering import PLACES, HostThread
 
-SIMD_GROUP = 32
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 
