@@ -1,11 +1,15 @@
-"""Addresses as sums of products: what each lane adds to what the gang has in common.
+"""Affine forms: addresses as sums of products, with the part of each lane known when compiling.
 
     base + (row(lane) * elements_per_row + column(lane)) * size
 
-becomes, for each product of uniform values that takes part (`base`, `elements_per_row`), its factor
-in every lane, and one constant for every lane. `deep` forms show by how much two addresses differ:
-sums of uniform values are taken apart, too, and what is strided and no sum is its first lane's and
-a constant for each lane.
+`base` and `elements_per_row` are uniform; `row` and `column` follow from the lane number. The form
+of this address gives, for each product of uniform values, its factor in every lane, and under the
+empty product the constant of every lane:
+
+    {base: 1 … 1,  elements_per_row: row(0) * size … row(31) * size,  (): column(0) * size … }
+
+Deep forms also take uniform sums apart, so that the distance between two addresses can be seen. A
+strided value that is no sum is then its value in lane 0 plus a constant for each lane.
 """
 
 from __future__ import annotations
@@ -17,12 +21,12 @@ from anymetal.ir.model import Instr, Value
 from anymetal.ir.walk import from_below
 
 MOST_TERMS = 12
-MOST_FACTORS = 8  #: values that are multiplied with each other
-LARGEST = 1 << 64  #: what they are multiplied with is smaller
-#: Uniform values that are multiplied, in the order of their identity; the empty one stands for 1.
+MOST_FACTORS = 8  #: uniform values in one product
+LARGEST = 1 << 64  #: factors are smaller
+#: The uniform values of a product, in the order of their identity; the empty product is 1.
 Product = tuple[Value, ...]
 Linear = dict[Product, tuple[int, ...]]
-#: How far apart addresses are: products, each with its factor; the empty one counts in bytes.
+#: How far apart two addresses are: the factor of each product, in bytes.
 Distance = dict[Product, int]
 ONE: Product = ()
 _SUMS = frozenset("add sub or mul shl zext sext trunc".split())
@@ -44,11 +48,11 @@ class LinearForms:
         self.known: dict[Value, Linear | None] = {}
 
     def __call__(self, value: Value) -> Linear | None:
-        """None if the value depends on the lane in a way that is only known at run time."""
+        """The form of a value; None if what it is in a lane is known at run time only."""
         return from_below(value, self.known, self._parts, self._compute)
 
     def _parts(self, value: Value) -> list[Value]:
-        """The operands from whose forms that of a value follows."""
+        """The operands whose forms the form of a value is made of."""
         if not isinstance(value, Instr) or self.numbers(value) is not None:
             return []
         if value.op == "gep":
@@ -132,10 +136,10 @@ def _is_far(factors: tuple[int, ...]) -> bool:
 
 
 def _may_not_wrap(value: Instr) -> bool:
-    """Whether arithmetic may be taken as that of unlimited numbers.
+    """Whether an operation may be taken as one on unlimited integers.
 
-    Narrow counters do wrap, unless LLVM knows better. Wider indices that wrap address nothing
-    valid, and in a tile all lanes are active.
+    Integers below 32 bits do wrap, unless LLVM knows better. A wider index that wraps is no valid
+    address, so no active lane has one; and tiles are accessed with all lanes active.
     """
     if value.type.size >= 4 or (value.op == "or" and "disjoint" in value.flags):
         return True

@@ -1,8 +1,8 @@
 """What is known of a program: answers to questions, each found once until the program changes.
 
-A question is a function of `Analyses`; it may ask others. `analyses(shapes)` answers it out of the
-cache, or asks. A pass that changed the program says which answers are still right (pipeline/), and
-all others are forgotten.
+A question is a function of `Analyses`, and may ask others: `known(shapes)` finds the shapes, or has
+them from the cache. A pass that has changed the program says which answers are still right
+(pipeline/driver.py); all others are forgotten.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ def looped(known: Analyses) -> set[Block]:
 
 
 def predecessors(known: Analyses) -> dict[Block, list[Block]]:
-    """Of each block."""
+    """The predecessors of each block."""
     return model.predecessors(known.program.blocks)
 
 
@@ -29,7 +29,8 @@ def dominators(known: Analyses) -> Dominators[Block]:
 
 
 def postdominators(known: Analyses) -> Dominators[Block]:
-    """Of each block the first one that all ways from it to the end of the thread come by."""
+    """The immediate postdominator of each block; behind all returns there is one more block,
+    `end`."""
     end = Block("end")
     before: dict[Block, list[Block]] = {}
     for block in known.program.blocks:

@@ -1,5 +1,5 @@
-"""How far addresses lie apart: those of two accesses, of a SIMD-group and the next, of an iteration
-and the next."""
+"""How far apart addresses are: those of two accesses; or those of one access in a SIMD-group and in
+the next one, or in an iteration of a loop and in the next one."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from anymetal.ir.walk import made_from
 
 
 class Distances:
-    """Of a program. `steps` says by how much the results of calls for positions grow from a
-    SIMD-group to the next one; or, if the next is the next iteration of a loop, its phis (0: in a
-    way that is not known)."""
+    """The distances in a program.
+
+    `steps`: by how much the results of position calls grow from a SIMD-group to the next. To look
+    at the next iteration of a loop instead, `phis` says by how much its phis grow (0: unknown).
+    """
 
     def __init__(
         self, known: Analyses, steps: dict[str, int], phis: dict[Value, int] | None = None
@@ -24,7 +26,7 @@ class Distances:
         self.moving = made_from(program.instructions(), self.steps)
 
     def between(self, a: Value, b: Value) -> Distance | None:
-        """From one address to another; None if it is not known, or not the same for all lanes."""
+        """From one address to another; None if that is unknown or differs between lanes."""
         first, second = self.forms(a), self.forms(b)
         if first is None or second is None:
             return None
@@ -37,7 +39,7 @@ class Distances:
         return _same(changes)
 
     def to_next(self, pointer: Value) -> Distance | None:
-        """From a SIMD-group's address to the next one's; None as above."""
+        """From an address to that of the next SIMD-group or iteration; None as above."""
         form = self.forms(pointer)
         if form is None:
             return None
@@ -55,12 +57,12 @@ class Distances:
         return _same({product: set(by) for product, by in changes.items()})
 
     def moves(self, value: Value) -> bool:
-        """Whether a value differs between a SIMD-group and the next."""
+        """Whether a value differs between a SIMD-group or iteration and the next."""
         return value in self.moving
 
 
 def _same(changes: dict[Product, set[int]]) -> Distance | None:
-    """What changes, if it does so alike in all lanes."""
+    """The changes, if all lanes have the same."""
     if any(len(factors) > 1 for factors in changes.values()):
         return None
     return {product: factor for product, (factor,) in changes.items() if factor}

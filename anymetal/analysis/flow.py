@@ -13,18 +13,18 @@ from anymetal.ir.model import Block, Value
 
 
 def used(known: Analyses) -> set[Value]:
-    """Values that some instruction takes."""
+    """Values that some instruction uses."""
     return {v for i in known.program.instructions() for v in i.operands}
 
 
 def plans(known: Analyses) -> dict[Region, RegionPlan]:
-    """How a gang goes through each region. Where lanes cannot stay together, the shapes hear of it:
-    they are never less uniform before this is asked than behind it."""
+    """How a gang goes through each region. Planning may find that lanes cannot stay together; it
+    then makes the shapes less uniform, never more."""
     return Linearizer(known(regions), known(shapes)).plans
 
 
 def final_shapes(known: Analyses) -> Shapes:
-    """The shapes as the plans leave them."""
+    """The shapes after planning."""
     known(plans)
     return known(shapes)
 

@@ -1,8 +1,8 @@
-"""Induction variables: values that grow by the same in each iteration of a loop.
+"""Induction variables: phis of a loop that grow by the same amount in each iteration.
 
     loop: %i = phi [ %start, %before ], [ %next, %last ] … %next = add %i, %step
 
-How often a loop runs follows from one that is compared with a constant where the loop is left.
+Where the loop ends by a comparison of one with a constant, the number of iterations follows.
 """
 
 from __future__ import annotations
@@ -17,15 +17,13 @@ from anymetal.ir.model import Block, Const, Instr, Value
 
 
 class Induction(NamedTuple):
-    """A phi of a loop's header that is one."""
+    """An induction variable."""
 
     phi: Instr
     start: Value | None  #: None if there are several ways into the loop
     update: Instr  #: the addition that makes the value of the next iteration
-    step: Value  #: what is added: it does not change in the loop
-    tests: list[
-        Instr
-    ]  #: comparisons (of it, or its next value, with what does not change) at exits
+    step: Value  #: what is added, a loop invariant
+    tests: list[Instr]  #: comparisons at exits: of phi or update with a loop invariant
 
     @property
     def growth(self) -> int:
@@ -34,7 +32,7 @@ class Induction(NamedTuple):
 
 
 def inductions(known: Analyses) -> dict[Loop, list[Induction]]:
-    """Those of each loop, in the order of its phis."""
+    """The induction variables of each loop, in the order of its phis."""
     return {
         loop: [one for phi in loop.header.phis if (one := _induction(phi, loop)) is not None]
         for loop in known(loops)
@@ -42,13 +40,13 @@ def inductions(known: Analyses) -> dict[Loop, list[Induction]]:
 
 
 def growths(loop: Loop, variables: list[Induction]) -> dict[Value, int]:
-    """By how much the phis of a loop grow in each iteration; 0 if that is not known."""
+    """By how much each phi of a loop's header grows in an iteration; 0 if that is unknown."""
     return {**dict.fromkeys(loop.header.phis, 0), **{one.phi: one.growth for one in variables}}
 
 
 def trips(known: Analyses) -> dict[Loop, int]:
-    """How often loops run that are left at their end only, where that is a constant; it is the same
-    for each way in, however often there is one."""
+    """The number of iterations of each loop that is left at its end only, where it is a
+    constant."""
     found: dict[Loop, int] = {}
     for loop, variables in known(inductions).items():
         if end := only_exit(loop):
@@ -59,7 +57,7 @@ def trips(known: Analyses) -> dict[Loop, int]:
 
 
 def only_exit(loop: Loop) -> Block | None:
-    """The block at the end of a loop, if that is the only one, and the loop is left only there."""
+    """The block at the end of a loop, if there is only one, and the loop is left only there."""
     exits = {block for block, _ in loop.exits}
     latches = {block for block in loop.blocks if loop.header in block.successors}
     return next(iter(exits)) if exits == latches and len(exits) == 1 else None
@@ -97,14 +95,14 @@ def _constant(value: Value | None) -> int | None:
 
 
 def _trips(end: Block, loop: Loop, one: Induction, test: Instr) -> int:
-    """The iterations until a comparison comes out as the loop's end wants it, counted in numbers
-    that have no sign and do not wrap; 0 if there is no knowing."""
+    """How many iterations a comparison lets a loop run, if the numbers are never negative and do
+    not wrap; else 0."""
     start, limit, step = _constant(one.start), _constant(test.operands[1]), one.growth
     if start is None or limit is None or min(start, limit) < 0 or step <= 0:
         return 0
     first = start + (step if test.operands[0] is one.update else 0)
     again = end.terminator.arg[0] is loop.header
-    kind = test.arg if test.arg in _OPPOSITE else test.arg[1:]  # signed or not
+    kind = test.arg if test.arg in _OPPOSITE else test.arg[1:]  # slt and ult are alike here
     before = _until(_OPPOSITE[kind] if again else kind, limit - first, step)
     assert isinstance(one.phi.type, t.Int)
     wraps = before is not None and (first + step * before) >> min(one.phi.type.bits - 1, 31)
@@ -115,7 +113,8 @@ _OPPOSITE = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "le": "gt", "gt": "
 
 
 def _until(kind: str, distance: int, step: int) -> int | None:
-    """After how many steps a number compares so with one that is `distance` above it at first."""
+    """How many steps a number takes until it compares like this with one that was `distance`
+    larger."""
     match kind:
         case "eq":
             return distance // step if distance >= 0 and distance % step == 0 else None

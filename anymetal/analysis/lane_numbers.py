@@ -11,7 +11,7 @@ from anymetal.ir.model import Const, Instr, Value
 
 
 class LaneNumbers:
-    """What is known of a program's values; `instructions` come in the order of their dominance."""
+    """The known values of a program; `instructions` come in an order of dominance."""
 
     def __init__(self, instructions: Iterable[Instr], width: int) -> None:
         self.width = width

@@ -48,12 +48,12 @@ class RegionPlan:
 
 
 class Linearizer:
-    """Plans all regions; asks the shapes for more divergence until every plan is consistent."""
+    """Plans all regions, in rounds: if something has to be made divergent, all are planned anew."""
 
     def __init__(self, tree: RegionTree, shapes: Shapes) -> None:
         self.tree = tree
         self.shapes = shapes
-        self.forced = True  #: whether the shapes were asked for more since the routes were begun
+        self.forced = True  #: something was made divergent in this round
         self.deferred: dict[Node, set[Target]] = {}
         while self.forced:
             self.forced = False
@@ -68,8 +68,9 @@ class Linearizer:
     def _force(
         self, *, loop: Loop | None = None, block: Block | None = None, join: Block | None = None
     ) -> None:
-        """Divergence leads to more of it and never to less. So a round asks for all that it finds
-        missing, even if by then what it has planned before holds no longer."""
+        """Makes something divergent. The round goes on, although its earlier plans may be out of
+        date now: divergence only grows, so whatever else it finds is needed in the next round,
+        too."""
         self.shapes.force(loop=loop, block=block, join=join)
         self.forced = True
 
@@ -85,7 +86,7 @@ class Linearizer:
     # -- routes ---------------------------------------------------------------------------
 
     def _route(self, plan: RegionPlan, node: Node) -> bool:
-        """False if something had to be made divergent for that."""
+        """Decides where a node leads; False if something had to be made divergent."""
         waiting = self.deferred[node]
         in_order = not waiting or self.shapes.diverges(node) or self._keeps_order(plan, node)
         if self.shapes.diverges(node) or not node.edges:
@@ -98,8 +99,9 @@ class Linearizer:
         return in_order
 
     def _keeps_order(self, plan: RegionPlan, node: Node) -> bool:
-        """Whether a uniform node goes where it wants while lanes wait for their turn: none of them
-        is to come before that. Else it is made divergent, and what is behind it runs in order."""
+        """Whether a uniform node may jump to its targets while lanes are deferred: these must not
+        have their turn before any target. Else the node is made divergent, and what follows runs in
+        order."""
         for edge in node.edges:
             if edge.node is None and not plan.divergent:
                 assert plan.region.loop is not None
@@ -117,7 +119,7 @@ class Linearizer:
         return True
 
     def _go(self, targets: set[Target]) -> Target:
-        """The first target in order; the others wait for it to pass control on."""
+        """The first of the targets in order; it takes over the others as deferred."""
         first = min(targets, key=_index)
         if isinstance(first, Node):
             self.deferred[first] |= targets - {first}
@@ -139,7 +141,8 @@ class Linearizer:
         plan.direct = {node for node in plan.region.nodes if node not in indirect}
 
     def _find_joins(self, plan: RegionPlan) -> None:
-        """Phis of a block that may run without all its predecessors' choices need blending."""
+        """Makes blocks divergent joins if other lanes may come there than those that chose to:
+        values of their phis have to be blended."""
         for node in plan.region.nodes:
             block = node.block
             if node.inner is None and node not in plan.direct and block not in self.shapes.joins:
@@ -187,22 +190,23 @@ class Linearizer:
             if node in plan.collect and node not in plan.skip:
                 waiting = set(self.deferred[node])
                 if not waiting and plan.region.loop is None:
-                    waiting = {END}  # behind lanes that are in a loop without end
-                # Where nothing waits inside a loop, all its lanes have come here.
+                    waiting = {END}  # all other lanes may be in a loop without end
+                # In a loop, if no lanes are deferred, all its lanes are here: nothing to skip.
                 if waiting and self._worth_skipping(plan, node):
                     plan.skip[node] = self._go(waiting)
                     found = True
         return found
 
     def _worth_skipping(self, plan: RegionPlan, node: Node) -> bool:
-        """Memory must not be touched without an active lane; a little arithmetic may run idle."""
+        """Whether a block is skipped if no lane is active. Memory must not be touched then; a
+        little arithmetic may run idle."""
         if node.inner is not None or any(i.op in (*ACCESSES, "call") for i in node.block.instrs):
             return True
         if len(node.block.instrs) > WORTH_SKIPPING:
             return True
         if any(i.op == "call" and is_long(i.arg) for i in node.block.instrs):
             return True
-        # Nodes behind this one that take over its mask rely on it to have an active lane.
+        # Nodes that inherit its mask rely on an active lane, too.
         return any(e.node is None or self._takes_mask(plan, e.node, node) for e in node.edges)
 
     @staticmethod

@@ -1,5 +1,4 @@
-"""Where masks come from: which nodes have their mask in one slot, by the plans
-(linearization.py)."""
+"""Which blocks have the same mask, so that it is kept in one stack slot (see linearization.py)."""
 
 from __future__ import annotations
 
@@ -9,7 +8,8 @@ from anymetal.ir.model import Block
 
 
 class MaskRoots:
-    """Whose mask slot each node's mask is in. The root region stands for the mask of the gang."""
+    """For each node the one whose slot its mask is in. The root region stands for the mask of the
+    gang."""
 
     def __init__(self, tree: RegionTree, plans: dict[Region, RegionPlan]) -> None:
         self.tree = tree
@@ -21,11 +21,11 @@ class MaskRoots:
         return self.roots[node]
 
     def always_full(self, block: Block) -> bool:
-        """Whether no lane but one that the whole gang lacks is ever inactive in this block."""
+        """Whether all lanes that the gang has are active whenever this block runs."""
         return self.of(self.tree.node_of[block]) is self.tree.root
 
     def _find(self, region: Region, plan: RegionPlan) -> None:
-        """The roots of a region's nodes, of which each comes behind those that lead to it."""
+        """Finds the roots of a region's nodes, which come in topological order."""
         sources: dict[Node, set[Node | Region]] = {node: set() for node in region.nodes}
         for node in region.nodes:
             self.roots[node] = self._root(node, plan, sources[node])

@@ -1,10 +1,12 @@
-"""Which elements of its results a kernel is certain to store, whatever the data.
+"""Which elements of its outputs a kernel is certain to store, whatever the data.
 
-A store that every thread comes by, at an address that follows from the thread's place and from
-counters of loops with a known number of turns, covers a known set of elements. An output all of
-which is covered, and that nobody reads, need not be filled before (`init_value`). Here is what is
-known when compiling, as text: for each such output the size of an element, and the address as a sum
-of products of names and numbers. The launch puts in the numbers (targets/cpu/covered.py).
+    out[row * 64 + column] = …          reached by every thread: all of out is stored
+
+A store that every thread executes, at an address made of the thread's position and of loop counters
+with a known number of iterations, covers a known set of elements. An output that is covered whole,
+and never read, need not be filled with `init_value` first. The compiler writes down what it knows,
+as JSON: for each such output the size of an element, and the address as a sum of products of names
+and numbers. The launch puts in the numbers (targets/cpu/covered.py).
 """
 
 from __future__ import annotations
@@ -22,12 +24,11 @@ from anymetal.ir.cfg import dominates
 from anymetal.ir.model import Argument, Block, Const, Instr, Value
 from anymetal.ir.walk import from_below
 
-#: A sum of products: names in order -> their factor. The empty product is the constant. These are
-#: of a single thread, of names that a launch knows, and exact: the forms of analysis/affine.py are
-#: of a gang's lanes, and may wrap, as addresses that do are nobody's.
+#: A sum of products: names in order -> their factor; the empty product is the constant. Unlike the
+#: forms of analysis/affine.py it is of one thread, of names that a launch knows, and never wraps.
 Form = Counter[tuple[str, ...]]
 _MOST_TURNS = 1 << 16
-#: Terms of an address, names that are multiplied in one, and what that is multiplied with.
+#: Terms of an address, names in a product, and the first factor that is too large.
 _MOST_TERMS, _MOST_NAMES, _LARGEST = 32, 8, 1 << 64
 _PLACES = tuple(
     f"{what}_{axis}" for what in ("thread", "group", "full_size", "grid") for axis in "xyz"
@@ -37,7 +38,7 @@ _LINEAR = ("add", "mul", "shl", "or", "gep", *_SAME)
 
 
 class Stores(NamedTuple):
-    """Of one output: its place among the arguments, and what is stored there."""
+    """Of one output: which argument it is, and what is stored there."""
 
     argument: int
     size: int  #: of an element in bytes
@@ -47,7 +48,7 @@ class Stores(NamedTuple):
 
 
 def certain_stores(known: Analyses) -> str:
-    """JSON of the stores that every thread does, for outputs that are only stored to."""
+    """JSON of the stores that every thread executes, for outputs that are only stored to."""
     finder = _Finder(known)
     if known.program.shared_buffers or finder.strays:
         return "[]"
@@ -58,7 +59,7 @@ class _Finder:
     def __init__(self, known: Analyses) -> None:
         self.program = known.program
         self.origins = known(origins)
-        #: Whether a pointer comes from nowhere, and so may lead anywhere.
+        #: Whether some pointer was loaded or made of a number, and so may lead anywhere.
         self.strays = any(
             isinstance(o, Instr) and o.op != "alloca"
             for all_ in self.origins.values()
@@ -85,8 +86,8 @@ class _Finder:
         return result
 
     def _touched(self) -> dict[Origin, dict[Instr, list[int]]]:
-        """The instructions that have to do with the memory behind each argument, and which of their
-        operands lead there."""
+        """For each array and variable, the instructions that use its memory, and with which
+        operands."""
         result: dict[Origin, dict[Instr, list[int]]] = {}
         for instr in self.program.instructions():
             if instr.op not in ("gep", "phi", "select", "freeze"):
@@ -117,7 +118,8 @@ class _Finder:
     # -- control flow ---------------------------------------------------------------------
 
     def _is_certain(self, instr: Instr) -> bool:
-        """Whether every thread comes by, and in each turn of the loops around."""
+        """Whether every thread executes the instruction, in each iteration of the loops around
+        it."""
         block: Block | None = instr.block
         assert block is not None
         loop = self.loops.get(block)
@@ -129,7 +131,7 @@ class _Finder:
         return dominates(self.late, block, self.program.blocks[0])
 
     def _count(self, variables: list[Induction], name: str) -> None:
-        """Counters of a loop that runs a known number of turns."""
+        """Gives the counters of a loop with a known number of iterations their forms."""
         for one in variables:
             start = one.start.int_value if isinstance(one.start, Const) else None
             if one.growth > 0 and start is not None and start >= 0:
@@ -138,8 +140,8 @@ class _Finder:
     # -- addresses ------------------------------------------------------------------------
 
     def _form(self, value: Value) -> Form | None:
-        """The sum that a value is. Nothing in it is below zero, so no step on the way to an address
-        is larger than that, and what fits into 32 bits in the end has always done so."""
+        """The value as a sum. No term is negative, so no intermediate result is larger than the
+        whole: if that fits into 32 bits, nothing has wrapped on the way."""
         return from_below(value, self.forms, self._parts, self._made)
 
     def _parts(self, value: Value) -> list[Value]:
@@ -171,7 +173,7 @@ class _Finder:
 
 
 def _is_small(form: Form) -> bool:
-    """Whether it may be that of an address: those of long chains grow without end."""
+    """Whether the form is small enough to be that of an address: long chains grow without limit."""
     names = max(map(len, form), default=0)
     largest = max(form.values(), default=0)
     return len(form) <= _MOST_TERMS and names <= _MOST_NAMES and largest < _LARGEST

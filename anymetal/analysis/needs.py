@@ -1,17 +1,17 @@
 """Under which conditions values are needed.
 
     value = -x[i];                       // needed only where `inside` holds,
-    sum += inside ? value : 0;           // and so is the load that it is made of
+    sum += inside ? value : 0;           // and so is the load of x[i]
 
-A value that goes into a pure operation is needed where the result is. A selection needs one of its
-values only where its condition says so, a branch leads to what is behind it only under its own, and
-an address is needed where memory is accessed there. Stores, branches and other lanes need what they
-get always.
+An operand of a pure operation is needed where its result is. A selection needs either of its values
+only as its condition says; what is behind a branch is reached only under the branch's condition; an
+address is needed where memory is accessed there. What stores, branches and other lanes use is
+always needed.
 
-A need is a disjunction of conjunctions of literals, such as `(a and not b) or c`. Wherever it would
-grow large, or name a condition that cannot be known yet where the value is computed, it is replaced
-by a weaker one. Values are visited once, users first; what a later iteration of a loop needs counts
-as needed.
+A need is a disjunction of conjunctions of literals, such as `(a and not b) or c`. Where it would
+grow large, or names a condition that cannot be known yet when the value is computed, a weaker one
+takes its place. Values are visited once, users first; what a later iteration of a loop uses counts
+as always needed.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ from anymetal.ir.model import Block, Const, Instr, Value
 
 #: A condition, and how it must come out.
 Literal = tuple[Instr, bool]
-#: All of them, those first that say whether the others have a meaning.
+#: A conjunction, outer conditions first: inner ones may be undefined where those do not hold.
 Term = tuple[Literal, ...]
-#: Any of them.
+#: A disjunction.
 Need = tuple[Term, ...]
 
 ALWAYS: Need = ((),)
 NEVER: Need = ()
 
-#: Beyond these a need becomes a weaker one.
+#: Larger needs become weaker ones.
 _MOST_TERMS, _MOST_LITERALS = 4, 6
 _MOST_TERMS_MEANWHILE = 16
 #: Branches around a use that are looked at.
 _MOST_BRANCHES = 8
-#: Instructions that may be copied to know a condition earlier.
+#: Instructions that may be copied to compute a condition earlier.
 _MOST_COPIED = 12
-#: What a condition that is known earlier may be made of, from its block up to there.
+#: Operations that may be copied for that.
 _CHEAP = frozenset(
     "add sub mul shl lshr ashr and or xor zext sext trunc icmp fcmp select freeze gep".split()
 )
@@ -62,7 +62,7 @@ def either(terms: Iterable[Term]) -> Need:
 
 
 def _common(terms: list[Term]) -> Term:
-    """What all of them say."""
+    """The literals that all terms have."""
     common = set(terms[0]).intersection(*terms[1:])
     return tuple(x for x in terms[0] if x in common)
 
@@ -94,7 +94,7 @@ def _literal(condition: Value, holds: bool) -> Term:
 
 
 class Needs:
-    """What is needed of the values of a program, to be asked for users before their operands."""
+    """The needs of a program's values; users have to be asked about before their operands."""
 
     def __init__(self, known: Analyses) -> None:
         program = known.program
@@ -112,22 +112,23 @@ class Needs:
             for number, operand in enumerate(instr.operands):
                 if isinstance(operand, Instr):
                     self.users.setdefault(operand, []).append((instr, number))
-        #: The depth of the highest block in which a value could be computed, and with how many
-        #: instructions.
+        #: The depth in the dominator tree of the highest block in which a value could be computed,
+        #: and how many instructions that would take.
         self.level: dict[Instr, int] = {}
         self._size: dict[Instr, int] = {}
         for block in self.idom:
             for instr in block.instrs:
                 self._set_level(instr, self.depth[block])
-        #: Of values that were visited; of loads, when they are done.
+        #: The needs of values that were visited; of loads, the conditions that they wait for.
         self.known: dict[Instr, Need] = {}
-        #: Conditions by which one of two values is chosen, where both are computed.
+        #: Conditions of selections and the like, where both values are computed.
         self.choices: set[Instr] = set()
-        #: Values that must not be undefined even where they are not needed.
+        #: Values that must be defined even where they are not needed.
         self.defined: set[Instr] = set()
 
     def _dominator_tree(self, preds: dict[Block, list[Block]]) -> None:
-        """Depths, and for each block the branch in front of it and the next block up with one."""
+        """Finds each block's depth, the condition of the branch in front of it, and the next block
+        up the tree that has such a condition."""
         for block in self.idom:  # a dominator comes before what it dominates
             above = self.idom[block]
             if above is block:
@@ -140,7 +141,8 @@ class Needs:
         self._number_tree()
 
     def _number_tree(self) -> None:
-        """Numbers the tree of dominators: those that a block dominates, and it, are a range."""
+        """Numbers the dominator tree so that each block and those that it dominates are one
+        range."""
         below: dict[Block, list[Block]] = {block: [] for block in self.idom}
         for block, above in self.idom.items():
             if above is not block:
@@ -156,11 +158,11 @@ class Needs:
             made_of = [v for v in instr.operands if isinstance(v, Instr)]
             size = 1 + sum(self._size[v] for v in made_of)
             level = max((self.level[v] for v in made_of), default=0)
-            if size <= _MOST_COPIED and level < depth:  # else it is as good where it stands
+            if size <= _MOST_COPIED and level < depth:  # else nothing is gained
                 self._size[instr], self.level[instr] = size, level
 
     def is_known_in(self, value: Instr, block: Block) -> bool:
-        """Whether a value that could be computed in a block is computed there, or above."""
+        """Whether a value is computed in a block or above it."""
         assert value.block is not None
         return self.dominates(value.block, block)
 
@@ -170,7 +172,7 @@ class Needs:
         return first <= self.span[b][1] <= last
 
     def made_of(self, value: Instr, block: Block) -> list[Instr]:
-        """What a value that could be computed in a block is made of that is known there."""
+        """The values known in a block from which `value` could be computed there."""
         found: list[Instr] = []
         work = [value]
         while work:
@@ -182,7 +184,8 @@ class Needs:
         return found
 
     def _edge(self, source: Block, target: Block) -> Term:
-        """The condition under which a block goes to another one; not whether a loop ends."""
+        """The condition under which control takes an edge; always true for edges that end a
+        loop."""
         loop = self.loop_of.get(source)
         ends = loop is not None and any(b not in loop.blocks for b in source.successors)
         if ends or len(set(source.successors)) < 2:
@@ -190,7 +193,7 @@ class Needs:
         return _literal(source.terminator.operands[0], source.successors[0] is target)
 
     def visit(self, value: Instr) -> Need:
-        """Where `value` is needed, in terms that are known in its block."""
+        """The need of `value`, in conditions that can be known in its block."""
         home = value.block
         assert home is not None
         need = either(self._terms(value, home))
@@ -213,7 +216,7 @@ class Needs:
                 yield self._visible(reached, self.depth[home]) + self._visible(term, level)
 
     def _way(self, home: Block, place: Block) -> Term:
-        """The branches that lead from a block to one that it dominates."""
+        """The conditions of the branches on the way from a block to one that it dominates."""
         result: Term = ()
         at: Block | None = place
         for _ in range(_MOST_BRANCHES):
@@ -224,16 +227,16 @@ class Needs:
         return result
 
     def _visible(self, term: Term, level: int) -> Term:
-        """What of a term can be computed in the dominators down to a level.
+        """The literals of a term that can be computed in the dominators down to a level.
 
-        All of its conditions dominate the use, as the value does: so they lie on one line, and
-        between the value and its use none of those above is computed anew.
+        Their blocks all dominate the use, as that of the value does, so they lie on one path of the
+        tree.
         """
         kept = [(c, holds) for c, holds in term if self.level[c] <= level]
         return tuple(kept[:_MOST_LITERALS])
 
     def _needed_by(self, value: Instr, user: Instr, number: int) -> Need:
-        """Where a user needs one of its operands, once it is reached."""
+        """The need of an operand because of one user."""
         if user.op in LOADS:
             return self.known.get(user, ALWAYS)
         if not is_pure(user):
@@ -256,7 +259,7 @@ class Needs:
         if user.type == t.I1:
             term = _literal(other, user.op != "or")
         elif isinstance(other, Instr) and other.op in ("zext", "sext") and user.op != "or":
-            whole = other.op == "sext" or user.op == "mul"  # not one bit of the value
+            whole = other.op == "sext" or user.op == "mul"  # all or no bits of the value
             if whole and other.operands[0].type == t.I1:
                 term = _literal(other.operands[0], True)
         if term:

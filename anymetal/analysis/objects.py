@@ -13,7 +13,7 @@ Origin = Argument | Global | Instr
 def origins(known: Analyses) -> dict[Value, frozenset[Origin]]:
     """The origins of every pointer that an instruction computes.
 
-    A pointer that was loaded, or made from a number, is an origin itself: it may point anywhere.
+    A pointer that was loaded, or made of a number, is its own origin: it may point anywhere.
     """
     program = known.program
     result: dict[Value, frozenset[Origin]] = {}
@@ -47,7 +47,7 @@ def origins(known: Analyses) -> dict[Value, frozenset[Origin]]:
 
 
 def read_only(known: Analyses) -> set[Argument]:
-    """Arrays that the program only reads, and that no other pointer leads into."""
+    """Arrays that the program only reads, and that no other pointer can lead into."""
     program, leads_to = known.program, known(origins)
     if program.shared_buffers:
         return set()
@@ -61,23 +61,23 @@ def read_only(known: Analyses) -> set[Argument]:
             if not plain:
                 touched |= leads_to.get(value, frozenset())
         if instr.type.is_ptr and instr.op != "alloca":
-            return set()  # a pointer out of memory, or made of a number, may lead anywhere
+            return set()  # a pointer that was loaded, or made of a number, may lead anywhere
     return {argument for argument in program.args if argument not in touched}
 
 
 def in_arrays(origins: frozenset[Origin]) -> bool:
-    """Whether such a pointer is one into arrays that the kernel is given."""
+    """Whether a pointer with these origins certainly leads into buffers of the kernel."""
     return bool(origins) and all(isinstance(o, Argument) for o in origins)
 
 
 def in_threadgroup(origins: frozenset[Origin]) -> bool:
-    """Whether such a pointer is one into threadgroup memory."""
+    """Whether a pointer with these origins certainly leads into threadgroup memory."""
     return bool(origins) and all(isinstance(o, Global) and o.threadgroup for o in origins)
 
 
 def disjoint(one: frozenset[Origin], other: frozenset[Origin]) -> bool:
-    """Whether pointers into these never meet: two arguments may be the same array, variables are
-    nobody else's."""
+    """Whether pointers with these origins never lead to the same memory. Two arguments may be one
+    array."""
     if not one or not other or one & other:
         return False
     if any(isinstance(o, Instr) and o.op != "alloca" for o in one | other):

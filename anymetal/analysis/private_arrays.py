@@ -1,4 +1,7 @@
-"""Private arrays that are interleaved: of which unit i of all lanes lies side by side."""
+"""Interleaved private arrays: unit 0 of all lanes, then unit 1 of all lanes, and so on.
+
+passes/interleave.py decides which arrays these are, and gives their pointers the type i64.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,8 @@ def interleaved(known: Analyses) -> dict[Value, Instr]:
 
 
 def accessed_type(user: Instr, pointer: Value) -> t.Type | None:
-    """What an instruction loads or stores through a pointer, if it does nothing else with it."""
+    """The type that an instruction loads or stores through a pointer; None if it does anything
+    else."""
     if user.op in LOADS:
         return user.type
     stores = user.op == "store" and user.operands[1] is pointer and user.operands[0] is not pointer

@@ -1,5 +1,5 @@
-"""What integers lie below, whatever is in memory: from their types, masks, shifts and clamps, and
-from how large a threadgroup can be."""
+"""Upper bounds of integers that hold whatever is in memory: they follow from types, masks, shifts
+and minima, and from the largest threadgroup."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Bounds:
         self.known: dict[Value, int] = {}
 
     def __call__(self, value: Value) -> int:
-        """What an integer lies below, read as unsigned; 0 if that is unknown."""
+        """A number that an integer, read as unsigned, is below; 0 if none is known."""
         return from_below(value, self.known, _parts, self._bound)
 
     def _bound(self, value: Value) -> int:
@@ -58,7 +58,7 @@ class Bounds:
 
 
 def _parts(value: Value) -> list[Value]:
-    """The operands from whose bounds that of a value follows."""
+    """The operands whose bounds the bound of a value is made of."""
     if not isinstance(value, Instr):
         return []
     if value.op in _SAME or (value.op == "lshr" and isinstance(value.operands[1], Const)):
@@ -71,7 +71,7 @@ def _is_minimum(value: Instr) -> bool:
 
 
 def _grown(value: Instr, *below: int) -> int:
-    """A sum or product of small numbers, which does not wrap."""
+    """The bound of a sum, product or left shift; 0 if it may wrap."""
     assert isinstance(value.type, t.Int)
     left, right = (b - 1 for b in below)
     if left < 0 or right < 0:

@@ -55,9 +55,9 @@ class Ways(NamedTuple):
     """Where a node leads, as numbers of nodes of its region."""
 
     following: list[int]
-    meeting: list[int]  #: where all ways from here meet, if nobody else comes in between
-    ends: bool  #: one way ends an iteration or leaves the loop
-    leaves: bool  #: one way leaves the loop
+    meeting: list[int]  #: where these join, if what lies between is reached from here only
+    ends: bool  #: an edge ends the iteration or leaves the loop
+    leaves: bool  #: an edge leaves the loop
 
 
 class Region:
@@ -75,7 +75,7 @@ class Region:
 
     @cached_property
     def graph(self) -> list[Ways]:
-        """Of each node."""
+        """Where each node leads."""
         following = [[successor.index for successor in node.successors] for node in self.nodes]
         behind = _behind(following, [any(e.node is None for e in n.edges) for n in self.nodes])
         return [
@@ -89,7 +89,7 @@ class Region:
         ]
 
     def key(self, edge: Edge) -> tuple[Region, Block, Block]:
-        """An edge that leaves a loop is one Edge object per region; this names it in all."""
+        """Names an edge that leaves a loop: it is one Edge object in each region around."""
         return self, edge.source, edge.target
 
     def ancestors(self) -> list[Region]:
@@ -131,7 +131,7 @@ class RegionTree:
     def _build(
         self, region: Region, entry: Block, blocks: set[Block], children: list[Loop]
     ) -> list[_Plan]:
-        """Fills in a region; returns what is to be built of its inner loops."""
+        """Fills in a region; returns what its inner loops are built of."""
         self.regions.append(region)
         owner: dict[Block, Node] = {}
         for child in children:
@@ -161,10 +161,10 @@ class RegionTree:
         return [_Plan(each, loop.header, loop.blocks, loop.children) for each, loop in loops]
 
     def _late_first(self, node: Node) -> list[Node]:
-        """Successors in the order of a depth-first visit: the last one visited runs first.
+        """Successors in the order of the depth-first visit; the one visited last runs first.
 
-        Lanes on a way without barrier go first. What they write before they return is then there
-        for the others behind the barrier, as it would be if all lanes ran at the same time.
+        Sides without a barrier run first. What their lanes write before they return is then there
+        for the other lanes behind the barrier, as if all lanes ran at the same time.
         """
         return sorted(node.successors, key=lambda n: n.block not in self.to_barrier)
 
@@ -175,9 +175,9 @@ def regions(known: Analyses) -> RegionTree:
 
 
 def _behind(following: list[list[int]], ends: list[bool]) -> list[int | None]:
-    """Where all ways from each node meet again, if what is in between is reached from there only.
+    """For each node, where all paths from it join, if what lies between is reached from it only.
 
-    `following`: the nodes behind each, all of which have higher numbers.
+    `following`: the successors of each node, which have higher numbers.
     """
     end = len(following)
     before: list[list[int]] = [[] for _ in range(end + 1)]
@@ -189,7 +189,7 @@ def _behind(following: list[list[int]], ends: list[bool]) -> list[int | None]:
     depth: dict[int, int] = {}
     for node, dominator in above.items():
         depth[node] = 0 if node == dominator else depth[dominator] + 1
-    outermost = [end] * end  #: how far up those begin whose ways come together behind each node
+    outermost = [end] * end  #: the least depth at which a path begins that joins those of a node
     result: list[int | None] = []
     for node in reversed(range(end)):
         where = meeting[node]

@@ -59,7 +59,7 @@ def strided(stride: int, exact: bool = True, multiple: int = 1) -> Shape:
 
 
 _FACTORS = ("and", "mul", "shl")
-_LARGEST = 1 << 64  #: power of two that is told from larger ones
+_LARGEST = 1 << 64  #: larger powers of two count as this one
 
 UNIFORM_CALLS = frozenset(
     f"__am_{what}_{axis}" for what in ("group", "size", "full_size", "grid") for axis in "xyz"
@@ -92,8 +92,8 @@ class Shapes:
         self.divergent: set[Block] = set()
         self.divergent_loops: set[Loop] = set()
         self.joins: set[Block] = set()
-        self.new_joins: list[Block] = []  #: of which nobody has drawn conclusions
-        self.waiting: list[Node] = []  #: divergent ones whose joins are still to be found
+        self.new_joins: list[Block] = []  #: whose phis have not been looked at again
+        self.waiting: list[Node] = []  #: divergent ones whose joins have not been found
         self.multiples: dict[Value, int] = {}  #: of uniform values
         self._handlers: dict[str, Callable[[Instr, list[Shape]], Shape]] = {}  #: by operation
         self.run()
@@ -110,17 +110,15 @@ class Shapes:
         return node.block in self.divergent
 
     def lane_bits(self, value: Value) -> int | None:
-        """The lowest bit of those that hold the lane number, if they hold nothing else.
-
-        That is n where a value counts on by 2^n from lane to lane, from a multiple of 2^n times
-        the width.
-        """
+        """The number n if the value is a multiple of 2^n * width, plus 2^n for each lane: then the
+        bits from n on hold the lane number and nothing else. None otherwise."""
         return self._lane_bits(self[value])
 
     def force(
         self, *, loop: Loop | None = None, block: Block | None = None, join: Block | None = None
     ) -> None:
-        """Declare something divergent (the linearizer could not keep it uniform) and go on."""
+        """Makes something divergent that the linearizer could not keep uniform, and all that
+        follows."""
         if loop is not None:
             self._diverge_loop(loop)
         if block is not None:
@@ -133,7 +131,7 @@ class Shapes:
     # -- fixed point ----------------------------------------------------------------------
 
     def run(self) -> None:
-        """Finds the shapes; again, if there are new instructions."""
+        """Finds the shapes; once more, if there are new instructions."""
         self.instrs = [i for block in self.order for i in block.instrs]
         self.place = {instr: place for place, instr in enumerate(self.instrs)}
         self.users: dict[Value, list[int]] = {}
@@ -143,16 +141,16 @@ class Shapes:
         self._settle(set(range(len(self.instrs))))
 
     def _settle(self, work: set[int]) -> None:
-        """To a fixed point; `work` is the instructions for which something may have changed."""
+        """Goes on to a fixed point; `work` are the instructions whose shapes may change."""
         while work:
             work = self._values(work)
             work |= self._spread()
 
     def _values(self, work: set[int]) -> set[int]:
-        """Once through the program, for these instructions and those that follow from them; gives
-        those in front of what they follow from, in loops."""
+        """One walk through the program, for these instructions and their users further down.
+        Returns the users further up, in loops."""
         again: set[int] = set()
-        waiting = bytearray(len(self.instrs))  # 1 for those whose turn is still to come
+        waiting = bytearray(len(self.instrs))  # 1 for instructions still to be looked at
         for place in work:
             waiting[place] = 1
         place = waiting.find(1)
@@ -170,7 +168,7 @@ class Shapes:
         return again
 
     def _changes(self, instr: Instr) -> bool:
-        """Finds the shape of an instruction anew; whether it is another one."""
+        """Computes an instruction's shape; whether it is a new one."""
         old, new = self.shapes.get(instr), self._transfer(instr)
         if new is not None and old is not None:
             new = _join(old, new)
@@ -180,7 +178,7 @@ class Shapes:
         return True
 
     def _branch(self, end: Instr) -> None:
-        """Whether lanes go different ways here."""
+        """Makes a block divergent if the condition of its branch is not uniform."""
         if end.op != "br" or len(end.arg) != 2 or end.arg[0] is end.arg[1]:
             return
         assert end.block is not None
@@ -189,7 +187,7 @@ class Shapes:
             self.waiting.append(self.tree.node_of[end.block])
 
     def _spread(self) -> set[int]:
-        """What follows from branches that are new among the divergent ones: the phis that are."""
+        """Finds the joins of blocks that have become divergent; returns their phis."""
         while self.waiting:
             self._propagate(self.waiting.pop())
         phis = {self.place[phi] for block in self.new_joins for phi in block.phis}
@@ -211,7 +209,7 @@ class Shapes:
                 self._join(target)
 
     def _propagate(self, source: Node) -> None:
-        """Find where lanes that left `source` by different edges meet again.
+        """Finds where lanes that left `source` by different edges meet again.
 
         Each first block carries a label; a node reached by two labels is a divergent join. If lanes
         reach an exit of the loop before they have met, the loop itself is divergent. All of this
@@ -227,7 +225,7 @@ class Shapes:
             number = heappop(pending)
             ways, label = graph[number], labels[number]
             ends, leaves = ends or ways.ends, leaves or ways.leaves
-            for successor in ways.meeting:  # what is in between all has the same label
+            for successor in ways.meeting:  # all nodes in between have the same label
                 if successor not in labels:
                     labels[successor] = label
                     heappush(pending, successor)
@@ -328,13 +326,13 @@ class Shapes:
         return strided(a * left.stride + b * right.stride, exact, multiple)
 
     def _multiple(self, value: Value, shape: Shape) -> int:
-        """A power of two that divides the uniform value, or the base of the strided one."""
+        """A power of two that divides the uniform value, or the strided value in lane 0."""
         if not shape.is_uniform:
             return shape.multiple
         return from_below(value, self.multiples, _factors, self._divisor)
 
     def _divisor(self, value: Value) -> int:
-        """The same of a uniform value, whose factors are known."""
+        """A power of two that divides a uniform value whose factors are known."""
         if isinstance(value, Const):
             number = value.int_value
             return 1 if number is None else 1 << 30 if number == 0 else number & -number
@@ -353,7 +351,8 @@ class Shapes:
         return 1
 
     def _op_icmp(self, instr: Instr, shapes: list[Shape]) -> Shape:
-        """Lanes that count on from a multiple of the width lie on one side of such a multiple."""
+        """If lanes count on from a multiple of the width, they lie on one side of any such
+        multiple."""
         if all(s.is_uniform for s in shapes):
             return UNIFORM
         left, right = shapes
@@ -388,7 +387,7 @@ class Shapes:
         return step.bit_length() - 1 if shape.multiple >= step * self.width else None
 
     def _aligned_lanes(self, shape: Shape) -> bool:
-        """Whether it counts on from lane to lane, from a multiple of the width."""
+        """Whether the value is a multiple of the width plus the lane number."""
         return self._lane_bits(shape) == 0
 
     def _op_and(self, instr: Instr, shapes: list[Shape]) -> Shape:
@@ -418,7 +417,7 @@ class Shapes:
             return shape
         if instr.operands[0].type.size < 4:
             return VARYING  # narrow counters do wrap
-        # An aligned run of lanes never wraps in the middle.
+        # Lanes that begin at a multiple of the width never wrap in the middle.
         proven = "nneg" in instr.flags or self._aligned_lanes(shape)
         return shape._replace(exact=shape.exact and proven)
 
@@ -445,17 +444,17 @@ class Shapes:
 
 
 def _of_operands(_: Instr, shapes: list[Shape]) -> Shape:
-    """The same in all lanes if all operands are."""
+    """Uniform if all operands are."""
     return UNIFORM if all(s.is_uniform for s in shapes) else VARYING
 
 
 def _factors(value: Value) -> list[Value]:
-    """The operands of which one is a factor of the value, if they are uniform."""
+    """The operands from whose divisors a divisor of the value follows."""
     return value.operands if isinstance(value, Instr) and value.op in _FACTORS else []
 
 
 def _number(value: Value) -> int | None:
-    """A constant integer."""
+    """The value of a constant integer."""
     return value.int_value if isinstance(value, Const) else None
 
 

@@ -1,16 +1,21 @@
-"""Bounds checks on every access, for kernels that have faulted.
+"""Bounds checks on every access, in builds for kernels that have faulted.
+
+    %v = load %p      becomes      %bad = …                          is %p outside of its array?
+                                   call stray(%bad, …)               (simd/emit/strays.py)
+                                   %q = select %bad, %zeros, %p
+                                   %v = load %q
 
 As robust buffer access defines it for GPUs, a load outside of its array gives 0, a store there is
-dropped, and an atomic operation does nothing and gives 0; of a vector, each component goes by
-itself. An access keeps its place in the program: only its pointer is exchanged, for one to zeros or
-to a place that nobody reads. Where that happens a call tells it (simd/emit/strays.py).
+dropped, and an atomic operation does nothing and gives 0; each component of a vector counts by
+itself. So an access keeps its place in the program and gets another pointer: one to zeros, or to
+memory that nobody reads.
 
 A pointer may lead anywhere in the array that it comes from, and nowhere else. So beside each
-pointer goes its distance from the beginning of the array, and where that may be one of several, the
-number of the array. (Differences of addresses would do, but LLVM 22 fails on some of vectors.) A
-pointer out of memory may lead into any array. How large buffers are is known at the launch: the
-program takes two more arguments, the extents of the others (`am_extent` in runtime/launch.h) and
-the record of strays.
+pointer the program computes its distance from the beginning of the array and, where several arrays
+are possible, the number of the array. (Differences of addresses would do, but LLVM 22 fails on some
+vectors of them.) A pointer that was loaded may lead into any array. The sizes of buffers are known
+at the launch: the program gets two more arguments, the extents of all others (`am_extent` in
+runtime/launch.h) and a record of strays.
 """
 
 from __future__ import annotations
@@ -35,7 +40,7 @@ from anymetal.ir.model import (
 )
 from anymetal.ir.tokens import plain
 
-#: In place of the number of an array: a pointer that may lead into any, and null.
+#: In place of an array's number: any array, and none (null).
 ANYWHERE, NOWHERE = 2**31 - 1, 2**31 - 2
 EXTENTS, RECORD = "%.extents", "%.strays"
 _EXTENT_BYTES = 16
@@ -61,7 +66,8 @@ class Site(NamedTuple):
 
 
 def run(program: Program) -> str:
-    """Adds the checks. JSON of the arrays and the sites, by the numbers that are reported."""
+    """Adds the checks. Returns JSON of the arrays and sites, by the numbers that will be
+    reported."""
     checks = _Checks(program)
     checks.run()
     return json.dumps({"arrays": checks.arrays, "sites": checks.sites})
@@ -77,7 +83,7 @@ class _Checks:
         self.sites: list[Site] = []
         self.extents = Argument(t.PTR, EXTENTS, len(program.args))
         self.record = Argument(t.PTR, RECORD, len(program.args) + 1)
-        self.prelude: list[Instr] = []  #: what is computed once, at the start of the program
+        self.prelude: list[Instr] = []  #: instructions at the start of the program
         self.begins: dict[Value, Value] = {}
         self.sizes: dict[Value, Value] = {}
         self.limits: dict[tuple[Value, int], Value] = {}
@@ -108,7 +114,7 @@ class _Checks:
         program.globals[self.zeros.name] = self.zeros
 
     def _escaping(self) -> set[Value]:
-        """Private arrays of which a pointer is in memory: one out of memory may lead there."""
+        """Private arrays whose address is stored: pointers that are loaded may lead there."""
         return {
             self.places[number]
             for instr in self.program.instructions()
@@ -125,7 +131,7 @@ class _Checks:
         return self.prelude[-1]
 
     def begin(self, place: Value) -> Value:
-        """The address, as a number, at which an array begins."""
+        """The address at which an array begins, as a number."""
         if place not in self.begins:
             address = self.once(t.I64, "ptrtoint", [place])
             if isinstance(place, Argument):
@@ -142,7 +148,7 @@ class _Checks:
         return self.sizes[place]
 
     def limit(self, place: Value, bytes_: int) -> Value:
-        """In front of which offset an access of so many bytes may begin."""
+        """The offset that an access of so many bytes must be below."""
         key = place, bytes_
         if key not in self.limits:
             size = self.size(place)
@@ -189,7 +195,7 @@ class _Checks:
 
 
 class _Access:
-    """Writes one instruction of the program, with what it needs in front of it."""
+    """Writes one instruction of the program, and in front of it what it needs."""
 
     def __init__(self, checks: _Checks, block: Block, instr: Instr) -> None:
         self.c = checks
@@ -209,7 +215,7 @@ class _Access:
                 self._block()
             case _:
                 self.block.append(instr)
-        if instr in self.c.escaping:  # its address is known from here on
+        if instr in self.c.escaping:  # others may need its address from here on
             self.c.begins[instr] = self._add(t.I64, "ptrtoint", [instr])
         if instr.type.is_ptr and ANYWHERE not in self.c.origins_of(instr):
             self._follow()
@@ -222,7 +228,7 @@ class _Access:
         if not self._inside(pointer, size):
             bad, position = self._outside(pointer, _i64(size), size)
             told = bad
-            if instr.op == "guarded_load":  # what is not loaded strays nowhere
+            if instr.op == "guarded_load":  # a load that is not done does not stray
                 no: Value = Const(t.I1, "false")
                 ways = [no, bad] if "inverted" in instr.flags else [bad, no]
                 told = self._add(t.I1, "select", [instr.operands[1], *ways])
@@ -231,7 +237,7 @@ class _Access:
         self.block.append(instr)
 
     def _written(self, size: int, action: str, number: int) -> None:
-        """A store, or an atomic operation, which finds 0 where it does nothing."""
+        """A store, or an atomic operation, which finds 0 if it does nothing."""
         instr = self.instr
         pointer = instr.operands[number]
         if not self._inside(pointer, size):
@@ -243,7 +249,8 @@ class _Access:
         self.block.append(instr)
 
     def _block(self) -> None:
-        """memcpy, memmove or memset: done if all of it is inside. What cannot be read is zeros."""
+        """memcpy, memmove or memset: done if the whole target is inside. A source outside counts as
+        zeros."""
         instr = self.instr
         target, source, length, *_ = instr.operands
         bad, position = self._outside(target, length)
@@ -262,7 +269,7 @@ class _Access:
         self.block.append(instr)
 
     def _inside(self, pointer: Value, size: int) -> bool:
-        """Whether an access is inside of its array for certain."""
+        """Whether an access is certainly inside of its array."""
         offset = 0
         while isinstance(pointer, Instr) and pointer.op == "gep" and len(pointer.operands) == 1:
             offset += pointer.arg[-1]
@@ -272,8 +279,8 @@ class _Access:
         return 0 <= offset <= self.c.arrays[self.c.number[pointer]].bytes - size
 
     def _outside(self, pointer: Value, length: Value, size: int = 0) -> tuple[Value, Value]:
-        """Whether an access is outside of all arrays that it may be in; and where it begins, from
-        the beginning of its array on. `size`: its bytes, if known when compiling."""
+        """Whether an access is outside of all arrays that it may belong to, and its distance from
+        the beginning of the array. `size`: its bytes, if they are known when compiling."""
         origins = sorted(self.c.origins_of(pointer))
         if origins == [ANYWHERE]:
             return self._outside_of_all(pointer, length, size)
@@ -303,7 +310,7 @@ class _Access:
         return bad, address
 
     def _beyond(self, position: Value, place: Value, length: Value, size: int) -> Instr:
-        """Whether an access that begins so far from the beginning of an array leaves it."""
+        """Whether an access at this distance from the beginning of an array leaves it."""
         if size:
             return self._add(t.I1, "icmp", [position, self.c.limit(place, size)], "uge")
         total = self.c.size(place)
@@ -341,7 +348,7 @@ class _Access:
             self.c.distances[instr] = self.c.distance(instr.operands[0])
 
     def _moved(self, distance: Value) -> Value:
-        """A distance, and that by which a gep goes on."""
+        """The sum of a distance and the offset of a gep."""
         *scales, offset = self.instr.arg
         for index, scale in zip(self.instr.operands[1:], scales, strict=True):
             if index.type != t.I64:
@@ -355,7 +362,7 @@ class _Access:
 
 
 def _origins(program: Program, number: dict[Value, int]) -> dict[Value, frozenset[int]]:
-    """The numbers of the arrays that each pointer of an instruction may come from."""
+    """The numbers of the arrays that each computed pointer may come from."""
     result: dict[Value, frozenset[int]] = {}
     anywhere = frozenset((ANYWHERE,))
 
@@ -402,19 +409,19 @@ def _described(place: Value) -> Array:
 
 
 def _element(type_: t.Type) -> t.Type:
-    """What an array is made of; a vector is a number of elements, a struct is one."""
+    """The type of an array's elements, vectors taken apart, structs whole."""
     while isinstance(type_, (t.Array, t.Vector)):
         type_ = type_.element
     return type_
 
 
 def _place(loc: Location | None) -> str:
-    """Without the name of the kernel, which stands in front of it."""
+    """The place without the name of the kernel, which the message names already."""
     return f"{loc.where.rpartition(': ')[2]}:{loc.line}:{loc.column}" if loc else ""
 
 
 def _known(length: Value) -> int:
-    """A number of bytes; 0 if it is only known when running."""
+    """A number of bytes; 0 if it is known at run time only."""
     return (length.int_value or 0) if isinstance(length, Const) else 0
 
 

@@ -1,4 +1,10 @@
-"""Dead code elimination: drops instructions whose result nobody uses and that change nothing."""
+"""Dead code elimination: drops instructions whose result nobody uses and that change nothing.
+
+    %old = call @__am_shuffle(%x, 3)          without users: gone, and %x with it
+
+LLVM has done this before, but not for cross-lane functions: Clang's output declares them as
+touching hidden memory (frontend/optimise.py), so LLVM keeps them all.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +14,7 @@ from anymetal.ir.model import Instr, Value
 
 
 def run(known: Analyses) -> bool:
-    """Drops them. Clang's output declares the cross-lane functions as touching hidden memory, so
-    LLVM keeps them all (see frontend/optimise.py): here those without use go."""
+    """Drops them."""
     program = known.program
     before = sum(len(block.instrs) for block in program.blocks)
     live: set[Value] = set()

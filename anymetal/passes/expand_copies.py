@@ -1,8 +1,10 @@
-"""Makes ordinary loads and stores of what LLVM has for copies of structs and for zeroed arrays.
+"""Small copies become loads and stores: memcpy, memmove and memset of up to 512 constant bytes.
 
-memcpy, memmove and memset of small constant size become several of them; large or variable ones
-stay calls. A load or store of, say, 48 bits, for a struct of a short and an int, becomes two. Thus
-they take part in the memory lowering of `simd/`.
+    call memcpy(%to, %from, 6)      becomes      load and store i32 at 0, load and store i16 at 4
+
+These stand for copies of structs and zeroed arrays. As loads and stores they take part in all that
+is done for memory. Larger or variable ones stay calls. Odd integers are split, too: a load or store
+of i48, for a struct of an int and a short, becomes two.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ LIMIT = 512  # bytes
 
 
 def run(known: Analyses) -> bool:
-    """Changes each of them."""
+    """Expands all of them."""
     program = known.program
     changed = False
     for block in program.blocks:
@@ -66,7 +68,8 @@ def _address(out: list[Instr], instr: Instr, base: Value, offset: int) -> Value:
 
 
 def _load_odd(instr: Instr) -> list[Instr]:
-    """The parts, extended, shifted and put together; the last instruction is the load itself."""
+    """Loads the parts, shifts them and puts them together; the last instruction is the load
+    itself."""
     out: list[Instr] = []
     terms: list[Value] = []
     type_ = instr.type

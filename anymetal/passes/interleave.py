@@ -1,11 +1,12 @@
-"""Private arrays of all lanes lie side by side where that can be.
+"""Private arrays of all lanes are interleaved: unit 0 of every lane, then unit 1 of every lane, …
 
-In units of the largest element that is accessed: unit i of lane l then lies at (i * width + l)
-units, so an access with a uniform index is one vector load or store. What is smaller than a unit is
-a part of the vector's elements (fields of structs). That needs all accesses to stay within a unit
-and no pointer to escape; any other private array keeps one ordinary copy per lane.
+    %p = gep %array + %i * 4      becomes an offset of type i64: lane l has unit i
+                                  at (i * width + l) * size of a unit
 
-    %p = gep %array + %i * 4      becomes an offset of type i64 in the lane's own space
+So an access with a uniform index is one vector load or store. A unit is as large as the largest
+element that is accessed; a smaller one (a field of a struct) is a part of a unit. This is done for
+arrays whose accesses all stay within a unit and whose address does not escape; any other array has
+one ordinary copy for each lane.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from anymetal.ir.model import Instr, Value
 
 
 def run(known: Analyses) -> bool:
-    """Pointers into private arrays that can be interleaved become byte offsets in the lane's own
-    space, of type i64."""
+    """Makes pointers into arrays that can be interleaved byte offsets in the lane's own space, of
+    type i64."""
     program = known.program
     users: dict[Value, list[Instr]] = {}
     for instr in program.instructions():
@@ -34,9 +35,9 @@ def run(known: Analyses) -> bool:
 
 
 def _derived(alloca: Instr, users: dict[Value, list[Instr]]) -> list[Value] | None:
-    """The pointers into an array, if none escapes and no access can cross the end of a unit."""
+    """The pointers into an array; None if one escapes or an access may cross the end of a unit."""
     pointers: list[Value] = [alloca]
-    steps = {pointers[0]: 0}  #: what divides each pointer's offset; 0 stands for any number
+    steps = {pointers[0]: 0}  #: a divisor of each pointer's offset; an offset of 0 has all
     types: set[t.Type] = set()
     for pointer in pointers:
         for user in users.get(pointer, []):
@@ -51,5 +52,5 @@ def _derived(alloca: Instr, users: dict[Value, list[Instr]]) -> list[Value] | No
     sizes = {type_.size for type_ in types}
     if not sizes or alloca.arg[0].size % max(sizes):
         return None
-    # Parts of a unit are integers in between, which pointers cannot be.
+    # Parts are shifted out of units as integers, which pointers cannot be.
     return None if len(sizes) > 1 and any(type_.is_ptr for type_ in types) else pointers

@@ -1,9 +1,12 @@
-"""Carries half and bfloat as 16-bit words from where they are computed to where they are used.
+"""half and bfloat travel as 16-bit words; only instructions that compute see them as numbers.
 
-Processors without arithmetic of a narrow format lack more than that: LLVM takes masked loads and
-stores, selections and shuffles of it apart and then converts element by element, through functions
-that nobody supplies. Integers of the same size have instructions everywhere. Only instructions that
-compute see a narrow number, between two bit casts that cost nothing.
+    %h = load half %p                 %w = load i16 %p
+    %s = fadd half %h, %h    becomes  %h = bitcast %w to half,  %s = fadd half %h, %h
+    store half %s, %q                 %t = bitcast %s to i16,   store i16 %t, %q
+
+On processors without arithmetic of a narrow format LLVM takes masked loads and stores, selections
+and shuffles of it apart, and converts element by element, through functions that nobody supplies.
+All processors have instructions for integers of that size, and the bit casts cost nothing.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from anymetal.ir import types as t
 from anymetal.ir.model import Const, Instr, Program, Value
 
 _NARROW = (t.HALF, t.BFLOAT)
-#: Operations that hand on what they are given.
+#: Operations that only hand on a value.
 _CARRIERS = ("phi", "select", "freeze", "load", "guarded_load")
 
 
@@ -27,7 +30,7 @@ def run(known: Analyses) -> bool:
     for instr in kinds:
         if instr.op in _CARRIERS:
             instr.type = t.I16
-            if instr.op != "guarded_load":  # its flag is our own, the others speak of floats
+            if instr.op != "guarded_load":  # its flag is not one of floats
                 instr.flags = ""
             words[instr] = instr
         else:

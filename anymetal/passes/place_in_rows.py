@@ -1,9 +1,13 @@
-"""Threads in a threadgroup of short rows: where a thread stands follows from its lane.
+"""Threadgroups of short rows: a thread's position follows from its lane number.
 
-In threadgroups such as 16 x 16 a gang is a few whole rows. With the length of the rows known, a
-power of two up to the width of a gang, x is the low bits of the lane number and y the high bits
-plus the rows of the gangs before. What follows from the lane number is known when compiling
-(analysis/lane_numbers.py), and accesses by x and y become runs of memory (simd/access/tiles.py).
+In threadgroups of 16 x 16 a gang is two whole rows. If the length of the rows is known, a power of
+two up to the width of a gang, x and y are bits of the lane number:
+
+    call @__am_thread_x()      becomes      lane & 15
+    call @__am_thread_y()      becomes      gang * 2 + (lane >> 4)
+
+What follows from the lane number is known when compiling (analysis/lane_numbers.py), so accesses by
+x and y become runs of memory (simd/access/tiles.py).
 """
 
 from __future__ import annotations

@@ -3,11 +3,11 @@
     value = x[i];                        // i may lie outside of x
     value = inside ? value : 0;
 
-Kernels are written like this because a GPU lets most stray loads pass. Here they could fault, and
-the lanes that do not need the value need not load it. A load whose uses all lie behind a branch is
-moved behind it. Others are done under the condition under which their value reaches anything
-(analysis/needs.py); what is computed in between is computed of garbage elsewhere, and nobody looks
-at it.
+becomes `guarded_load x[i], inside`, which loads nothing in other lanes. Kernels are written like
+this because a GPU lets most stray loads pass; here they could fault. A load whose uses all lie
+behind a branch is moved behind it. Others wait for the condition under which their value reaches
+anything (analysis/needs.py). What is computed from a value that was not loaded is garbage that
+nobody uses.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from anymetal.ir.cfg import postorder
 from anymetal.ir.model import Argument, Block, Const, Global, Instr, Value
 from anymetal.ir.sizes import DESCRIPTION_BYTES
 
-#: Instructions that are looked at to move one condition in front of a load.
+#: Instructions that may be moved to compute a condition in front of a load.
 _MOST_MOVED = 300
 #: Instructions of an address, or of a branch's condition, that are looked at.
 _MOST_SOURCES = 60
 
 
 def run(known: Analyses) -> bool:
-    """Moves loads, and puts conditions on those that cannot move far enough."""
+    """Moves loads, and puts conditions on those that cannot be moved far enough."""
     program = known.program
     needs = Needs(known)
     moved = _Sinker(known, needs).run()
@@ -44,8 +44,8 @@ def _is_plain_load(instr: Instr) -> bool:
 
 
 class _Sinker:
-    """Moves loads down to the lowest block that dominates all their uses, and what is computed of
-    them on the way along with them."""
+    """Moves each load to the lowest block that dominates all its uses, and with it what is computed
+    from it before."""
 
     def __init__(self, known: Analyses, needs: Needs) -> None:
         self.needs = needs
@@ -77,7 +77,7 @@ class _Sinker:
         return True
 
     def _find_homes(self, block: Block) -> None:
-        """Moves what can leave the block: loads behind which nothing in it writes."""
+        """Finds new blocks for loads that nothing behind them in the block may overwrite."""
         written = False
         for instr in reversed(block.instrs):
             written = written or writes(instr)
@@ -89,8 +89,8 @@ class _Sinker:
                 self.lowest[instr] = self._target(instr, block)
 
     def _target(self, value: Instr, block: Block) -> Block:
-        """The lowest block outside of inner loops that dominates all uses; a phi uses its operand
-        in the predecessor."""
+        """The lowest block that dominates all uses, but not in an inner loop. A phi uses its
+        operand in the predecessor."""
         target: Block | None = None
         for user, number in self.needs.users.get(value, []):
             place = user.arg[number] if user.op == "phi" else self.lowest.get(user, user.block)
@@ -103,13 +103,13 @@ class _Sinker:
         return target
 
     def _common(self, a: Block, b: Block) -> Block:
-        """The lowest block that dominates both: quick where `a` does, as it does at last."""
+        """The lowest block that dominates both; mostly that is `a`."""
         while not self.needs.dominates(a, b):
             a = self.needs.idom[a]
         return a
 
     def _leaves(self, instr: Instr, block: Block) -> bool:
-        """Whether an instruction moves: as a load, or because a load that it needs does."""
+        """Whether an instruction moves: because it is such a load, or because it uses one."""
         if instr not in self.new_home and instr in self.lowest:
             homes = [self.new_home[v] for v in instr.operands if v in self.new_home]
             if any(self.needs.depth[home] > self.needs.depth[block] for home in homes):
@@ -123,16 +123,17 @@ class _Sinker:
         return self.clear[key]
 
     def _between(self, source: Block, target: Block) -> set[Block]:
-        """Blocks on a way from `source` to `target`, which it dominates, without the two."""
+        """Blocks on paths from `source` to `target`, which it dominates, without the two."""
         back = set(postorder(target, lambda b: [] if b is source else self.preds[b]))
         return back - {source, target}
 
 
 class _Guards:
-    """Decides which loads are done under which condition.
+    """Decides which loads wait for which condition.
 
-    All of them are known where the load is, or can be moved in front of it. Loads are decided from
-    the last one to the first: what an address is made of is needed wherever its load is done.
+    The condition is known where the load stands, or can be computed in front of it. Loads are
+    visited from the last one to the first: the parts of an address are needed where its load is
+    done.
     """
 
     def __init__(self, needs: Needs) -> None:
@@ -140,7 +141,7 @@ class _Guards:
         self.guards: dict[Instr, Need] = {}
         self.sources: dict[Instr, frozenset[Instr]] = {}
         self.place: dict[Instr, int] = {}  #: in the block
-        self.part: dict[Instr, int] = {}  #: writers in front of it in the block
+        self.part: dict[Instr, int] = {}  #: writing instructions in front of it in the block
 
     def find(self) -> dict[Instr, Need]:
         for block in reversed(list(self.needs.idom)):
@@ -166,11 +167,11 @@ class _Guards:
         return need
 
     def _serves(self, condition: Instr, load: Instr) -> bool:
-        """Whether a load may wait for a condition, and should.
+        """Whether a load can and should wait for a condition.
 
-        One by which a value is chosen may be all that makes the address a good one. Of branches
-        around uses, of which there are many, only those are asked about that may be bounds checks:
-        they look at something that the address is made of.
+        It should if a value is chosen by the condition: that may be all that makes the address
+        valid. Branches around uses are many, so only those count that may be bounds checks: both
+        condition and address are made of one position, loaded value or counter.
         """
         if condition not in self.needs.choices:
             pointer = load.operands[0]
@@ -181,7 +182,8 @@ class _Guards:
         return self._is_early(condition, load)
 
     def _made_of(self, value: Instr) -> frozenset[Instr]:
-        """Positions, loaded values and counters that go into a value, if they are few."""
+        """The positions, loaded values and counters that go into a value; some of them, if they are
+        many."""
         if value not in self.sources:
             found: set[Instr] = set()
             seen, work = {value}, [value]
@@ -197,10 +199,10 @@ class _Guards:
         return self.sources[value]
 
     def _is_early(self, condition: Instr, load: Instr) -> bool:
-        """Whether a condition can be had in front of a load.
+        """Whether a condition can be computed in front of a load.
 
-        What it is made of moves there, if it is not made of the load (or of one that waits for
-        something made of it), and reads memory between the same stores.
+        Its parts can move there unless they are made of the load, or of another load that has to
+        wait, or would read memory on the other side of a store.
         """
         home, start = load.block, self.place[load]
         assert home is not None
@@ -227,7 +229,7 @@ class _Guards:
 
 
 def _waits_for(instr: Instr, block: Block, guards: dict[Instr, Need], needs: Needs) -> list[Instr]:
-    """What must be computed before an instruction, apart from what other blocks hand over."""
+    """What must be computed before an instruction, apart from values of phis."""
     if instr.op == "phi":
         return []
     values = [v for v in instr.operands if isinstance(v, Instr)]
@@ -237,7 +239,7 @@ def _waits_for(instr: Instr, block: Block, guards: dict[Instr, Need], needs: Nee
 
 
 def _is_there(load: Instr) -> bool:
-    """Whether it reads memory that is certain to be there."""
+    """Whether a load reads memory that certainly exists."""
     pointer: Value = load.operands[0]
     offset = 0
     while isinstance(pointer, Instr) and pointer.op == "gep" and len(pointer.operands) == 1:
@@ -254,8 +256,8 @@ def _is_there(load: Instr) -> bool:
 
 
 class _Schedule:
-    """Puts the instructions of a block into a new order, in which guarded loads come just before
-    their first use, or the next store, and their conditions before them."""
+    """Reorders a block: guarded loads come just before their first use, or the next instruction
+    that writes, and their conditions before them."""
 
     def __init__(self, block: Block, guards: dict[Instr, Need], needs: Needs) -> None:
         self.block = block
@@ -279,7 +281,7 @@ class _Schedule:
             self._place(instr)
 
     def _place(self, instr: Instr) -> None:
-        """Appends the instruction, and before it what it waits for."""
+        """Appends the instruction, after what it waits for."""
         work = [instr]
         while work:
             one = work[-1]
@@ -331,7 +333,7 @@ class _Schedule:
         return self.conditions[term]
 
     def _known(self, value: Instr) -> Instr:
-        """The value, or a copy of what computes it in a later block (a few instructions)."""
+        """The value, or a copy of the few instructions that compute it in a later block."""
         if self.needs.is_known_in(value, self.block):
             return value
         if value not in self.copies:

@@ -1,10 +1,11 @@
-"""A product that is there anyway is added, not multiplied once more.
+"""A product that exists anyway is added, not multiplied once more.
 
-    x * x + y * y <= 4;  re = x * x - y * y + c
+    %p = fmul %x, %x                              %p = fmul %x, %x
+    %s = call @llvm.fmuladd(%x, %x, %y)  becomes  %s = fadd %p, %y
 
-Clang fuses the second sum, which multiplies x by x again, for the sum of rounded products may be as
-exact as it likes. Where the product itself is needed, too, a plain addition takes less: it is
-shorter than a fused one, and most processors have other units for it.
+In `x * x + y * y <= 4; re = x * x - y * y + c` Clang fuses the second sum and so multiplies x by x
+again. A plain addition is shorter than a fused one, and most processors have other units for it.
+Sums of rounded products are as exact as `fmuladd` promises.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from anymetal.ir.rewrite import rewrite
 
 
 def run(known: Analyses) -> bool:
-    """Of the fused operations only those that may be taken apart (`fmuladd`) are."""
+    """Takes fused operations apart that may be (`fmuladd`, not `fma`) and whose product exists."""
     program = known.program
     order = reverse_postorder(program.blocks[0])
     idom = known(dominators)

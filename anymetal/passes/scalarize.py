@@ -1,7 +1,9 @@
 """Splits short vectors (float4, half8 …) into scalars, so that the vectorizer sees scalars only.
 
-A vector load becomes scalar loads at neighbouring addresses; the memory lowering of `simd/` finds
-them again as one group, together with the members of a struct and neighbours in an array.
+    %v = load <2 x float> %p      becomes      %x = load float %p,  %y = load float %p + 4
+
+The memory lowering of simd/ finds neighbouring accesses again as one group, members of a struct and
+neighbours in an array included (simd/access/groups.py).
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from anymetal.ir.model import Block, Const, ConstVector, Instr, Program, Value
 from anymetal.ir.problem import Problem
 
 _SUFFIX = re.compile(r"\.v\d+([a-z]+\d+)")
-#: Intrinsics of two values whose names differ from those of the reduction.
+#: Reductions whose intrinsic for two values has another name.
 _PAIRWISE = {"fmin": "minnum", "fmax": "maxnum", "fminimum": "minimum", "fmaximum": "maximum"}
 
 
@@ -46,7 +48,7 @@ class _Scalarizer:
         self._resolve(program)
 
     def _resolve(self, program: Program) -> None:
-        """Scalar results of rewritten vector instructions take the place of the old ones."""
+        """Exchanges scalar results of vector instructions for those of their replacements."""
         for instr in program.instructions():
             instr.operands = [self._single(v) for v in instr.operands]
 
@@ -187,7 +189,7 @@ class _Scalarizer:
         return [poison if i < 0 else pool[i] for i in instr.arg]
 
     def _op_bitcast(self, instr: Instr) -> list[Value]:
-        """Elements are joined to integers that both types divide, and those are cut again."""
+        """Joins the elements to integers whose size is a common multiple, and cuts those anew."""
         values = self._split(instr.operands[0])
         source, target = _bits(values[0].type), _bits(instr.type.scalar)
         if source == target:
@@ -208,7 +210,7 @@ class _Scalarizer:
         return value if target.is_int else self._emit("bitcast", target, [value])
 
     def _join(self, group: list[Value], word: t.Int) -> Value:
-        """Integers put together to one of type `word`, the first in the lowest bits."""
+        """Integers joined to one of type `word`, the first in the lowest bits."""
         if len(group) == 1:
             return group[0]
         step = word.bits // len(group)
@@ -231,7 +233,7 @@ class _Scalarizer:
 
 
 def _packed(lanes: int) -> t.Int:
-    """How a vector of so many i1 lies in memory."""
+    """The type in memory of a vector of so many i1."""
     return t.Int(t.Vector(lanes, t.I1).size * 8)
 
 

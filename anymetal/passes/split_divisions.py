@@ -1,13 +1,13 @@
-"""Takes the lane number out of divisions of a thread's index.
+"""Takes the lane number out of divisions and remainders of a thread's index.
 
-`i / 8` and `i % 8 * 4` of an index that counts on from lane to lane vary. But where the first
-lane's index is a multiple of 32, the lane number has bits of its own in `i`, and in `4 * i`. So a
-shift, or a selection of bits, is that of a uniform part plus that of the lane number alone:
+`i / 8` and `i % 8 * 4` of an index that counts on from lane to lane are varying. But where `i` is a
+multiple of 32 in lane 0, the lane number has bits of its own in `i`, and in `4 * i`. So a shift or
+a mask is applied to the uniform part and to the lane number separately:
 
-    i >> 3  =  ((i - lane) >> 3) + (lane >> 3)
-    4 * i & 28  =  (4 * i - 4 * lane & 28) + (4 * lane & 28)  =  4 * lane & 28
+    i >> 3      becomes  ((i - lane) >> 3) + (lane >> 3)
+    4 * i & 28  becomes  4 * lane & 28          as no bits of the uniform part are left
 
-which analysis/lane_numbers.py and simd/access/tiles.py know what to do with.
+The lane's part is known when compiling: see analysis/lane_numbers.py and simd/access/tiles.py.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _split(block: Block, instr: Instr, shapes: Shapes) -> Value | None:
     lane = _lane(block, instr.type, lowest)
     part = block.append(Instr(instr.type, instr.op, [lane, number]))
     bits = (shapes.width - 1) << lowest
-    if instr.op == "and" and not number.int_value & ~bits:  # the uniform part does not take part
+    if instr.op == "and" and not number.int_value & ~bits:  # no bits of the uniform part are left
         return part
     base = block.append(Instr(instr.type, "sub", [value, lane]))
     rest = block.append(Instr(instr.type, instr.op, [base, number]))
@@ -46,7 +46,7 @@ def _split(block: Block, instr: Instr, shapes: Shapes) -> Value | None:
 
 
 def _is_lane(value: Value) -> bool:
-    """Whether the value is the lane number itself, however wide and however far to the left."""
+    """Whether the value is the lane number itself, perhaps extended or shifted left."""
     while isinstance(value, Instr) and value.op in ("zext", "shl"):
         value = value.operands[0]
     return isinstance(value, Instr) and value.op == "call" and value.arg == "__am_lane"

@@ -1,4 +1,5 @@
-"""Tidies control flow: branches that are decided, blocks that nobody reaches, chains of blocks."""
+"""Tidies control flow: decides branches on constants, drops blocks that nobody reaches, joins
+blocks that always follow each other. Passes call it for what they leave."""
 
 from __future__ import annotations
 

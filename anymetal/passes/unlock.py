@@ -1,9 +1,8 @@
 """Atomic loads and stores of threadgroup memory become plain ones.
 
-Threadgroup memory belongs to one thread of the processor, which runs one gang at a time. Teams are
-formed before, since those look at what a loop may wait for.
+    %x = load atomic %p    becomes    %x = load %p    if %p leads into threadgroup memory only
 
-    %x = load atomic %p    becomes    %x = load %p    where %p leads into threadgroup memory
+Threadgroup memory belongs to one thread of the processor, which runs one gang at a time.
 """
 
 from __future__ import annotations
@@ -14,8 +13,7 @@ from anymetal.analysis.objects import in_threadgroup, origins
 
 
 def run(known: Analyses) -> bool:
-    """Atomic loads and stores of threadgroup memory become plain ones: it belongs to one thread of
-    the processor. (Not before teams are formed, which look at what a loop may wait for.)"""
+    """Changes all of them."""
     program = known.program
     leads_to, changed = known(origins), False
     for instr in program.instructions():

@@ -1,18 +1,21 @@
-"""A version of the program for gangs whose threads all pass the bounds checks.
+"""A second version of the program, for gangs whose threads all pass the bounds checks.
 
     if (r >= 0 && r < rows && c >= 0 && c < columns) sum += weight * x[r * columns + c];
 
-Kernels check an index before they use it. Compiled as it stands, each check is a mask, or at least
-a branch. But few gangs lie at an edge. So whether all lanes pass all checks is asked once, in front
-of the first of them, and what follows is there twice: behind a "yes" without the checks, as one
-piece of code without masks, and behind a "no" as it was.
+becomes
 
-Along with that it is asked whether bounds that lanes are compared with (`channel < channels`, where
-`channel` counts on from a multiple of 32) are multiples of 32, as most are: then all lanes stay
-together in a loop.
+    if (all lanes: r >= 0 && …) sum += weight * x[r * columns + c];        // the interior
+    else                        the program as it was                      // the edge
 
-A check is the condition of a branch around code that accesses memory, or of a guarded load, made of
-comparisons by size, of the numbers that the addresses in there are made of, and known in front.
+Kernels check an index before they use it. As they stand, each check is a mask, or at least a
+branch; but few gangs lie at an edge. So all lanes are asked once, in front of the first check, and
+the interior is one piece of code without masks.
+
+It is also asked whether bounds that lanes are compared with (`channel < channels`, where `channel`
+counts on from a multiple of 32) are multiples of 32, as most are: then no loop needs masks.
+
+A check is the condition of a guarded load, or of a branch around accesses to memory. It consists of
+comparisons by size, of numbers that the addresses are made of, that can be computed in front.
 """
 
 from __future__ import annotations
@@ -33,7 +36,7 @@ from anymetal.ir.sizes import DESCRIPTION_BYTES, SIMD_GROUP
 from anymetal.ir.walk import from_below, made_from
 from anymetal.passes.straighten import straighten
 
-#: Instructions that may be there twice: larger programs take too long to compile.
+#: Instructions of a program that has two versions: larger ones take too long to compile.
 MOST_INSTRUCTIONS = 600
 _MOST_COMPARISONS = 32
 _BY_SIZE = ("ult", "ule", "ugt", "uge", "slt", "sle", "sgt", "sge")
@@ -41,7 +44,7 @@ _OPPOSITE = {
     "eq": "ne", "ne": "eq", "ult": "uge", "uge": "ult", "ule": "ugt", "ugt": "ule",
     "slt": "sge", "sge": "slt", "sle": "sgt", "sgt": "sle",
 }  # fmt: skip
-#: What may be computed although nobody may need it, besides calls.
+#: Operations that may be done although nobody may need the result.
 _FREE = frozenset("add sub mul shl lshr ashr and or xor zext sext trunc icmp select freeze".split())
 _PLACES = frozenset(n for n in POSITIONS if "size" not in n and "grid" not in n)
 _FREE_CALLS = ("llvm.smin.", "llvm.smax.", "llvm.umin.", "llvm.umax.", "llvm.abs.")
@@ -52,11 +55,11 @@ class _Check(NamedTuple):
 
     condition: Instr
     wanted: bool
-    comparisons: dict[Instr, bool]  #: what it is made of, and how each must come out
+    comparisons: dict[Instr, bool]  #: those that it consists of, and how each must come out
 
 
 def run(known: Analyses) -> bool:
-    """Adds the second version, if there is something that can be asked in front."""
+    """Adds the second version, if there is a check that can be asked in front."""
     program = known.program
     if sum(len(block.instrs) for block in program.blocks) > MOST_INSTRUCTIONS:
         return False
@@ -105,7 +108,7 @@ def _way_in(
     preds: dict[Block, list[Block]],
     loops: list[Loop],
 ) -> int | None:
-    """Which successor of a block is code that the other one goes around."""
+    """The number of the successor that the other successor leads around, if there is one."""
     if len(block.successors) != 2 or block not in after:
         return None
     meeting = after[block]
@@ -119,7 +122,7 @@ def _way_in(
 
 
 def _through(block: Block) -> Block:
-    """Where control goes from a block with nothing in it."""
+    """The block itself, or its successor if it does nothing."""
     return block.successors[0] if [i.op for i in block.instrs] == ["br"] else block
 
 
@@ -133,7 +136,8 @@ def _pointers(instr: Instr) -> list[Value]:
 def _check(
     condition: Value, wanted: bool, pointers: list[Value], moving: set[Value]
 ) -> Iterator[_Check]:
-    """`moving` is what follows from where the thread stands: not the length of a row."""
+    """The check that a condition is. `moving`: values that differ from thread to thread, unlike the
+    length of a row."""
     comparisons = _comparisons(condition, wanted)
     if comparisons is None:
         return
@@ -147,7 +151,8 @@ def _is_place(instr: Instr) -> bool:
 
 
 def _comparisons(condition: Value, wanted: bool) -> dict[Instr, bool] | None:
-    """The comparisons that a condition is all of, and how each must come out."""
+    """The comparisons that a condition is the conjunction of, and how each must come out; None if
+    it is no such conjunction."""
     found: dict[Instr, bool] = {}
     work = [(condition, wanted)]
     seen = set(work)
@@ -168,8 +173,8 @@ def _comparisons(condition: Value, wanted: bool) -> dict[Instr, bool] | None:
 
 
 def _conjuncts(value: Value, wanted: bool) -> list[tuple[Value, bool]] | None:
-    """Conditions that must all come out as said for this one to do so; None if that is no way to
-    say it."""
+    """Conditions that must all come out as given for this one to be as `wanted`; None if it is no
+    conjunction."""
     if isinstance(value, Const):
         return [] if (value.text == "true") == wanted else None
     if not isinstance(value, Instr):
@@ -190,14 +195,14 @@ def _conjuncts(value: Value, wanted: bool) -> list[tuple[Value, bool]] | None:
 
 
 def _is_above_zero(compare: Instr, wanted: bool) -> bool:
-    """What LLVM makes of `x > 0` for unsigned numbers."""
+    """Whether this is LLVM's form of an unsigned `x > 0`."""
     bound = compare.operands[1]
     zero = isinstance(bound, Const) and bound.int_value == 0
     return zero and compare.arg == ("ne" if wanted else "eq")
 
 
 def _made_of(values: Iterable[Value]) -> set[Instr]:
-    """What goes into values, but not what goes into addresses of loads."""
+    """What goes into values, addresses of loads excepted."""
     found: set[Instr] = set()
     work = list(values)
     while work:
@@ -210,7 +215,7 @@ def _made_of(values: Iterable[Value]) -> set[Instr]:
 
 
 def _may_pass(check: _Check, known: LaneNumbers) -> bool:
-    """Not `lane < 16`, which some lanes of each gang do not pass."""
+    """Whether all lanes of a gang may pass: not so for `lane < 16`."""
     for one, wanted in check.comparisons.items():
         results = known(one)
         if results is not None and not all(bool(r) == wanted for r in results):
@@ -219,7 +224,7 @@ def _may_pass(check: _Check, known: LaneNumbers) -> bool:
 
 
 def _agreeing(checks: Iterable[_Check]) -> list[_Check]:
-    """Those that want nothing that an earlier one does not want."""
+    """The checks that do not contradict an earlier one."""
     result: list[_Check] = []
     wants: dict[Instr, bool] = {}
     for check in checks:
@@ -231,7 +236,7 @@ def _agreeing(checks: Iterable[_Check]) -> list[_Check]:
 
 
 def _ragged(program: Program, shapes: Shapes) -> list[Instr]:
-    """Comparisons that would be the same in all lanes if the bound were a multiple of 32."""
+    """Comparisons that would be uniform if their bound were a multiple of 32."""
     return [
         i
         for i in program.instructions()
@@ -257,7 +262,7 @@ def _start(entry: Block, checks: list[_Check]) -> int:
 
 
 def _describes(load: Instr) -> bool:
-    """Whether a number about an input is loaded, which is there for certain."""
+    """Whether this loads a number that describes an input, such as its size: that memory exists."""
     if load.op == "gep":
         return len(load.operands) == 1
     if load.op != "load":
@@ -272,7 +277,7 @@ def _describes(load: Instr) -> bool:
 
 
 class _Front:
-    """What comes before both versions."""
+    """What stands in front of both versions."""
 
     def __init__(self, entry: Block, start: int) -> None:
         self.entry = entry
@@ -282,7 +287,7 @@ class _Front:
         self.possible: dict[Value, bool] = {}
 
     def can_have(self, value: Value) -> bool:
-        """Whether a value is there, or may be computed there."""
+        """Whether a value is known in front, or may be computed there."""
         return from_below(
             value,
             self.possible,
@@ -291,20 +296,20 @@ class _Front:
         )
 
     def _is_free(self, value: Value) -> bool:
-        """Whether a value is there, or may be computed if its operands are."""
+        """Whether a value is known in front, or may be computed there if its operands are."""
         if not isinstance(value, Instr) or value in self.there:
             return True
         call = value.op == "call" and (value.arg in POSITIONS or value.arg.startswith(_FREE_CALLS))
         return value.op in _FREE or call or _describes(value)
 
     def _missing(self, value: Value) -> list[Value]:
-        """Instructions that are to be computed before a value."""
+        """The operands that have to be computed in front before a value is."""
         if not isinstance(value, Instr) or value in self.there:
             return []
         return [v for v in value.operands if isinstance(v, Instr) and v not in self.there]
 
     def move_allocas(self) -> None:
-        """Both versions have the same private arrays."""
+        """Moves private arrays to the front: both versions use the same."""
         arrays = [i for i in self.rest if i.op == "alloca"]
         self.rest = [i for i in self.rest if i.op != "alloca"]
         for array in arrays:
@@ -317,7 +322,7 @@ class _Front:
         return self.instrs[-1]
 
     def have(self, value: Value) -> Value:
-        """The value, computed here if need be."""
+        """The value; computed here if it is not known."""
         if not isinstance(value, Instr):
             return value
         return from_below(value, self.there, self._missing, self._computed)
@@ -330,8 +335,8 @@ class _Front:
         return copy
 
     def all_pass(self, comparisons: dict[Instr, bool], bounds: Iterable[Value]) -> Value:
-        """Whether all comparisons come out as wanted, and all bounds are multiples of 32, in all
-        lanes."""
+        """Whether in all lanes all comparisons come out as wanted and all bounds are multiples of
+        32."""
         answers = [self._passes(one, wanted) for one, wanted in comparisons.items()]
         answers += [self._is_multiple(bound) for bound in dict.fromkeys(bounds)]
         result = answers[0]
@@ -340,7 +345,7 @@ class _Front:
         return result
 
     def whole(self, bound: Value) -> Value:
-        """The bound if it is a multiple of 32, in a form that shows it."""
+        """The bound, if it is a multiple of 32, in a form that shows it."""
         return self.add("and", bound.type, [self.have(bound), Const(bound.type, str(-SIMD_GROUP))])
 
     def _passes(self, compare: Instr, wanted: bool) -> Value:
@@ -360,7 +365,7 @@ class _Front:
 
 
 class _Versions:
-    """Makes two of what follows on the front."""
+    """Makes two versions of what follows on the front."""
 
     def __init__(
         self,
@@ -373,7 +378,7 @@ class _Versions:
         self.program = program
         self.front = front
         self.comparisons = comparisons
-        self.bounds = bounds  #: comparisons with bounds that are to be multiples of 32
+        self.bounds = bounds  #: comparisons whose bound has to be a multiple of 32
         passed = {c.condition: c.wanted for c in checks} | comparisons
         #: Old values -> those in the interior.
         self.values: dict[Value, Value] = {
@@ -405,7 +410,7 @@ class _Versions:
         straighten(program)
 
     def _bare_end(self) -> Block:
-        """A block with the return and nothing else, for both versions."""
+        """A block with nothing but the return, for both versions."""
         (end,) = (b for b in self.program.blocks if b.terminator.op == "ret")
         rest = self.front.rest if end is self.front.entry else end.instrs
         bare = Block(f"{end.name}$end")

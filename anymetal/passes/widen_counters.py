@@ -1,10 +1,12 @@
-"""Counters of loops in 64 bits, beside those of 32.
+"""Counters of loops get twins of 64 bits, for addresses.
 
-Indices have 32 bits and addresses 64. LLVM must not assume that a counter does not wrap in between,
-so it extends the index anew in each iteration, for each address of it. Where a counter is only
-used for an address, no wrap matters: what wraps addresses nothing valid (analysis/affine.py). So a
-counter of which an index is made has a twin that counts in 64 bits, and LLVM makes pointers of it
-that move on with each iteration.
+    %i = phi i32 [0], [%i + 8]        is joined by        %i.wide = phi i64 [0], [%i.wide + 8]
+
+Indices have 32 bits and addresses 64. As LLVM must not assume that a counter never wraps, it
+extends the index anew in each iteration, for each address. For an address a wrap does not matter:
+an index that wraps is no valid one (analysis/affine.py). So uniform counters that go into extended
+indices are also counted in 64 bits, and LLVM turns those into pointers that move on with each
+iteration.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ _ARITHMETIC = ("add", "sub", "mul", "shl", "or")
 
 
 def widen(known: Analyses) -> bool:
-    """Adds the twins of all counters that are the same in all lanes."""
+    """Adds the twins of all uniform counters that are parts of indices."""
     program = known.program
     indices, uniform = _indices(program), known(shapes)
     for counters in known(inductions).values():
@@ -30,7 +32,7 @@ def widen(known: Analyses) -> bool:
 
 
 def _indices(program: Program) -> set[Value]:
-    """What sums and products that are extended to 64 bits are made of."""
+    """The sums and products that are extended to 64 bits, and what they are made of."""
     work = [
         i.operands[0]
         for i in program.instructions()
