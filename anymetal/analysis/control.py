@@ -13,9 +13,9 @@ def loops(known: Analyses) -> list[Loop]:
     return cfg.find_loops(known.program.blocks)
 
 
-def looped(known: Analyses) -> set[Block]:
-    """The blocks of all loops."""
-    return {block for loop in known(loops) for block in loop.blocks}
+def innermost(known: Analyses) -> dict[Block, Loop]:
+    """The innermost loop around each block that is in one."""
+    return {block: loop for loop in known(loops) for block in loop.own}
 
 
 def predecessors(known: Analyses) -> dict[Block, list[Block]]:
@@ -40,4 +40,4 @@ def postdominators(known: Analyses) -> Dominators[Block]:
 
 
 #: These stay right while no branch changes.
-ALL = (loops, looped, predecessors, dominators, postdominators)
+ALL = (loops, innermost, predecessors, dominators, postdominators)

@@ -59,8 +59,7 @@ def trips(known: Analyses) -> dict[Loop, int]:
 def only_exit(loop: Loop) -> Block | None:
     """The block at the end of a loop, if there is only one, and the loop is left only there."""
     exits = {block for block, _ in loop.exits}
-    latches = {block for block in loop.blocks if loop.header in block.successors}
-    return next(iter(exits)) if exits == latches and len(exits) == 1 else None
+    return loop.latches[0] if len(exits) == 1 and exits == set(loop.latches) else None
 
 
 def _induction(phi: Instr, loop: Loop) -> Induction | None:

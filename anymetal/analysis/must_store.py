@@ -16,7 +16,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from anymetal.analysis.cache import Analyses
-from anymetal.analysis.control import dominators, loops, postdominators
+from anymetal.analysis.control import dominators, innermost, loops, postdominators
 from anymetal.analysis.induction import Induction, inductions, only_exit, trips
 from anymetal.analysis.objects import Origin, origins
 from anymetal.ir import types as t
@@ -70,7 +70,7 @@ class _Finder:
         self.counters: dict[Instr, Form] = {}
         self.forms: dict[Value, Form | None] = {}
         self.idom, self.late = known(dominators), known(postdominators)
-        self.loops = {block: loop for loop in known(loops) for block in loop.blocks}
+        self.loops = known(innermost)
         for number, loop in enumerate(known(loops)):  # inner ones last
             count = known(trips).get(loop, 0)
             if 0 < count <= _MOST_TURNS:

@@ -19,10 +19,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from anymetal.analysis.cache import Analyses
-from anymetal.analysis.control import dominators, loops, predecessors
+from anymetal.analysis.control import dominators, innermost, predecessors
 from anymetal.analysis.effects import LOADS, is_pure
 from anymetal.ir import types as t
-from anymetal.ir.cfg import Loop, postorder
+from anymetal.ir.cfg import postorder
 from anymetal.ir.model import Block, Const, Instr, Value
 
 #: A condition, and how it must come out.
@@ -99,9 +99,7 @@ class Needs:
     def __init__(self, known: Analyses) -> None:
         program = known.program
         self.blocks = program.blocks
-        self.loop_of: dict[Block, Loop] = {}
-        for loop in known(loops):  # outer ones first
-            self.loop_of.update(dict.fromkeys(loop.blocks, loop))
+        self.loop_of = known(innermost)
         self.idom = known(dominators)
         self.depth: dict[Block, int] = {}
         self.branch: dict[Block, tuple[Term, Block | None]] = {}

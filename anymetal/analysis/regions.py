@@ -107,7 +107,7 @@ class _Plan(NamedTuple):
 
     region: Region
     entry: Block
-    blocks: set[Block]
+    blocks: list[Block]  #: that are in no inner loop
     children: list[Loop]
 
 
@@ -122,29 +122,27 @@ class RegionTree:
         self.loop_region: dict[Loop, Region] = {}
         self.to_barrier = _reaching_barrier(blocks, preds)
         top = [loop for loop in loops if loop.parent is None]
-        reachable = set(postorder(blocks[0], lambda b: b.successors))
+        reachable = postorder(blocks[0], lambda b: b.successors)
+        outside = set(reachable).difference(*(loop.blocks for loop in top))
         self.root = Region(None, None)
-        waiting = [_Plan(self.root, blocks[0], reachable, top)]
+        waiting = [_Plan(self.root, blocks[0], [b for b in reachable if b in outside], top)]
         while waiting:
             waiting += reversed(self._build(*waiting.pop()))
 
     def _build(
-        self, region: Region, entry: Block, blocks: set[Block], children: list[Loop]
+        self, region: Region, entry: Block, blocks: list[Block], children: list[Loop]
     ) -> list[_Plan]:
         """Fills in a region; returns what its inner loops are built of."""
         self.regions.append(region)
         owner: dict[Block, Node] = {}
+        inner: list[Region] = []
         for child in children:
-            node = Node(region, child.header, Region(child, region))
-            owner.update(dict.fromkeys(child.blocks, node))
-            assert node.inner is not None
-            node.inner.node = node
-            self.loop_region[child] = node.inner
-        inner = [node.inner for node in dict.fromkeys(owner.values()) if node.inner]
+            each = self.loop_region[child] = Region(child, region)
+            owner[child.header] = each.node = Node(region, child.header, each)
+            inner.append(each)
         for block in blocks:
-            if block not in owner:
-                owner[block] = self.node_of[block] = Node(region, block)
-        for node in dict.fromkeys(owner.values()):
+            owner[block] = self.node_of[block] = Node(region, block)
+        for node in owner.values():
             sources = (
                 _loop_exits(node)
                 if node.inner
@@ -152,13 +150,13 @@ class RegionTree:
             )
             for source, target in dict.fromkeys(sources):
                 is_back = region.loop is not None and target is region.loop.header
-                inside = target in blocks and not is_back
+                inside = target in owner and not is_back
                 node.edges.append(Edge(source, target, owner[target] if inside else None, is_back))
         region.nodes = postorder(owner[entry], self._late_first)[::-1]
         for index, node in enumerate(region.nodes):
             node.index = index
         loops = [(each, each.loop) for each in inner if each.loop]
-        return [_Plan(each, loop.header, loop.blocks, loop.children) for each, loop in loops]
+        return [_Plan(each, loop.header, loop.own, loop.children) for each, loop in loops]
 
     def _late_first(self, node: Node) -> list[Node]:
         """Successors in the order of the depth-first visit; the one visited last runs first.

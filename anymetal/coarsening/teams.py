@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from anymetal.analysis.cache import Analyses, LaunchFacts
-from anymetal.analysis.control import looped, loops
+from anymetal.analysis.control import innermost, loops
 from anymetal.analysis.distances import Distances
 from anymetal.analysis.effects import LOADS, is_plain
 from anymetal.analysis.flow import used
@@ -100,7 +100,7 @@ def steps(in_row: bool, count: int = 1) -> dict[str, int]:
 
 def _promising(known: Analyses) -> bool:
     """A quick look: barriers, loops or an interior, and no matrices, which fill the registers."""
-    program, blocks = known.program, known(looped)
+    program, blocks = known.program, known(innermost)
     if program.calls(MATRIX_FMA) or not (program.calls(BARRIER, ALL) or blocks):
         return False
     # A SIMD-group may wait in a loop for what another one does behind its own.
@@ -145,8 +145,8 @@ class _Choice:
         if program.calls(BARRIER):
             found = [loop for loop in found if not any(map(_has_barrier, loop.blocks))]
         else:
-            innermost = {block: loop for loop in found for block in loop.blocks}  # outer ones first
-            found = [innermost[block] for block in innermost if self._shares(block)]
+            around = {block: loop for loop in found for block in loop.blocks}  # outer ones first
+            found = [around[block] for block in around if self._shares(block)]
         blocks = list(dict.fromkeys(b for loop in found for b in loop.ordered))
         if not (found or program.calls(BARRIER)):
             together = [b for b in program.blocks if b not in apart]

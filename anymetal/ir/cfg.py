@@ -125,54 +125,73 @@ def dominates(idom: Dominators[Node], a: Node, b: Node) -> bool:
 class Loop:
     """A natural loop: one header, one latch (LLVM's loop-simplify form)."""
 
-    def __init__(self, header: Block) -> None:
+    def __init__(self, header: Block, position: dict[Block, int]) -> None:
         self.header = header
+        self.latches: list[Block] = []
         self.blocks = {header}
-        self.ordered: list[Block] = []  #: the same, in the order of the program
+        self.own = [header]  #: blocks that are in no inner loop
+        self.exits: list[tuple[Block, Block]] = []  #: edges that leave it, in the program's order
         self.parent: Loop | None = None
         self.children: list[Loop] = []
+        self._position = position
 
-    @property
-    def exits(self) -> list[tuple[Block, Block]]:
-        """Edges that leave the loop, in a fixed order."""
-        return [
-            (block, target)
-            for block in self.ordered
-            for target in dict.fromkeys(block.successors)
-            if target not in self.blocks
-        ]
+    @cached_property
+    def ordered(self) -> list[Block]:
+        """The blocks in the order of the program."""
+        return sorted(self.blocks, key=self._position.__getitem__)
 
 
 def find_loops(blocks: list[Block]) -> list[Loop]:
-    """All natural loops, outer ones first. Raises Problem on irreducible control flow."""
-    entry = blocks[0]
-    order = reverse_postorder(entry)
+    """All natural loops, outer ones first. Raises Problem on irreducible control flow.
+
+    The blocks of a deep nest belong to many loops. So a loop takes those of inner ones as a whole,
+    and looks only at what is its own.
+    """
+    order = reverse_postorder(blocks[0])
     position = {block: i for i, block in enumerate(order)}
-    idom = dominators(entry, lambda b: b.successors)
+    idom = dominators(blocks[0], lambda b: b.successors)
     preds = predecessors(order)
     loops: dict[Block, Loop] = {}
     for block in order:
-        for target in block.successors:
+        for target in dict.fromkeys(block.successors):
             if position[target] <= position[block]:
                 if not dominates(idom, target, block):
                     raise Problem(f"thread program: irreducible loop at {target.name}")
-                loop = loops.setdefault(target, Loop(target))
-                _collect(loop, block, preds)
+                loops.setdefault(target, Loop(target, position)).latches.append(block)
     result = sorted(loops.values(), key=lambda loop: position[loop.header])
     innermost: dict[Block, Loop] = {}
-    for loop in result:
-        loop.ordered = sorted(loop.blocks, key=position.__getitem__)
-        loop.parent = innermost.get(loop.header)
-        if loop.parent is not None:
-            loop.parent.children.append(loop)
-        innermost.update(dict.fromkeys(loop.blocks, loop))
+    for loop in reversed(result):
+        _collect(loop, preds, innermost)
+        _find_exits(loop, position)
     return result
 
 
-def _collect(loop: Loop, latch: Block, preds: dict[Block, list[Block]]) -> None:
-    work = [latch]
+def _collect(loop: Loop, preds: dict[Block, list[Block]], innermost: dict[Block, Loop]) -> None:
+    """The blocks of a loop, whose inner loops have theirs."""
+    innermost[loop.header] = loop
+    work = list(loop.latches)
     while work:
         block = work.pop()
-        if block not in loop.blocks:
+        if block in loop.blocks:
+            continue
+        inner = innermost.get(block)
+        if inner is None:
+            innermost[block] = loop
             loop.blocks.add(block)
-            work.extend(preds[block])
+            loop.own.append(block)
+            work += preds[block]
+        else:
+            while inner.parent is not None:
+                inner = inner.parent
+            inner.parent = loop
+            loop.children.append(inner)
+            loop.blocks |= inner.blocks
+            work += (p for p in preds[inner.header] if p not in inner.blocks)
+
+
+def _find_exits(loop: Loop, position: dict[Block, int]) -> None:
+    loop.children.sort(key=lambda inner: position[inner.header])
+    leaving = [(block, target) for block in loop.own for target in dict.fromkeys(block.successors)]
+    leaving += (edge for inner in loop.children for edge in inner.exits)
+    loop.exits = [edge for edge in leaving if edge[1] not in loop.blocks]
+    loop.exits.sort(key=lambda edge: position[edge[0]])

@@ -12,7 +12,7 @@ from enum import IntEnum
 
 from anymetal.ir import types as t
 from anymetal.ir.calls import OF_GANGS, STRAY
-from anymetal.ir.cfg import Loop, dominates, dominators, find_loops, reverse_postorder
+from anymetal.ir.cfg import dominates, dominators, find_loops, reverse_postorder
 from anymetal.ir.model import (
     Argument,
     Block,
@@ -70,9 +70,7 @@ class _Checker:
         self._blocks()
         self.preds = predecessors(self.program.blocks)
         self.idom = dominators(self.program.blocks[0], lambda b: b.successors)
-        self.loop_of: dict[Block, Loop] = {}
-        for loop in find_loops(self.program.blocks):  # outer ones first
-            self.loop_of.update(dict.fromkeys(loop.blocks, loop))
+        self.loop_of = {b: loop for loop in find_loops(self.program.blocks) for b in loop.own}
         for block in self.program.blocks:
             for number, instr in enumerate(block.instrs):
                 try:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from types import EllipsisType
 
 from anymetal.analysis.cache import Analyses
-from anymetal.analysis.control import loops
+from anymetal.analysis.control import innermost, loops
 from anymetal.analysis.effects import is_plain
 from anymetal.analysis.objects import in_arrays, origins
 from anymetal.analysis.uniformity import shapes
@@ -30,7 +30,7 @@ SIMD_GROUP = 32
 def run(known: Analyses) -> bool:
     """Asks behind each such store."""
     inner = [loop for loop in known(loops) if not loop.children]
-    data = _loops_of_data(known.program, {block: loop for loop in inner for block in loop.blocks})
+    data = _loops_of_data(known.program, known(innermost))
     stores = [
         instr
         for loop in inner

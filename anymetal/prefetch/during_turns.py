@@ -15,7 +15,7 @@ from collections.abc import Iterable
 
 from anymetal.analysis.affine import ONE, Distance
 from anymetal.analysis.cache import Analyses
-from anymetal.analysis.control import looped
+from anymetal.analysis.control import innermost
 from anymetal.analysis.distances import Distances
 from anymetal.analysis.effects import is_plain
 from anymetal.analysis.objects import in_arrays, origins
@@ -38,7 +38,7 @@ _Lines = tuple[Instr, list[int]]
 def run(known: Analyses, ways: Iterable[dict[str, int]]) -> bool:
     """`ways`: by how much the results of calls for positions grow to the next SIMD-group; of those,
     the first that makes a difference to an address is its."""
-    long = [b for b in known.program.blocks if b not in known(looped) and _is_long(b)]
+    long = [b for b in known.program.blocks if b not in known(innermost) and _is_long(b)]
     if not long:
         return False
     moves = [Distances(known, steps) for steps in ways]

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 
 from anymetal.analysis.affine import ONE, Distance
 from anymetal.analysis.cache import Analyses
-from anymetal.analysis.control import looped
+from anymetal.analysis.control import innermost
 from anymetal.analysis.distances import Distances
 from anymetal.analysis.effects import is_plain
 from anymetal.analysis.objects import in_arrays, origins
@@ -34,7 +34,7 @@ def run(known: Analyses) -> bool:
     """What each block reads that is in no loop."""
     rows, changed = _Rows(known), False
     for block in known.program.blocks:
-        loads = [] if block in known(looped) else rows.read_in(block)
+        loads = [] if block in known(innermost) else rows.read_in(block)
         if loads:
             _ask(block, loads, rows)
             changed = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable, Mapping
 
 import pytest
 from hypothesis import given
@@ -56,7 +57,7 @@ def test_dominators(graph: Graph) -> None:
         assert all(dominates(idom, a, idom[node]) for a in above)
 
 
-def blocks(graph: dict[str, str]) -> dict[str, Block]:
+def blocks(graph: Mapping[str, Iterable[str]]) -> dict[str, Block]:
     """Blocks with such successors, in this order; no operand matters."""
     result = {name: Block(name) for name in graph}
     condition: list[Const] = [Const(t.I1, "true")]
@@ -110,6 +111,30 @@ def test_loops(graph: dict[str, str], loops: list[str]) -> None:
         return f"{loop.header.name} in {parent}: {names(loop.blocks)} exits {exits}"
 
     assert [show(loop) for loop in find_loops(list(blocks(graph).values()))] == loops
+
+
+def test_a_nest_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not once for each loop around."""
+    looks = 0
+    successors = Block.successors.fget
+
+    def counted(block: Block) -> list[Block]:
+        nonlocal looks
+        looks += 1
+        return successors(block)
+
+    def looks_at(depth: int) -> int:
+        nonlocal looks
+        nest = {f"{k}": [f"{k + 1}", f"{k}e"] for k in range(depth)}
+        latches = {f"{k}e": [f"{k}", f"{k - 1}e"] for k in range(1, depth)}
+        made = blocks({**nest, f"{depth}": [f"{depth - 1}e"], **latches, "0e": ""})
+        looks = 0
+        loops = find_loops(list(made.values()))
+        assert [len(loop.exits) for loop in loops] == [1] * (depth - 1)
+        return looks
+
+    monkeypatch.setattr(Block, "successors", property(counted))
+    assert looks_at(200) < 2.1 * looks_at(100)
 
 
 def test_a_loop_with_two_entries_is_an_error() -> None:

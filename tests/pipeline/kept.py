@@ -135,7 +135,7 @@ def _of_accesses(plain: Callable[[Any], Any]) -> Callable[[Any, Program], Any]:
 
 PLAIN: dict[Question, Callable[[Any, Program], Any]] = {
     control.loops: _loops,
-    control.looped: lambda found, _: found,
+    control.innermost: lambda found, _: {b: _loop(loop) for b, loop in found.items()},
     control.predecessors: lambda found, _: found,
     control.dominators: lambda found, _: [*found.items()],
     control.postdominators: _postdominators,

@@ -53,12 +53,8 @@ def in_waiting_loops(known: Analyses, waits: Callable[[str], bool]) -> set[Instr
     for instr in known.program.instructions():
         for operand in instr.operands:
             users.setdefault(operand, []).append(instr)
-    waiting = {
-        block
-        for loop in known(loops)
-        if any(i.op == "call" and waits(i.arg) for b in loop.blocks for i in b.instrs)
-        for block in loop.blocks
-    }
+    calls = {i.block for i in known.program.instructions() if i.op == "call" and waits(i.arg)}
+    waiting = {b for loop in known(loops) if not calls.isdisjoint(loop.blocks) for b in loop.blocks}
     return {a for a in known.program.private_arrays if waiting & _blocks_of_uses(a, users)}
 
 
