@@ -1,10 +1,16 @@
-"""Several SIMD-groups of a threadgroup run as one.
+"""Several SIMD-groups of a threadgroup run as one, a team.
 
-The program of one thread becomes that of `count` threads, which are corresponding ones of so many
-neighbouring SIMD-groups: what differs between those (divergence.py) is there once for each, the
-rest once for all. A value that is loaded for all is loaded once, chains of operations that wait for
-their results run beside those of the others, and a barrier between SIMD-groups that run as one
-costs nothing. Where SIMD-groups take different ways, they do so one after the other.
+    %g = call @__am_gang()            %g = call @__am_gang()
+    %x = load %a + lane       becomes %x = load %a + lane
+    store %x + %g, …                  store %x + %g, …          the turn of the first SIMD-group
+                                      store %x + (%g + 1), …    the turn of the second
+
+The program of one thread becomes that of `count` threads, one of each of `count` neighbouring
+SIMD-groups. Instructions whose result is the same for all of them stay as they are; those whose
+result differs (divergence.py) are there once for each SIMD-group, which make up its turn. So a
+value that all need is loaded once, chains of dependent operations of one SIMD-group run beside
+those of the others, and barriers between the SIMD-groups of a team cost nothing. Where SIMD-groups
+branch to different sides, they do so one after the other. teams.py decides where it pays.
 """
 
 from __future__ import annotations
@@ -17,9 +23,9 @@ from anymetal.ir import types as t
 from anymetal.ir.calls import ALL, APART
 from anymetal.ir.model import Block, Const, Instr, Program, Value
 
-#: From so many instructions on, those of each SIMD-group are kept together: mixed by LLVM's
-#: scheduler they would need more registers than there are, and ask memory for lines in an order
-#: that no processor foresees; and processors look ahead far enough to mix short ones.
+#: Turns of so many instructions are kept apart from each other (by APART). LLVM's scheduler would
+#: mix them, which takes more registers than there are, and loads lines in an order that processors
+#: do not foresee. Shorter ones may be mixed, as processors do themselves.
 LONG = 8
 
 
@@ -27,14 +33,14 @@ def run(
     program: Program, differ: Differ, steps: dict[str, int], count: int,
     pieces: Callable[[list[Instr]], list[list[Instr]]] = lambda turn: [turn],
 ) -> None:  # fmt: skip
-    """`differ` is of this program, and possible; `steps` says by how much the result of a call
-    grows from SIMD-group to SIMD-group; `pieces` cuts what a SIMD-group does in its turn."""
+    """Makes the program that of a team. `differ` is of this program, and possible; `steps` says by
+    how much the result of a call grows from one SIMD-group to the next; `pieces` cuts a turn."""
     _Jam(program, differ, steps, count, pieces).run()
 
 
 def _sink(block: list[Instr], piece: list[Instr]) -> None:
-    """Moves what is loaded for this piece alone to the end of the block, which is in front of it;
-    but past nothing that writes."""
+    """Moves loads whose values only this piece uses to the end of the block, just in front of it,
+    but not past instructions that write."""
     used = {v for instr in piece for v in instr.operands}
     others = {v for instr in block for v in instr.operands}
     last = max((at for at, instr in enumerate(block) if writes(instr)), default=-1)
@@ -53,7 +59,7 @@ class _Jam:
         self.count = count
         self.pieces = pieces
         self.values: list[dict[Value, Value]] = [{} for _ in range(count)]
-        self.made: list[tuple[Instr, int]] = []  #: with operands still to be exchanged
+        self.made: list[tuple[Instr, int]] = []  #: whose operands are still to be exchanged
 
     def run(self) -> None:
         blocks: list[Block] = []
@@ -97,7 +103,7 @@ class _Jam:
                 continue
             needs = instr.op != "phi" and any(v in self.differ.values for v in instr.operands)
             if needs:
-                self.made.append((instr, 0))  # what it makes of it is the same for all
+                self.made.append((instr, 0))  # any SIMD-group's operands give the same result
             if instr.op != "phi" and (
                 needs
                 or instr.is_terminator
@@ -107,13 +113,14 @@ class _Jam:
                 flush()
             if needs and instr.op == "call" and instr.arg == ALL:
                 result.extend(self._asked_of_all(instr))
-            # What is the same for all may come first: it needs nothing that differs.
+            # It goes in front of the turns: it needs nothing that differs.
             result.append(instr)
         phis = [i for i in result if i.op == "phi"]
         return phis + [i for i in result if i.op != "phi"]
 
     def _asked_of_all(self, question: Instr) -> list[Instr]:
-        """Asks each SIMD-group; what was the question becomes the last step to one answer."""
+        """A vote (`__am_all`) of all threads: each SIMD-group is asked, and the vote becomes the
+        last `and` of the answers."""
         condition = question.operands
         answers = [Instr(t.I1, "call", condition, ALL, "", question.loc) for _ in self.values]
         self.made = [(i, number) for i, number in self.made if i is not question]
@@ -127,8 +134,8 @@ class _Jam:
         return [*answers, *steps]
 
     def _copy(self, instr: Instr, number: int, first: Value | None = None) -> list[Instr]:
-        """A SIMD-group's copy; where the first one's is at hand, positions follow from that, so
-        that addresses are seen to differ by a constant."""
+        """A SIMD-group's copy of an instruction. Positions are those of the first SIMD-group plus a
+        constant, so that LLVM sees that addresses differ by one."""
         step = self.steps.get(instr.arg, 0) * number if instr.op == "call" else 0
         if not step:
             return [self._clone(instr, number)]
@@ -171,7 +178,7 @@ class _Jam:
         return [copy for blocks in copies for copy in blocks.values()]
 
     def _lead(self, part: Part, entry: Block, last: Block) -> None:
-        """Exchange the part for its copies in the blocks in front of it and behind it."""
+        """Puts the copies of the part in its place in the branches and phis around it."""
         for block in self.program.blocks:
             for instr in block.instrs:
                 if instr.op == "br":

@@ -1,9 +1,9 @@
-"""What differs between the SIMD-groups of a threadgroup, as far as their place in it decides.
+"""Divergence between SIMD-groups: which values differ between those of a threadgroup.
 
-Values that follow from the number of the SIMD-group differ; all others are the same in
-corresponding lanes. Where a branch depends on what differs, SIMD-groups take different ways: the
-part of the program from there to where the ways meet again is `apart`, and with it all that is
-computed there. Such a part is given a block of its own in front and one behind it.
+A value differs if it follows from the number of the SIMD-group; all others are the same in
+corresponding lanes. Where a branch depends on one that differs, SIMD-groups take different paths:
+the blocks from there to where the paths join are a part that runs `apart`, and all values in it
+differ. A part is given a block of its own in front and behind.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from anymetal.ir.model import Block, Instr, Value, predecessors
 
 
 class Part:
-    """Blocks that are entered from outside at `entry` only, and left from `last` only."""
+    """Blocks that control enters at `entry` and leaves from `last` only."""
 
     def __init__(self, entry: Block, last: Block, blocks: list[Block]) -> None:
         self.entry = entry
@@ -29,7 +29,8 @@ class Part:
 
 
 class Differ:
-    """The result; `possible` is false if SIMD-groups do not keep together between barriers."""
+    """The result; `possible` is false if SIMD-groups may come to different barriers, or the
+    like."""
 
     def __init__(
         self, known: Analyses, positions: frozenset[str], same: Callable[[Instr], bool]
@@ -37,8 +38,8 @@ class Differ:
         self.program = known.program
         self._origins = known(origins)
         self.positions = positions  #: calls whose results differ
-        self.same = same  #: whether a result is known to be one for all threads, whatever it is of
-        self.values: set[Value] = set()  #: instructions that each SIMD-group has for itself
+        self.same = same  #: whether a result is known to be uniform although its operands differ
+        self.values: set[Value] = set()  #: instructions whose result differs
         self.parts: list[Part] = []
         self.possible = self._run()
 
@@ -73,7 +74,7 @@ class Differ:
 
     def _differs(self, instr: Instr) -> bool:
         if instr.op == "call" and instr.arg in (BARRIER, ALL):
-            return False  # of a team at once
+            return False  # a team does it once
         if instr.op == "call" and (instr.arg in self.positions or instr.arg == "__am_log"):
             return True
         if is_atomic(instr) or (instr.op in (*LOADS, "store") and instr.arg.volatile):
@@ -81,7 +82,8 @@ class Differ:
         return any(v in self.values for v in instr.operands) and not self.same(instr)
 
     def _split_arrays(self, instr: Instr) -> None:
-        """A private array into which SIMD-groups write different things is one for each of them."""
+        """A private array into which SIMD-groups write different values is there once for each of
+        them."""
         if writes(instr):
             places = (o for v in instr.operands for o in self._origins.get(v, ()))
             self.values.update(o for o in places if isinstance(o, Instr))
@@ -89,7 +91,7 @@ class Differ:
     # -- parts ----------------------------------------------------------------------------
 
     def _next_branch(self) -> Block | None:
-        """A block that SIMD-groups leave by different edges and that is in no part yet."""
+        """A block in no part yet that SIMD-groups may leave by different edges."""
         for block in self.program.blocks:
             end = block.terminator
             if end in self.values and len(block.successors) == 2 and self.apart(block) is None:
@@ -97,7 +99,8 @@ class Differ:
         return None
 
     def _part(self, block: Block) -> Part | None:
-        """The part that a branch begins; None if it is not closed, or has a barrier."""
+        """The part that begins with a branch; None if control can enter or leave it elsewhere, or
+        it has a barrier."""
         blocks = self.program.blocks
         preds = predecessors(blocks)
         (ret,) = (b for b in blocks if b.terminator.op == "ret")
@@ -129,12 +132,12 @@ class Differ:
         return Part(first, last, [*members, last])
 
     def _outermost(self, block: Block, end: Block) -> Loop | None:
-        """The outermost loop that has the block but not the end."""
+        """The outermost loop that contains the block but not the end."""
         loops = find_loops(self.program.blocks)
         return next((p for p in loops if block in p.blocks and end not in p.blocks), None)
 
     def _front(self, block: Block) -> Block:
-        """A block of its own for the branch at the end of `block`."""
+        """Moves the branch at the end of `block` to a block of its own."""
         branch = block.instrs.pop()
         front = Block(f"{block.name}$ways")
         front.append(branch)
@@ -146,7 +149,7 @@ class Differ:
         return front
 
     def _landing(self, members: list[Block], end: Block) -> Block:
-        """A block through which all edges from the members to `end` go."""
+        """A block that all edges from the members to `end` are led through."""
         landing = Block(f"{end.name}$meet")
         for phi in end.phis:
             pairs = list(zip(phi.operands, phi.arg, strict=True))

@@ -1,8 +1,11 @@
-"""Constants of sums come last: a + (b + 1) becomes (a + b) + 1, and (a + 1) * 2 becomes a * 2 + 2.
+"""Constants come last in sums, so that the SIMD-groups of a team share what is in front.
 
-Threads that run as one (coarsen.py) have places that differ by constants. With those at the end of
-each sum, what is in front is one value, and `row - 1` of one thread is `row` of another: LLVM then
-sees that both load the same.
+    a + (b + 1)   becomes   (a + b) + 1
+    (a + 1) * 2   becomes   a * 2 + 2
+
+Positions of the SIMD-groups of a team (coarsen.py) differ by constants. With those at the end, the
+rest of each sum is one value for all, and LLVM sees that `row - 1` of one SIMD-group is `row` of
+another: it loads what is there once.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ def _constants_last(block: Block, instr: Instr) -> Value | None:
         return None
     (left, first), (right, second) = map(_parts, instr.operands)
     if left is None or (not first and (right is None or not second)):
-        return None  # as it should be
+        return None  # the constant is last already
 
     def append(op: str, operands: list[Value]) -> Instr:
         return block.append(Instr(instr.type, op, operands, None, "", instr.loc))
@@ -39,7 +42,7 @@ def _constants_last(block: Block, instr: Instr) -> Value | None:
 
 
 def _parts(value: Value) -> tuple[Value | None, int]:
-    """A number as something plus a constant."""
+    """A value as another one plus a constant."""
     if isinstance(value, Const):
         return (None, value.int_value) if value.int_value is not None else (value, 0)
     if isinstance(value, Instr) and value.op == "add" and isinstance(value.operands[1], Const):

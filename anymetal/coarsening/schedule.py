@@ -1,17 +1,17 @@
-"""In which order a team goes through what its SIMD-groups do without each other (coarsen.py).
+"""In which order the turns of a team's SIMD-groups go through memory (see coarsen.py).
 
     for (uint k = 0; k < 32; k += 8) out[(y + k) * columns + x] = tile[x][y + k];
 
-One SIMD-group after the other, a team would write the rows 0, 8, 16, 24, 1, 9, … Where a turn falls
-into pieces that hand no vectors to each other, and the pieces of one SIMD-group lie farther apart
-in memory than those of its neighbours, the team does the first piece of all, then the second of
-all: the order of memory, which processors follow, and neighbouring columns of the tile are loaded
-together, used, and gone again before the next ones come.
+One turn after the other, this writes the rows 0, 8, 16, 24, 1, 9, … If a turn can be cut into
+pieces that hand no vectors to each other, and the stores of one SIMD-group are farther apart than
+those of its neighbours, the team does the first piece of all turns, then the second of all, and so
+on. That is the order of memory, which processors foresee, and each piece's loads and stores share
+registers.
 
     for (uint k = 0; k < 16; ++k) sum += left[y][k] * right[k][x];
 
-Here all SIMD-groups need the same 16 rows of `right`. In registers, the sums of a team have room
-beside one of these rows, not beside all of them. So the team takes row after row.
+Here all SIMD-groups need the same 16 rows of `right`. Beside the sums of a team the registers have
+room for one of these rows, not for all. So turns are cut behind each row's last use.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from anymetal.ir.model import Instr, Value
 
 
 class Pieces:
-    """Cuts turns of a team of `count` into pieces. `shapes` are those of a SIMD-group, `room` is
-    how many of its vectors the registers hold."""
+    """Cuts turns of a team of `count` into pieces. `shapes` are those of a SIMD-group; `room` says
+    how many of its vectors fit into the registers."""
 
     def __init__(self, shapes: Shapes, distances: Distances, count: int, room: int) -> None:
         self.shapes = shapes
@@ -35,15 +35,16 @@ class Pieces:
         self.room = room
 
     def __call__(self, turn: list[Instr]) -> list[list[Instr]]:
-        """What all SIMD-groups do before any goes on: the whole turn, or its pieces."""
+        """The pieces of a turn; each is done by all SIMD-groups before any begins the next."""
         pieces = self._cut(turn)
         stores = [s for s in map(_last_store, pieces) if s]
         in_order = len(stores) > 1 and all(self._far(a, b) for a, b in pairwise(stores))
         return pieces if in_order else self._by_what_is_shared(turn)
 
     def _by_what_is_shared(self, turn: list[Instr]) -> list[list[Instr]]:
-        """Behind the last use of each vector that is loaded for all, if there is no room for all of
-        them, but for what the team keeps meanwhile; else the whole turn."""
+        """Cuts behind the last use of each vector that is loaded for all, if the registers have no
+        room for all of these, but have some for what is handed from piece to piece; else the whole
+        turn."""
         last = {v: at for at, instr in enumerate(turn) for v in instr.operands}
         shared = [v for v in last if self._is_shared(v, turn)]
         ends = sorted({last[v] for v in shared})
@@ -60,12 +61,12 @@ class Pieces:
         return value.block is turn[0].block and self.shapes[value].is_varying
 
     def _kept(self, piece: list[Instr], following: list[Instr]) -> int:
-        """Vectors of a SIMD-group that a piece hands to the one behind it."""
+        """How many vectors of a SIMD-group one piece hands to the next."""
         handed = {v for i in following for v in i.operands if v in piece}
         return sum(self.shapes[v].is_varying for v in handed)
 
     def _cut(self, turn: list[Instr]) -> list[list[Instr]]:
-        """Behind each store behind which no vector is needed that is there."""
+        """Cuts behind each store that no vector outlives."""
         last = {v: at for at, instr in enumerate(turn) for v in instr.operands}
         pieces: list[list[Instr]] = [[]]
         needed = 0
@@ -78,7 +79,7 @@ class Pieces:
         return pieces
 
     def _far(self, a: Instr, b: Instr) -> bool:
-        """Whether the whole team stores between what two stores of a SIMD-group do."""
+        """Whether two stores of a SIMD-group are at least as far apart as the whole team stores."""
         distance = self.distances.between(a.operands[1], b.operands[1])
         step = self.distances.to_next(a.operands[1])
         if not distance or not step or len(distance) > 1 or distance.keys() != step.keys():

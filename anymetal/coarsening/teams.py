@@ -1,8 +1,12 @@
-"""Decides how many SIMD-groups of a threadgroup run as one (coarsening/coarsen.py).
+"""Decides how many SIMD-groups of a threadgroup run as one (coarsen.py does it).
 
-That pays where SIMD-groups meet at barriers, which then cost nothing, and where a loop, or the
-interior behind bounds checks (passes/version_by_bounds.py), loads what is the same for all of them.
-It does not where one SIMD-group keeps the registers busy.
+It pays where SIMD-groups meet at barriers, which then cost nothing, and where a loop, or the
+interior behind bounds checks (passes/version_by_bounds.py), loads vectors that are the same for
+all. How many is a matter of registers: eight SIMD-groups with one sum each are better than four,
+but a loop that fills the registers by itself loses up to a third with two. So the vectors that are
+live in those loops are counted.
+
+    threadgroup of 256: barrier, loop with 2 sums    becomes    one team of 8, no waiting
 """
 
 from __future__ import annotations
@@ -24,38 +28,38 @@ from anymetal.ir.calls import ALL, BARRIER, MATRIX_FMA, POSITIONS
 from anymetal.ir.model import Block, Instr, Program, Value
 from anymetal.ir.sizes import SIMD_GROUP
 
-#: Instructions of a team, before they become SIMD: more take long to compile and fill the caches.
+#: Instructions of a team's program: more take long to compile and fill the instruction cache.
 MOST_INSTRUCTIONS = 4096
 #: Bytes of private arrays of a team: more would not stay in the second-level cache.
 MOST_PRIVATE = 512 << 10
-#: SIMD-groups without loops or barriers: more share little more.
+#: SIMD-groups of a team without loops or barriers: more share little more.
 MOST_STRAIGHT = 4
-#: Registers that a loop may ask for, in those that there are: some of its values come from memory.
+#: A loop may need so many times the registers of the machine: some of its values come from memory.
 CROWDED = 1.4
-#: Instructions of a SIMD-group's turn, for each value that it keeps between its turns, from which
-#: on those may as well be kept in memory: a load and a store then count for little.
+#: A turn is long if it has so many instructions for each vector that the SIMD-group keeps until its
+#: next turn: loading and storing these then costs little, so they need no registers.
 LONG_TURN = 24
 
 
-#: Of launches that have teams.
+#: What is known of launches that have teams.
 _LAUNCH = LaunchFacts(linear=True, aligned=True, flat=False, whole=True)
 
 
 class _TeamShapes(Shapes):
-    """How values vary over all threads of a team that lie in one row of threads."""
+    """How values vary over a whole team whose threads are one row."""
 
     def _op_call(self, instr: Instr, shapes: list[Shape]) -> Shape:
         if instr.arg == "__am_thread_x":
             return strided(1, multiple=self.width)
         if instr.arg.startswith("__am_") and not instr.arg.endswith(("_x", "_y", "_z")):
-            return VARYING  # SIMD-groups have their own
+            return VARYING  # it differs between SIMD-groups
         return UNIFORM if all(s.is_uniform for s in shapes) else VARYING
 
 
 def form(known: Analyses, most: int, in_row: bool, features: frozenset[str]) -> int:
-    """Changes the program into that of a team of up to `most` SIMD-groups; how many they are.
+    """Makes the program that of a team of up to `most` SIMD-groups; returns how many they are.
 
-    `in_row`: they lie one behind the other in x; else each has the same places in x.
+    `in_row`: SIMD-groups are neighbours in x; else all have the same x.
     """
     program = known.program
     if most == 1 or 2 * _size(program) > MOST_INSTRUCTIONS or not _promising(known):
@@ -74,7 +78,7 @@ def form(known: Analyses, most: int, in_row: bool, features: frozenset[str]) -> 
 
 
 def join(known: Analyses, count: int, in_row: bool) -> bool:
-    """Changes the program into that of a team of `count` SIMD-groups; whether it could."""
+    """Makes the program that of a team of `count` SIMD-groups; whether that was possible."""
     differ = _differ(known, count, in_row)
     if count > 1 and differ.possible:
         coarsen.run(known.program, differ, steps(in_row), count)
@@ -89,40 +93,41 @@ def _differ(known: Analyses, most: int, in_row: bool) -> Differ:
         return in_row and instr.op == "icmp" and of_team[instr].is_uniform
 
     differ = Differ(known, frozenset(steps(in_row)), same)
-    known.forget()  # parts have blocks of their own in front and behind
+    known.forget()  # parts have been given new blocks
     return differ
 
 
 def steps(in_row: bool, count: int = 1) -> dict[str, int]:
-    """By how much positions grow from a team of so many SIMD-groups to the next."""
+    """By how much positions grow from one team of `count` SIMD-groups to the next."""
     return {"__am_gang": count} | ({"__am_thread_x": SIMD_GROUP * count} if in_row else {})
 
 
 def _promising(known: Analyses) -> bool:
-    """A quick look: barriers, loops or an interior, and no matrices, which fill the registers."""
+    """A quick look: whether there are barriers, loops or an interior, and no products of matrices,
+    which fill the registers."""
     program, blocks = known.program, known(innermost)
     if program.calls(MATRIX_FMA) or not (program.calls(BARRIER, ALL) or blocks):
         return False
-    # A SIMD-group may wait in a loop for what another one does behind its own.
+    # As one, a SIMD-group would wait in a loop for what another one does behind that loop.
     return not any(_may_wait(i, known(used)) for block in blocks for i in block.instrs)
 
 
 def _may_wait(instr: Instr, used: set[Value]) -> bool:
-    """Whether the program looks at what other threads do meanwhile."""
+    """Whether an instruction may see what other threads write at the same time."""
     if instr.op in LOADS:
         return not is_plain(instr)
     return instr.op == "cmpxchg" or (instr.op == "atomicrmw" and instr in used)
 
 
 class _Needs(NamedTuple):
-    """Registers that a block needs at each point: those for what each SIMD-group keeps between
-    its turns, and the others."""
+    """Registers that a block needs at each point: for what each SIMD-group keeps until its next
+    turn, and for everything else."""
 
     points: list[tuple[int, int]]
-    waits: bool  #: what is kept may wait in memory
+    waits: bool  #: turns are long, so what is kept may lie in memory
 
     def most(self, size: int) -> int:
-        """For a team of so many."""
+        """The registers that a team of `size` needs at most."""
         kept_by = 1 if self.waits else size
         return max(kept * kept_by + rest for kept, rest in self.points)
 
@@ -134,11 +139,11 @@ class _Choice:
         self.lanes = known(shapes)
         wide, vectors = "avx512f" in features, "avx2" in features
         self.registers = 32 if wide else 16
-        #: Registers of a value of 32 bits in all lanes.
+        #: Registers that 32 lanes of 32 bits take.
         self.each = SIMD_GROUP * 4 // (64 if wide else 32 if vectors else 16)
 
     def most(self, most: int) -> int:
-        """The largest team that is worth it; 1 if none is."""
+        """The largest team that pays; 1 if none does."""
         differ, program = self.differ, self.program
         apart = {block for part in differ.parts for block in part.blocks}
         found = [loop for loop in self.loops if not loop.blocks & apart]
@@ -188,15 +193,15 @@ class _Choice:
         return 5 * own <= 2 * len(instrs)
 
     def _shares_much(self, block: Block) -> bool:
-        """Whether a third of what is loaded into vectors is the same for all SIMD-groups."""
+        """Whether a third of the loaded vectors are the same for all SIMD-groups."""
         loads = [i for i in block.instrs if i.op == "load" and self._spreads(i)]
         own = sum(i in self.differ.values for i in loads)
         return 3 * (len(loads) - own) >= len(loads) > 0
 
     def _spreads(self, load: Instr) -> bool:
-        """Whether what is loaded differs between lanes, or is combined with what does. Addresses
-        are no part of that, nor are bounds, unless SIMD-groups ask at once whether they keep them.
-        """
+        """Whether a loaded value differs between lanes, or is combined with one that does. To be
+        part of an address does not count, nor to be a bound, unless all SIMD-groups are compared
+        with it at once."""
         if self.lanes[load].is_varying:
             return True
         users = (i for i in self.program.instructions() if load in i.operands)
@@ -207,9 +212,9 @@ class _Choice:
         return user.op == "gep" or (user.op == "icmp" and not together)
 
     def _registers(self, point: set[Value], passing: set[Instr]) -> tuple[int, int]:
-        """Registers for values that each SIMD-group keeps while the others have their turn, and
-        for those that all share or that only the one at work needs: what is `passing` is gone when
-        its turn is over (coarsening/coarsen.py)."""
+        """Registers for values that each SIMD-group keeps while others have their turn, and
+        registers for all other values: shared ones, and those of the turn that runs, which are gone
+        (`passing`) at its end."""
         vectors = [v for v in point if self.lanes[v].is_varying]
         kept = sum(v in self.differ.values and v not in passing for v in vectors)
         return kept * self.each, (len(vectors) - kept) * self.each
