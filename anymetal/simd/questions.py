@@ -1,4 +1,4 @@
-"""What the generator of SIMD code asks about a program before it writes any."""
+"""Questions that the generator of SIMD code asks about a program before it writes any."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from anymetal.simd.access.tiles import Tile, TileFinder
 
 
 def groups(known: Analyses) -> dict[Instr, Group]:
-    """Neighbouring accesses that are one."""
+    """Accesses that belong to a group of neighbours, with the group."""
     private, leads_to = known(interleaved), known(origins)
     return find_groups(known.program, known(shapes), known(forms), private, leads_to, known(used))
 
 
 def tile_finder(known: Analyses) -> TileFinder:
-    """Blocks of memory that lanes access row by row, and what their addresses need."""
+    """The tiles of the program, and the values that their addresses need."""
     return TileFinder(
         known.program,
         known(shapes),
@@ -59,7 +59,7 @@ def next_steps(known: Analyses) -> dict[Tile, Distance]:
 
 
 def needed(known: Analyses) -> set[Value]:
-    """What addresses of other blocks than their own are made of."""
+    """Values that addresses in other blocks are computed from."""
     found = set(known(tile_finder).leaves)
     for distance in known(next_steps).values():
         found |= {value for product in distance for value in product}
@@ -67,13 +67,13 @@ def needed(known: Analyses) -> set[Value]:
 
 
 def kept(known: Analyses) -> set[Value]:
-    """Those, and indices that other blocks share."""
+    """Values that blocks hand to each other for addresses: `needed`, and indices of gathers."""
     elsewhere = indices_elsewhere(known.program, known(shapes), known(regions))
     return known(needed) | elsewhere
 
 
 def made_later(known: Analyses) -> set[Value]:
-    """Addresses that only those compute who access memory there."""
+    """Pointers that are not emitted where they stand: each access puts its own together."""
     together = known(interleaved), known(groups), known(tiles)
 
     def has_its_way(instr: Instr) -> bool:
@@ -84,12 +84,12 @@ def made_later(known: Analyses) -> set[Value]:
 
 
 def demanded(known: Analyses) -> set[Value]:
-    """Inexact strided values that somebody takes as vectors."""
+    """Inexact strided values that some instruction needs as a vector."""
     return demanded_vectors(known.program, known(shapes), known(groups))
 
 
 def few(known: Analyses) -> dict[Instr, list[int]]:
-    """Loads that only a few lanes do, one after the other."""
+    """Loads that only a few lanes do, with those lanes."""
     return few_lane_loads(
         known.program,
         known(shapes),
@@ -115,7 +115,7 @@ def own_sums(known: Analyses) -> dict[Argument, Sums]:
 
 
 def only_added(known: Analyses) -> set[Instr]:
-    """Additions of floats to arrays that nobody looks at."""
+    """Additions of floats to arrays that are used in no other way."""
     if known.width != SIMD_GROUP:
         return set()
     return find_only_added(known.program, known(origins), known(used))
@@ -140,17 +140,17 @@ def matrix_places(known: Analyses) -> MatrixPlaces:
 
 
 def matrix_products(known: Analyses) -> dict[Instr, Product]:
-    """Products of matrices, by their calls."""
+    """The product of matrices that each call is a part of."""
     return find_products(known.program, known(matrix_places))
 
 
 def row_phis(known: Analyses) -> dict[Block, list[Columns]]:
-    """Phis that hold columns of products together."""
+    """Phis that are kept as rows of a product, not as elements of lanes."""
     return find_row_phis(known(matrix_products).values(), known(shapes).joins)
 
 
 def carried(known: Analyses) -> dict[Columns, Product]:
-    """Columns whose product goes on through a loop."""
+    """Columns that a loop carries from one product to the same one in the next iteration."""
     columns = [columns for many in known(row_phis).values() for columns in many]
     if not columns:
         return {}
@@ -159,14 +159,14 @@ def carried(known: Analyses) -> dict[Columns, Product]:
 
 # -------------------------------------------------------------------------- blocks that are twice
 
-#: Accesses of a block that ask whether all lanes are active, until it is worth to have it twice;
-#: and instructions of a block for which it is not.
+#: A block is emitted twice if at least OFTEN of its accesses ask whether all lanes are active, and
+#: it has no more than LARGE instructions.
 OFTEN, LARGE = 3, 400
 
 
 def asks_often(known: Analyses, block: Block) -> bool:
-    """Whether several accesses ask if all lanes are active. Then the block is there twice, once
-    for all lanes, and asks once. What keeps state in the generator is only there once."""
+    """Whether a block is emitted twice, for all lanes and for some, because several accesses would
+    ask whether all lanes are active: so the question is asked once. Not if it has state."""
     if block is known.program.blocks[0] or any(map(_has_state, block.instrs)):
         return False
     asking = (known(groups).get(i) or known(tiles).get(i) for i in block.instrs)
@@ -174,7 +174,8 @@ def asks_often(known: Analyses, block: Block) -> bool:
 
 
 def _has_state(instr: Instr) -> bool:
-    """SIMD-groups wait at barriers; what is kept in memory has one place."""
+    """Whether the generator could not emit an instruction twice: gangs wait at a barrier, and
+    memory has one place."""
     return instr.op in ("atomicrmw", "cmpxchg", "alloca") or (
         instr.op == "call" and instr.arg in (BARRIER, LOG)
     )

@@ -1,4 +1,4 @@
-"""What of addresses is computed where it is used, and what blocks hand on to each other."""
+"""Where the addresses of gathers and scatters are computed: in the block of each access."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from anymetal.ir.model import Instr, Program, Value
 
 
 def indices_elsewhere(program: Program, shapes: Shapes, tree: RegionTree) -> set[Value]:
-    """What addresses that differ between lanes are made of, if another block than that of the
-    access made them."""
+    """The parts of varying addresses that another block than that of the access has computed."""
     result: set[Value] = set()
     for block in program.blocks:
         around = tree.node_of[block].region.ancestors() if block in tree.node_of else []
@@ -25,7 +24,7 @@ def indices_elsewhere(program: Program, shapes: Shapes, tree: RegionTree) -> set
                 continue
             if shapes[pointer].is_varying:
                 parts = {v for v in _parts(pointer) if isinstance(v, Instr)}
-                # What leaves a loop is that of the iteration in which its lane left.
+                # A value of a loop is, behind it, that of the iteration in which each lane left.
                 if all(v.block and tree.node_of[v.block].region in around for v in parts):
                     result |= parts
     return result
@@ -34,10 +33,12 @@ def indices_elsewhere(program: Program, shapes: Shapes, tree: RegionTree) -> set
 def made_by_accesses(
     program: Program, shapes: Shapes, elsewhere: Callable[[Instr], bool]
 ) -> set[Value]:
-    """Varying pointers, and the extensions of 32-bit indices in them, that are only asked for by
-    accesses of their own block, which put them together again. They need not be made where they
-    stand; and if they were, LLVM would take them from there, and not see in the block of a gather
-    that an index has 32 bits. `elsewhere`: whether something else emits a pointer, or an access."""
+    """Varying pointers, and extensions of 32-bit indices in them, that only accesses of their own
+    block use. Each access computes the address anew, so they are not emitted where they stand. If
+    they were, LLVM would not see in the block of a gather that the index has 32 bits.
+
+    `elsewhere`: whether a pointer or access is emitted in another way.
+    """
     users: defaultdict[Value, list[Instr]] = defaultdict(list)
     for user in program.instructions():
         for operand in user.operands:
@@ -61,15 +62,14 @@ def made_by_accesses(
 
 
 def _puts_together(user: Instr, gep: Instr) -> bool:
-    """Whether an access of varying addresses has no use for the pointers (see
-    simd/emit/contiguity.py)."""
+    """Whether an access computes the address by itself (simd/emit/contiguity.py)."""
     plain = user.op in ("load", "guarded_load", "store") and pointer_of(user) is gep
     kept = user.op == "store" and user.operands[0] is gep
     return plain and not kept and not user.arg.atomic and user.block is gep.block
 
 
 def _is_extension(value: Value) -> TypeGuard[Instr]:
-    """Of 32 bits that are the same number with a sign."""
+    """Whether a value is a 32-bit number, extended as a signed one."""
     if not isinstance(value, Instr) or value.op not in ("sext", "zext"):
         return False
     return value.operands[0].type == t.I32 and (value.op == "sext" or "nneg" in value.flags)

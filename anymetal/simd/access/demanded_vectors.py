@@ -1,7 +1,7 @@
-"""Which inexact strided values are needed as vectors.
+"""Which inexact strided values are needed as vectors, too.
 
-Most of them are addresses and the indices inside, whose scalar base is all that a consecutive
-access takes. Only those with another use are worth a vector form.
+Most of them are addresses, and indices in them, of which a consecutive access needs the scalar base
+only.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def accessed_size(instr: Instr, pointer: Value) -> int:
 
 
 def demanded_vectors(program: Program, shapes: Shapes, groups: dict[Instr, Group]) -> set[Value]:
-    """The inexact strided values that somebody uses as a vector."""
+    """The inexact strided values that some instruction uses as a vector."""
     demanded: set[Value] = set()
     work: list[Value] = []
 
@@ -44,7 +44,7 @@ def demanded_vectors(program: Program, shapes: Shapes, groups: dict[Instr, Group
 
 
 def _base_suffices(user: Instr, operand: Value, shapes: Shapes, groups: dict[Instr, Group]) -> bool:
-    """Whether this use takes the base (or passes it on, and its own uses decide)."""
+    """Whether this use takes the scalar base, or passes it on to uses that decide."""
     size = accessed_size(user, operand)
     if size:
         atomic = getattr(user.arg, "atomic", False) and user.op == "load"

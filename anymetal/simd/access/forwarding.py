@@ -1,9 +1,10 @@
-"""Loads of a few lanes from what was stored to threadgroup memory one element at a time.
+"""Loads by a few lanes of threadgroup memory that was stored one element at a time go lane by lane.
 
-Reductions over a threadgroup end so: each SIMD-group stores its part, and a few lanes load the
-parts side by side. A processor hands a stored value on to a load that asks for nothing else. A
-vector of values of several stores has to wait until all of them have reached the cache, and they do
-so in order, behind whatever was stored before. So such lanes load one after the other.
+    if (lane == 0) parts[group] = sum;   barrier;   if (lane < 8) total = parts[lane];
+
+Reductions over a threadgroup end like this. A processor forwards a stored value to a load of
+exactly that value. A vector load that covers several stores has to wait until all of them, and all
+stores before them, have reached the cache. So a few scalar loads are faster.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ def few_lane_loads(
     program: Program, shapes: Shapes, numbers: LaneNumbers, roots: MaskRoots,
     origins: dict[Value, frozenset[Origin]], sources: dict[Block, list[Block]],
 ) -> dict[Instr, list[int]]:  # fmt: skip
-    """Such loads of neighbouring elements, and which lanes of a full gang they are for."""
+    """Such loads, of neighbouring elements, with the lanes of a full gang that do them."""
     piecewise = _stored_piecewise(program, shapes, origins)
     if not piecewise:
         return {}
@@ -45,7 +46,8 @@ def few_lane_loads(
 def _stored_piecewise(
     program: Program, shapes: Shapes, origins: dict[Value, frozenset[Origin]]
 ) -> set[Origin]:
-    """Threadgroup variables into which the program stores, always one element for all lanes."""
+    """Threadgroup variables that the program stores to only by uniform addresses, one element at a
+    time."""
     single: set[Origin] = set()
     others: set[Origin] = set()
     for instr in program.instructions():
@@ -58,7 +60,7 @@ def _stored_piecewise(
 
 
 class _Lanes:
-    """Which lanes are active in a block, as far as lane numbers decide."""
+    """Which lanes are active in a block, where that follows from lane numbers."""
 
     def __init__(
         self, sources: dict[Block, list[Block]], numbers: LaneNumbers, roots: MaskRoots
@@ -68,7 +70,8 @@ class _Lanes:
         self.roots = roots
 
     def of(self, block: Block) -> list[int] | None:
-        """The lanes that a branch of all lanes sends here, and nobody else."""
+        """The lanes in a block that is reached only by a branch of all lanes on the lane number;
+        else None."""
         sources = self.sources[block]
         if len(sources) != 1 or not self.roots.always_full(sources[0]):
             return None

@@ -1,10 +1,12 @@
-"""Groups of accesses that together cover runs of memory: the components of a float4, the fields of
-a struct, `x[4 * i + k]`, a few columns of a matrix whose rows are lanes.
+"""Groups: neighbouring accesses that together cover runs of memory, such as the components of a
+float4, the fields of a struct, `x[4 * i + k]`, or a few columns of a matrix whose rows are lanes.
 
-Each member alone is strided (stride 16 bytes for a float4) and would need a gather. Together each
-lane's elements lie side by side: in one run with those of the other lanes, so that one wide access
-and shuffles do the work, or with gaps between the lanes, which take an access each. Nothing touches
-bytes that the program does not.
+    x[4 * i], x[4 * i + 1], x[4 * i + 2], x[4 * i + 3]      four gathers at a stride of 16 bytes
+                                                  become    four vector loads, and shuffles
+
+Alone, each member would be a gather. Together they are one wide access, if the elements of all
+lanes are one run, or an access for each lane, if there are gaps between the lanes. No byte is
+touched that the program does not touch.
 """
 
 from __future__ import annotations
@@ -19,8 +21,8 @@ from anymetal.ir.model import Access, Argument, Block, Instr, Program, Value
 from anymetal.ir.rules import ORDERED
 
 MOST_MEMBERS = 32
-MOST_ODD_MEMBERS = 8  #: if they are no power of two
-#: With gaps between the lanes: more of them take more registers than there are, fewer do not pay.
+MOST_ODD_MEMBERS = 8  #: if their number is no power of two
+#: Members with gaps between the lanes: more of them do not fit the registers, fewer do not pay.
 LONGEST_ROW, SHORTEST_ROW = 8, 4
 
 Origins = Mapping[Value, frozenset[Origin]]
@@ -38,17 +40,17 @@ class Group:
 
     @property
     def has_gaps(self) -> bool:
-        """Whether there is other memory between the elements of two lanes."""
+        """Whether other memory lies between the elements of two lanes."""
         return self.stride > len(self.members) * accessed(self.anchor).type.size
 
     @property
     def is_of_vectors(self) -> bool:
-        """Whether the lanes' elements are vectors of one type, one behind the other."""
+        """Whether the members have one type and no gaps lie between the lanes."""
         return not self.has_gaps and len({accessed(m).type for m in self.members}) == 1
 
     @property
     def is_ordered(self) -> bool:
-        """Whether the program has the members' values in the order of memory (memory_order.py)."""
+        """Whether the members' values are in the order of memory (memory_order.py)."""
         return self.anchor.flags == ORDERED
 
     @property
@@ -64,7 +66,7 @@ def find_groups(
     origins: Origins,
     used: set[Value],
 ) -> dict[Instr, Group]:
-    """Every instruction that is in a group, with its group; `used` are instructions with uses."""
+    """The group of each instruction that is in one; `used` are values with uses."""
     result: dict[Instr, Group] = {}
 
     def key(instr: Instr) -> tuple[object, int] | None:
@@ -85,7 +87,7 @@ def is_power_of_two(count: int) -> bool:
 
 
 def accessed(instr: Instr) -> Value:
-    """The value that is loaded or stored, or what an atomic operation found."""
+    """The value that is loaded, stored or found by an atomic operation."""
     return instr.operands[0] if instr.op == "store" else instr
 
 
@@ -100,10 +102,11 @@ def runs(
     key_of: Callable[[Instr], tuple[object, int] | None],
     origins: Origins,
 ) -> list[list[tuple[int, Instr]]]:
-    """Plain accesses with one key, with their offsets, that nothing in between may disturb."""
+    """Plain accesses with equal keys, with their offsets, that may be done at once: nothing in
+    between prevents it."""
     open_runs: dict[object, list[tuple[int, Instr]]] = {}
     done: list[list[tuple[int, Instr]]] = []
-    bases: set[Value] = set()  #: of the open runs, if those are additions
+    bases: set[Value] = set()  #: arrays of the open runs, if those are atomic additions
     for instr in block.instrs:
         key = key_of(instr) if instr.op == op and _may_group(instr) else None
         if key is not None:
@@ -127,7 +130,7 @@ def _may_group(instr: Instr) -> bool:
 
 
 def _elsewhere(instr: Instr, member: Instr, origins: Origins) -> bool:
-    """Whether a plain load or store is of other memory than the member of a run."""
+    """Whether a plain load or store never touches the memory of a run's member."""
     if not is_plain(instr):
         return False
     nowhere: frozenset[Origin] = frozenset()
@@ -138,7 +141,8 @@ def _elsewhere(instr: Instr, member: Instr, origins: Origins) -> bool:
 def _key(
     instr: Instr, shapes: Shapes, linear: LinearForms, private: dict[Value, Instr]
 ) -> tuple[object, int] | None:
-    """Root, stride and size: a word is a word, whether it is read as a number or as bits."""
+    """Root, stride and size, and the offset. Integers and floats of one size may be in one
+    group."""
     pointer, type_ = pointer_of(instr), accessed(instr).type
     shape = shapes[pointer]
     if pointer in private or not shape.is_strided or shape.stride <= type_.size:
@@ -153,7 +157,7 @@ def _disturbs(instr: Instr, op: str) -> bool:
 
 
 def _may_see(instr: Instr, bases: set[Value]) -> bool:
-    """Whether a load may read what was added there before, and so must not come first."""
+    """Whether a load may read what an addition in front of it has changed."""
     if instr.op not in LOADS:
         return False
     base = _base(instr.operands[0])
@@ -167,7 +171,7 @@ def _base(pointer: Value) -> Value:
 
 
 def _root(pointer: Value, linear: LinearForms) -> tuple[object, int]:
-    """The pointer as a root that others may share, plus a constant offset."""
+    """The pointer without its constant offset, and that offset."""
     form = linear(pointer)
     if form is None:
         return pointer, 0
@@ -176,8 +180,7 @@ def _root(pointer: Value, linear: LinearForms) -> tuple[object, int]:
 
 
 def _groups(run: list[tuple[int, Instr]], op: str, stride: int) -> list[Group]:
-    """The groups in a run: pieces that cover the stride exactly, each part once, and pieces of
-    rows."""
+    """The groups in a run; atomic additions only where they cover the whole stride."""
     size = accessed(run[0][1]).type.size
     by_offset = dict(sorted(run, key=lambda item: item[0]))
     if len(by_offset) < len(run):
@@ -206,8 +209,8 @@ def _side_by_side(by_offset: dict[int, Instr], size: int, count: int) -> bool:
 def _pieces(
     by_offset: dict[int, Instr], size: int, stride: int
 ) -> Iterator[dict[int, Instr]]:  # fmt: skip
-    """Neighbours: as many as a stride has, or a power of two of them with gaps between lanes. A
-    team has one such piece for each of its SIMD-groups."""
+    """Neighbours that fill the stride, or a power of two of them with gaps between the lanes;
+    several such pieces if a team's SIMD-groups have one each."""
     counts = _counts(size, stride)
     offsets = list(by_offset)
     start = 0
@@ -219,7 +222,7 @@ def _pieces(
 
 
 def _counts(size: int, stride: int) -> list[int]:
-    """How many members a group may have, the most welcome first."""
+    """How many members a group may have, best first."""
     all_, rest = divmod(stride, size)
     most = MOST_MEMBERS if is_power_of_two(all_) else MOST_ODD_MEMBERS
     rows = [n for n in (LONGEST_ROW, SHORTEST_ROW) if n * size < stride]

@@ -1,7 +1,7 @@
-"""Matrices of SIMD-groups that lie in memory, row by row, and how long they stay there.
+"""Where in memory matrices of SIMD-groups lie, and for how long.
 
-What lanes hold of a matrix that was loaded (tiles.py) need not be kept: as long as nothing is
-written, its rows can be read once more where they lie.
+As long as memory is not written, the rows of a matrix that was loaded (tiles.py) can be read once
+more where they lie; lanes need not keep their elements.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from anymetal.ir import types as t
 from anymetal.ir.model import Instr, Program, Value
 from anymetal.simd.access.tiles import Tile
 
-#: What lanes hold of some columns of matrices, four columns each.
+#: Values of the lanes of a SIMD-group, each of which holds four columns of a matrix.
 Columns = tuple[Value, ...]
 
 ROWS = 8
-#: The lanes of a row, from its first one on: see simd/lanes/row_forms.py.
+#: The lanes of a row, counted from its first: see simd/lanes/row_forms.py.
 LANES = (0, 1, 8, 9)
-#: Lanes and numbers of the two loads of a matrix, in the order of memory.
+#: The cells of a matrix in the order of memory: lane, and which of its two loads.
 _CELLS = [
     tuple(
         (((row & 4) << 2 | (row & 3) << 1 | lane, element),)
@@ -33,7 +33,7 @@ class MatrixPlaces:
 
     def __init__(self, program: Program, tiles: dict[Instr, Tile]) -> None:
         self.tiles = tiles
-        self.times: dict[Instr, tuple[object, int]] = {}  #: the same until memory is written
+        self.times: dict[Instr, tuple[object, int]] = {}  #: equal if nothing writes in between
         for block in program.blocks:
             count = 0
             for instr in block.instrs:
@@ -41,14 +41,14 @@ class MatrixPlaces:
                 self.times[instr] = block, count
 
     def at(self, pair: Columns, user: Instr) -> Tile | None:
-        """Where the rows of a matrix lie, perhaps before a conversion, and still do when `user`
-        has its turn; at distances that are known."""
+        """The loads of a matrix, perhaps before a conversion, if its rows still lie there when
+        `user` runs, at known distances."""
         tile = self.loaded(pair)
         stays = tile and self.times[tile.anchor] == self.times[user]
         return tile if tile and tile.distances and stays else None
 
     def loaded(self, pair: Columns) -> Tile | None:
-        """The loads that gave a matrix, perhaps before a conversion."""
+        """The loads of a matrix, perhaps before a conversion."""
         first = pair[0]
         tile = self.tiles.get(first) if isinstance(first, Instr) else None
         if tile:
@@ -58,12 +58,12 @@ class MatrixPlaces:
 
 
 def is_matrix(tile: Tile) -> bool:
-    """Whether the runs of a tile are the rows of a matrix, in their order."""
+    """Whether the runs of a tile are the rows of a matrix, in order."""
     return len(tile.members) == 2 and [run.cells for run in tile.runs] == _CELLS
 
 
 def converted(pair: Columns) -> Columns:
-    """What both values are conversions of that rows take as well."""
+    """The values that both are conversions of, if whole rows can be converted so."""
     both = [v for v in pair if isinstance(v, Instr) and _converts(v)]
     if len(both) < len(pair) or len({v.op for v in both}) > 1:
         return ()

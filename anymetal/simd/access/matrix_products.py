@@ -1,10 +1,10 @@
 """Which products of 8 x 8 matrices are computed together, and which sums stay rows in between.
 
 A call of `__am_matrix_fma` gives one element to each lane: four columns of a product. Calls of one
-block with the same left matrix are one product with as many columns as they have together, so that
-an element of the left matrix meets whole vectors of the right ones (simd/lanes/matrices.py). Where
-such columns come out of a phi that another product has filled, as the sums of a loop do, the phi is
-one of rows.
+block with the same left matrix are a step: one product whose rows are as long as all their columns,
+so that an element of the left matrix is multiplied with whole vectors (simd/lanes/matrices.py).
+Steps that add to each other's results are one product. Where its sums come from phis that a product
+has filled, as in a loop, the phis are kept as rows, too.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from anymetal.ir.cfg import Loop
 from anymetal.ir.model import Block, Instr, Program, Value
 from anymetal.simd.access.matrix_places import Columns, MatrixPlaces
 
-#: Calls in a step of a product: four matrices of two elements a lane have 32 columns.
+#: Calls in a step: four matrices, of which a lane has two elements each, so 32 columns.
 MOST_CALLS = 8
 
 
 class Step:
-    """Calls with one left matrix, of which none needs the result of another; two or more, a power
-    of two: one that has no partner stands there twice."""
+    """Calls with one left matrix that do not need each other's results. There are 2, 4 or 8; a call
+    without partner is there twice."""
 
     def __init__(self, left: Columns, calls: list[Instr]) -> None:
         self.left = left
@@ -38,14 +38,14 @@ class Step:
 
 
 class Product:
-    """Steps, each of which adds to what the one before gives."""
+    """Steps, each of which adds to the result of the one before."""
 
     def __init__(self, steps: list[Step]) -> None:
         self.steps = steps
 
     @property
     def anchor(self) -> Instr:
-        """The call in whose place all are computed."""
+        """The call in whose place the whole product is computed."""
         return self.steps[-1].calls[-1]
 
     @property
@@ -58,7 +58,7 @@ class Product:
 
 
 def find_products(program: Program, places: MatrixPlaces) -> dict[Instr, Product]:
-    """Every product of matrices, by each of its calls."""
+    """The product that each call is a part of."""
     users = _users(program)
     found: list[Product] = []
     for block in program.blocks:
@@ -77,8 +77,8 @@ def find_products(program: Program, places: MatrixPlaces) -> dict[Instr, Product
 def _continues(
     product: Product, step: Step, users: dict[Value, set[Instr]], places: MatrixPlaces
 ) -> bool:
-    """Whether a step may be one of the product that gives its sums: nobody else wants those, and
-    right matrices can be read where they lie until the last step."""
+    """Whether a step can be added to the product that gives its sums: nothing else uses those, and
+    the step's right matrices can still be read from memory when the product is computed."""
     calls, last = set(step.calls), step.calls[-1]
     right = step.right
     pairs = [right[i : i + 2] for i in range(0, len(right), 2)]
@@ -90,7 +90,7 @@ def _continues(
 
 
 def _of_block(block: Block) -> list[Step]:
-    """In the order of their last calls."""
+    """The steps of a block, in the order of their last calls."""
     open_: dict[Columns, list[Instr]] = {}
     done: list[Step] = []
     for instr in block.instrs:
@@ -105,7 +105,7 @@ def _of_block(block: Block) -> list[Step]:
 
 
 def _steps(left: Columns, calls: list[Instr]) -> list[Step]:
-    """Calls in pieces whose numbers are powers of two."""
+    """The calls, cut so that the number in each step is a power of two."""
     steps = []
     while calls:
         size = min(MOST_CALLS, 1 << (len(calls).bit_length() - 1))
@@ -115,7 +115,8 @@ def _steps(left: Columns, calls: list[Instr]) -> list[Step]:
 
 
 def find_row_phis(products: Iterable[Product], joins: set[Block]) -> dict[Block, list[Columns]]:
-    """Phis that hold columns of products together; `joins` are blocks whose phis blend lanes."""
+    """Phis that hold the columns of products, by their block; `joins` are blocks whose phis blend
+    lanes."""
     filled = {product.results for product in products}
     found: dict[Columns, Block] = {}
     for product in products:
@@ -132,7 +133,7 @@ def find_row_phis(products: Iterable[Product], joins: set[Block]) -> dict[Block,
 
 
 def _reached(start: Columns, joins: set[Block]) -> dict[Columns, Block]:
-    """Columns of phis of one block each, from `start` on against the flow of values."""
+    """Columns that are phis of one block, found from `start` by way of the phis' operands."""
     found: dict[Columns, Block] = {}
     work = [start]
     while work:
@@ -151,14 +152,14 @@ def _block_of_phis(columns: Columns) -> Block | None:
 
 
 def _incoming(columns: Columns) -> list[Columns]:
-    """What the phis take over from each predecessor."""
+    """The columns that come from each predecessor."""
     first = columns[0]
     assert isinstance(first, Instr)
     return [incoming(columns, source) for source in first.arg]
 
 
 def incoming(columns: Columns, source: Block) -> Columns:
-    """What phis take over from a block."""
+    """The columns that come from one predecessor."""
     phis = [v for v in columns if isinstance(v, Instr)]
     return tuple(phi.operands[phi.arg.index(source)] for phi in phis)
 
@@ -166,9 +167,9 @@ def incoming(columns: Columns, source: Block) -> Columns:
 def find_carried(
     program: Program, loops: list[Loop], phis: Iterable[Columns], products: Iterable[Product]
 ) -> dict[Columns, Product]:
-    """Phis of a loop that are nothing but the sums that a product adds to, once an iteration, and
-    become its results. Both may share a place: no way from the phi to a use of the results goes
-    past the product."""
+    """Phis of a loop that a product adds to once in each iteration, and that take over its results;
+    they are used for nothing else. Phis and results can have one place in memory, as the phis are
+    not needed once there are results."""
     users = _users(program)
     wanted, found = set(phis), {}
     for product in products:
@@ -193,5 +194,5 @@ def _users(program: Program) -> dict[Value, set[Instr]]:
 
 
 def _only_sum(value: Value, users: set[Instr], calls: set[Instr]) -> bool:
-    """Whether a value is nothing but what these calls add to."""
+    """Whether a value is used as a sum of these calls, and for nothing else."""
     return users <= calls and all(value not in call.operands[:3] for call in users)

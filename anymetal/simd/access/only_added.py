@@ -1,4 +1,4 @@
-"""Arrays of floats to which a program adds, and with which it does nothing else."""
+"""Arrays of floats that a program adds to, atomically, and uses in no other way."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from anymetal.ir.model import Argument, Instr, Program, Value
 def find_only_added(
     program: Program, origins: dict[Value, frozenset[Origin]], used: set[Value]
 ) -> set[Instr]:
-    """The additions of floats to arrays with which the program does nothing else."""
+    """The additions to such arrays."""
     if program.shared_buffers:
         return set()
     seen: set[Origin] = set()

@@ -1,12 +1,11 @@
-"""Sums that each worker thread keeps for itself while a launch runs.
+"""Privatised sums: each worker thread adds to an array of its own while a launch runs.
 
     atomic_fetch_add_explicit(&bins[x[i]], 1, memory_order_relaxed);
 
-An addition that other processors must see at once costs ten times one in the thread's own memory.
-Where a kernel does nothing with an array but add integers to it, and looks at no old value, nobody
-can tell when they arrive: additions of integers give the same in any order. So a worker adds to an
-array of its own, with plain instructions, and hands that over when nothing is left for it to do
-(targets/cpu/entry.py). It must be small, and how large it has to be must follow from the index.
+An atomic addition costs ten times a plain one. If a kernel adds integers to an array and does
+nothing else with it, and looks at no old value, nobody can tell when the additions arrive, nor in
+which order. So each worker adds to an array of its own, without atomics, and hands its sums over at
+the end (targets/cpu/entry.py). The index must show that the array can be small.
 """
 
 from __future__ import annotations
@@ -20,21 +19,21 @@ from anymetal.ir.model import Argument, Instr, Program, Value
 
 MOST_BYTES = 1 << 20
 _SIZE = 4  #: bytes of an element
-_LINE = 16  #: elements
+_LINE = 16  #: elements of a cache line
 
 
 class Sums(NamedTuple):
-    """The own array of a worker for an argument."""
+    """A worker's array in place of an argument."""
 
     argument: Argument
-    bins: int  #: elements that may be added to, rounded up to whole cache lines
-    offset: int  #: bytes in front of it in the memory for all such arrays
+    bins: int  #: its elements, rounded up to whole cache lines
+    offset: int  #: where it begins in the memory for all such arrays, in bytes
 
 
 def find_own_sums(
     program: Program, origins: dict[Value, frozenset[Origin]], used: set[Value]
 ) -> dict[Argument, Sums]:
-    """The arguments whose additions can wait."""
+    """The arguments that may have one."""
     if program.shared_buffers:
         return {}
     bins: dict[Argument, int] = {}
@@ -69,7 +68,8 @@ def _adds(instr: Instr, used: set[Value]) -> bool:
 
 
 def _bins(pointer: Value, argument: Argument, bound: Bounds) -> int:
-    """The elements in front of which an address lies for certain; 0 if that is unknown."""
+    """How many elements an array must have so that an address is certain to be in it; 0 if
+    unknown."""
     if pointer is argument:
         return 1
     if isinstance(pointer, Instr) and pointer.op == "gep" and pointer.operands[0] is argument:

@@ -1,10 +1,10 @@
-"""Stores that may go past the caches.
+"""Stores that may bypass the caches (non-temporal stores).
 
-A store of a whole cache line makes the processor read the line first, for nothing, if the line is
-not in a cache; a non-temporal store does not. That pays for results larger than the caches, which
-nobody reads before they have been pushed out again. The launch decides (targets/cpu/entry.py); here
-is which stores qualify: those of whole lines to an array that the kernel only writes, once. The
-components of a float4, which are stored as a group (groups.py), are such a store together.
+Before it stores to a cache line, a processor reads the line, for nothing if all of it is stored; a
+non-temporal store does not. That pays for results larger than the caches, which are pushed out
+again before anybody reads them. The launch knows their size and decides (targets/cpu/entry.py).
+Here is which stores qualify: those of whole lines to an array that the kernel stores to once and
+uses in no other way. A group (groups.py) counts as one such store.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ def streaming_stores(
     program: Program, tree: RegionTree, shapes: Shapes, origins: dict[Value, frozenset[Origin]],
     groups: dict[Instr, Group],
 ) -> set[Instr]:  # fmt: skip
-    """Stores to consecutive elements, of one instruction or of a group, which cover whole lines if
-    they begin with one."""
+    """Stores of consecutive elements, or groups of stores, that cover whole lines if the first
+    begins one."""
     read = _read(program, origins)
     return {
         instr
@@ -45,7 +45,7 @@ def _has_no_gaps(store: Instr, shapes: Shapes, groups: dict[Instr, Group]) -> bo
 
 
 def _read(program: Program, origins: dict[Value, frozenset[Origin]]) -> set[Origin]:
-    """Everything that is accessed in other ways than by a store through a known pointer."""
+    """All memory that is accessed in any other way than by a store through a known pointer."""
     return {
         origin
         for instr in program.instructions()
@@ -61,7 +61,7 @@ def _only_written(origins: frozenset[Origin], read: set[Origin]) -> bool:
 
 
 def _moves(store: Instr, tree: RegionTree) -> bool:
-    """In a loop, whether the address is a new one in each iteration."""
+    """Whether a store in a loop has another address in each iteration."""
     assert store.block is not None
     loop: Loop | None = tree.node_of[store.block].region.loop
     pointer = store.operands[1]

@@ -1,17 +1,19 @@
 """Tiles: accesses whose lanes together cover a few rows of memory, however far those are apart.
 
-Lanes of a SIMD-group often stand for places in a small block of a matrix:
-
     base + (row(lane) * elements_per_row + column(lane)) * size
 
-which no lane stride describes, and which would be a gather. But where `row` and `column` follow
-from the lane number alone, one knows when compiling which elements lie side by side: each run of
-them becomes one scalar address and one vector access, and constant shuffles do the rest. As with
-groups (groups.py), accesses at neighbouring addresses are taken together, so that a lane may have
-several elements of its row. Several lanes may load one element; each is stored only once.
+Lanes of a SIMD-group often stand for places in a small block of a matrix. Such an address has no
+lane stride and would need a gather. But if `row` and `column` follow from the lane number, the
+compiler knows which elements are neighbours: each run of them becomes one scalar address and one
+vector access, and shuffles put the elements where they belong:
 
-The pattern holds for a whole SIMD-group. Under a mask, a test at run time tells whether all lanes
-are active; if not, each access takes the usual way.
+    a[lane / 8 * n + lane % 8]      becomes      4 loads of 8 elements, at a, a + n, a + 2n, a + 3n
+
+As with groups (groups.py), accesses at neighbouring addresses are taken together, so a lane may
+have several elements of its row. Several lanes may load one element; each is stored only once.
+
+All lanes must be active. Under a mask, a test at run time decides between the tile and the usual
+way of each access.
 """
 
 from __future__ import annotations
@@ -31,14 +33,14 @@ FEW_RUNS = 4
 
 
 class Run(NamedTuple):
-    """Elements side by side in memory: for each, the (lane, number of the member) that access it,
-    of which a store has one."""
+    """Neighbouring elements in memory. A cell lists who accesses the element: (lane, number of the
+    member); one for a store."""
 
     cells: tuple[tuple[tuple[int, int], ...], ...]
 
 
 class Tile:
-    """Loads, or stores, of one block; `members` in the order of their addresses."""
+    """Loads or stores of one block; `members` are in the order of their addresses."""
 
     def __init__(
         self, members: list[Instr], anchor: Instr, runs: list[Run], distances: tuple[int, ...]
@@ -46,12 +48,13 @@ class Tile:
         self.members = members
         #: The member in whose place the tile is emitted: first load, last store.
         self.anchor = anchor
-        self.runs = runs  #: all of one length; a power of two of them
-        self.distances = distances  #: bytes from the first run to each; none if they are not known
+        self.runs = runs  #: of equal length; their number is a power of two
+        self.distances = distances  #: bytes from the first run to each; empty if unknown
 
 
 class TileFinder:
-    """Looks for tiles in a program; `leaves` are the uniform values that their addresses need."""
+    """Finds the tiles of a program; `leaves` are the uniform values that their addresses are made
+    of."""
 
     def __init__(
         self,
@@ -83,7 +86,7 @@ class TileFinder:
     # -- tiles ----------------------------------------------------------------------------
 
     def _key(self, instr: Instr) -> tuple[object, int] | None:
-        """What accesses of one tile have in common, and the offset in which they differ."""
+        """What the accesses of a tile have in common, and the offset in which they differ."""
         pointer = pointer_of(instr)
         if pointer in self.private or not self.shapes[pointer].is_varying:
             return None
@@ -96,8 +99,8 @@ class TileFinder:
         return (rest, relative, accessed(instr).type), constant[0]
 
     def _split(self, run: list[tuple[int, Instr]], op: str) -> None:
-        """Cut a run of accesses where there is a gap; take what makes a tile."""
-        if op == "load":  # what a lane shares with its whole row is best loaded by itself
+        """Cuts a run of accesses at gaps; makes tiles of the parts where possible."""
+        if op == "load":  # an element that all lanes of a row share is best loaded by itself
             run = [(offset, instr) for offset, instr in run if not self._take([instr], longest=1)]
         by_offset = dict(run)
         if len(by_offset) < len(run) or not run:
@@ -112,7 +115,7 @@ class TileFinder:
         self._take(chunk)
 
     def _take(self, members: list[Instr], longest: int = 1 << 30) -> bool:
-        """Make a tile of the members, if they are one whose runs are not longer than `longest`."""
+        """Makes a tile of the members, if they can be one with runs no longer than `longest`."""
         found = self._runs(members) if members else None
         if found is None or len(found[0][0].cells) > longest:
             return False
@@ -125,8 +128,8 @@ class TileFinder:
         return True
 
     def _runs(self, members: list[Instr]) -> tuple[list[Run], tuple[int, ...]] | None:
-        """The runs of memory that the members cover, if they are few and of one length, and their
-        distances."""
+        """The runs that the members cover, and their distances; None if they are too many or differ
+        in length."""
         size = accessed(members[0]).type.size
         once = members[0].op == "store"
         rows: dict[object, dict[int, list[tuple[int, int]]]] = {}
@@ -151,7 +154,7 @@ class TileFinder:
         return found, tuple(start - starts[0] for start in starts)
 
     def _keep(self, value: Value) -> None:
-        """Note the uniform values that `scalar_at` will ask for."""
+        """Notes the uniform values that `scalar_at` will ask for (simd/emit/tile_access.py)."""
         work = [value]
         while work:
             one = work.pop()
@@ -167,7 +170,7 @@ class TileFinder:
 def _side_by_side(
     cells: dict[int, list[tuple[int, int]]], size: int
 ) -> list[dict[int, tuple[tuple[int, int], ...]]]:
-    """Cells by their offset, cut where there is a gap."""
+    """The cells by their offset, cut at gaps."""
     parts: list[dict[int, tuple[tuple[int, int], ...]]] = []
     for offset in sorted(cells):
         if offset - size not in cells:

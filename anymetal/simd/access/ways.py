@@ -1,4 +1,5 @@
-"""Which way each access of a gang to memory goes. The generator follows it; `explain` tells it."""
+"""In which way each access of a gang to memory is done. The generator follows it; `explain` shows
+it."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from anymetal.simd.access.groups import accessed
 
 
 class Way(Enum):
-    """Of a load or store."""
+    """The ways of a load or store."""
 
     UNIFORM = "one scalar access for all lanes"
     RUN = "one vector access"
@@ -28,7 +29,7 @@ class Way(Enum):
 
 
 class AtomicWay(Enum):
-    """Of an atomic operation."""
+    """The ways of an atomic operation."""
 
     COMBINED = "the lanes are combined, then one operation"
     COUNTED = "one operation for all lanes, each with an old value of its own"
@@ -48,7 +49,7 @@ REDUCIBLE = {
 
 
 def access_way(instr: Instr, shapes: Shapes, private: Container[Value]) -> Way:
-    """The way of a load or store that goes by itself."""
+    """The way of a load or store that is in no group or tile."""
     pointer = pointer_of(instr)
     shape = shapes[pointer]
     if pointer in private:
@@ -69,7 +70,7 @@ def atomic_way(
     used: Container[Value],
     swaps_16_bytes: bool,
 ) -> AtomicWay:
-    """The way of an atomicrmw or cmpxchg; `used` are the instructions with uses."""
+    """The way of an atomicrmw or cmpxchg; `used` are values with uses."""
     shape = shapes[instr.operands[0]]
     if instr.op == "cmpxchg" or instr.arg[0] not in REDUCIBLE:
         return AtomicWay.LANES
@@ -86,5 +87,6 @@ def atomic_way(
 
 
 def is_plain(instr: Instr, origins: Mapping[Value, frozenset[Origin]]) -> bool:
-    """Whether an atomic operation is on threadgroup memory, where nobody can come in between."""
+    """Whether an atomic operation is on threadgroup memory, where no other thread runs at the same
+    time."""
     return in_threadgroup(origins.get(instr.operands[0], frozenset()))

@@ -1,8 +1,8 @@
-"""One access of all lanes to memory, with the instructions that the CPU has.
+"""Single accesses of all lanes to memory, with the instructions that the CPU has.
 
-Without a masked instruction for the element's size LLVM would test and branch lane by lane. Then
-inactive lanes get a harmless address instead, and all lanes are accessed: no branches, and much
-less code.
+Where the CPU has no masked instruction for the element's size, LLVM would test and branch lane by
+lane. Instead, inactive lanes get a harmless address and all lanes are accessed: no branches, and
+much less code.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class VectorMemory(Protocol):
         """Whether 16 bytes can be compared and exchanged atomically."""
 
     def masked(self, operation: str, size: int) -> bool:
-        """Whether it has a masked "load" or "store", or a "gather" or "scatter" (which are always
-        masked), of elements of `size` bytes."""
+        """Whether it has a masked "load" or "store", or a "gather" or "scatter" (always masked), of
+        elements of `size` bytes."""
 
 
 class Accesses:
@@ -43,7 +43,7 @@ class Accesses:
         self.unused = ""  #: an array that inactive lanes may read and write
 
     def load(self, type_: t.Type, address: str, consecutive: bool, align: int, mask: Mask) -> str:
-        """The loaded vector; inactive lanes hold anything."""
+        """The loaded vector, with anything in inactive lanes."""
         w, vector = self.w, self.w.vector(type_)
         if consecutive and mask is None:
             return w.value(f"load {vector}, ptr {address}, align {align}")
@@ -59,7 +59,7 @@ class Accesses:
     def store(
         self, type_: t.Type, name: str, address: str, consecutive: bool, align: int, mask: Mask
     ) -> None:
-        """Stores the vector `name`; of lanes with one address the last one wins."""
+        """Stores the vector `name`. Of lanes with one address, the last one wins."""
         w, vector = self.w, self.w.vector(type_)
         if consecutive and mask is None:
             w.do(f"store {vector} {name}, ptr {address}, align {align}")
@@ -75,7 +75,7 @@ class Accesses:
         w.call("void", f"llvm.masked.scatter.{suffix(type_, w.width)}.v{w.width}p0", args)
 
     def stream(self, type_: t.Type, name: str, address: str, align: int, mask: Mask) -> None:
-        """Stores consecutive elements, past the caches where that pays."""
+        """Stores consecutive elements; bypasses the caches where that pays."""
 
         def usual() -> None:
             self.store(type_, name, address, True, align, mask)
@@ -85,9 +85,9 @@ class Accesses:
     def past_caches(
         self, rows: list[tuple[str, str, str]], mask: Mask, usual: Callable[[], None]
     ) -> None:
-        """Stores vectors (type, name, address) of whole lines one behind the other, past the caches
-        where the launch is large and the first one begins a line, all lanes being active; else as
-        `usual`: see simd/access/streaming.py."""
+        """Stores vectors (type, name, address) of consecutive whole lines, bypassing the caches if
+        the launch is large, the first vector begins a line and all lanes are active; else as
+        `usual`. See simd/access/streaming.py."""
         w = self.w
         number = w.value(f"ptrtoint ptr {rows[0][2]} to i64")
         inside = w.value(f"and i64 {number}, {LINE - 1}")
@@ -113,7 +113,8 @@ class Accesses:
     def _pointers(
         self, operation: str, type_: t.Type, address: str, consecutive: bool, mask: Mask
     ) -> tuple[str, Mask]:
-        """Addresses and mask of a gather or scatter; no mask where there is no instruction."""
+        """Addresses and mask for a gather or scatter; all lanes if the CPU has no such
+        instruction."""
         w = self.w
         if consecutive:
             address = _apart(w, address, type_.size)
@@ -130,7 +131,7 @@ class Accesses:
 
     @property
     def takes_lanes_apart(self) -> bool:
-        """Whether the processor has no gathers, of any type."""
+        """Whether the processor has no gathers at all."""
         return not self.target.masked("gather", 4)
 
     def gather(self, type_: t.Type, addresses: Addresses, lane: str, align: int, mask: Mask) -> str:
@@ -165,13 +166,14 @@ class Accesses:
         given = [("ptr" if consecutive else self.w.vector(t.PTR), address)]
         if mask is not None:
             kind += "masked."
-            # As a number: LLVM would hand over the lanes of a mask one by one.
+            # As a number: LLVM would pass a vector of i1 lane by lane.
             given += [(f"i{self.w.width}", self.masks.bits(mask)), ("ptr", self._unused())]
         return shared(self.w, f"load.{kind}{type_}.{align}", self.w.vector(type_), given, body)
 
 
 def _each(w: Writer, type_: t.Type, given: list[str], consecutive: bool) -> str:
-    """An address for each lane, of an address or addresses, and a mask with the unused array."""
+    """The address of each lane, from one address or many and perhaps a mask with the unused
+    array."""
     addresses = _apart(w, given[0], type_.size) if consecutive else given[0]
     if len(given) == 1:
         return addresses
@@ -180,8 +182,8 @@ def _each(w: Writer, type_: t.Type, given: list[str], consecutive: bool) -> str:
 
 
 def _safe(w: Writer, addresses: str, mask: str, unused: str) -> str:
-    """Inactive lanes get places in an array that nobody uses. Not all the same place: LLVM would
-    not notice that a coroutine still needs the array when it goes on."""
+    """Gives inactive lanes places in an unused array. They are not all one place: then LLVM would
+    not see that a coroutine needs the array after it has waited."""
     vector, other = w.vector(t.PTR), _apart(w, unused, 8)
     choice = f"select {w.vector(t.I1)} {mask}, {vector} {addresses}, {vector} {other}"
     return w.value(choice)

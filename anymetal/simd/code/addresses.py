@@ -1,9 +1,9 @@
-"""Addresses that differ between lanes, as a scalar base and a vector of numbers.
+"""Addresses that differ between lanes, as a scalar base and a vector of indices.
 
-Vectors of 64-bit pointers are twice as wide as the 32-bit indices that they are made of: tests, and
-loops over lanes, do better with the indices. So do gathers and scatters, of which a processor takes
-twice as many at once; LLVM finds base and indices only if they are put together in the same block.
-So each block puts together the addresses that it needs, and indices travel between blocks.
+Vectors of 64-bit pointers are twice as wide as the 32-bit indices in them. With indices, tests and
+loops over lanes are cheaper, and gathers and scatters take twice as many lanes at once; but LLVM
+sees base and indices only if the address is put together in the block that uses it. So each block
+does that itself, and blocks hand on indices.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from anymetal.simd.code.values import Values
 
 
 class Addresses(NamedTuple):
-    """`base` plus `scale` bytes times `vector`, signed numbers of `type_`; without a base the
-    pointers themselves (and `vector` is what they are as numbers)."""
+    """`base` plus `scale` bytes times `vector`, signed numbers of `type_`. Or, without a base, the
+    pointers in `whole`, which `vector` has as numbers."""
 
     vector: str
     type_: t.Type
     scale: int
     base: str = ""
     whole: str = ""  #: the vector of pointers, where there is no base
-    below: int = 0  #: what the numbers lie below, if that is known and they are not negative
+    below: int = 0  #: a bound that the numbers are below (and not negative), if one is known
 
     def pointers(self, w: Writer) -> str:
         """As a vector of pointers, for an instruction of the same block."""
@@ -46,12 +46,13 @@ class Addresses(NamedTuple):
         return self.of(w, number)
 
     def of(self, w: Writer, number: str) -> str:
-        """The address that belongs to a number (not to a pointer)."""
+        """The address for a number, where there is a base."""
         return w.value(f"getelementptr [{self.scale} x i8], ptr {self.base}, {self.type_} {number}")
 
 
 def addresses_of(w: Writer, v: Values, pointer: Value) -> Addresses:
-    """From a gep with one varying index, 32 bits wide if possible; else the pointers as such."""
+    """The addresses of a pointer: of a gep with one varying index as base and indices, of 32 bits
+    if possible; of anything else as pointers."""
     if isinstance(pointer, Instr) and pointer.op == "gep":
         terms = list(zip(pointer.operands[1:], pointer.arg[:-1], strict=True))
         varying = [term for term in terms if not v.shape(term[0]).is_uniform]
@@ -72,7 +73,7 @@ def addresses_of(w: Writer, v: Values, pointer: Value) -> Addresses:
 
 
 def _narrow(w: Writer, v: Values, value: Value) -> tuple[str, t.Type]:
-    """The number as 32 bits, if it is an extension of no more."""
+    """A number in 32 bits, if it was extended from no more."""
     if isinstance(value, Instr) and value.op in ("sext", "zext") and v.at_hand(value.operands[0]):
         narrow = value.operands[0]
         if narrow.type == t.I32 and (value.op == "sext" or "nneg" in value.flags):

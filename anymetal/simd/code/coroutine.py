@@ -1,7 +1,7 @@
-"""A gang that can suspend at a barrier: LLVM's switched-resume coroutines.
+"""A gang that waits at barriers: LLVM's switched-resume coroutines.
 
-The caller keeps the handle and resumes it until `llvm.coro.done`. Frames live in memory that the
-worker keeps per gang (`am_worker.frame`), aligned here to what whole vectors need.
+The caller keeps the handle and resumes the gang until `llvm.coro.done`. Frames lie in memory that
+the worker keeps for each gang (`am_worker.frame`), aligned here as vectors need it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""Takes apart, and puts together, elements of which every lane has several neighbours in memory.
+"""Separates and joins elements of which each lane has several neighbours in memory.
 
-`count` vectors of one element a lane lie in memory one lane after the other. For powers of two that
-is log2(count) rounds in which pairs of vectors are sorted into even and odd elements, one shuffle
-for each register; LLVM's own way with one wide shuffle takes about count / 2 for each.
+    x0 y0 x1 y1 x2 y2 …      to and from      x0 x1 x2 …, y0 y1 y2 …
+
+For `count` elements a lane, a power of two, this takes log2(count) rounds that separate even and
+odd elements of pairs of vectors, one shuffle for each register. LLVM's own way, one wide shuffle,
+takes about count / 2 for each.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from anymetal.simd.access.groups import is_power_of_two
 
 
 def deinterleave(w: Writer, type_: t.Type, vectors: list[str]) -> list[str]:
-    """From consecutive vectors in memory, the first elements of all lanes, the second ones, …"""
+    """From consecutive vectors in memory: the first elements of all lanes, the second ones, …"""
     if len(vectors) == 1:
         return vectors
     pairs = list(zip(vectors[::2], vectors[1::2], strict=True))
@@ -42,7 +44,7 @@ def interleave(w: Writer, type_: t.Type, parts: list[str]) -> list[str]:
 
 
 def part_in_order(w: Writer, type_: t.Type, parts: list[str], number: int) -> str:
-    """One of the vectors in memory of elements of which each lane has `parts`."""
+    """Consecutive vector `number` in memory, if each lane has `parts`."""
     count, first = len(parts), number * w.width
     if len(set(parts)) == 1:
         lanes = [at // count for at in range(first, first + w.width)]
@@ -56,14 +58,14 @@ def part_in_order(w: Writer, type_: t.Type, parts: list[str], number: int) -> st
 
 
 def part_of_lanes(w: Writer, type_: t.Type, rows: list[str], number: int) -> str:
-    """The reverse: element `number` of all lanes."""
+    """The inverse: element `number` of all lanes."""
     if is_power_of_two(len(rows)):
         return deinterleave(w, type_, rows)[number]
     return every(w, type_, *join(w, type_, rows, w.width), number, len(rows))
 
 
 def every(w: Writer, type_: t.Type, vector: str, size: int, first: int, step: int) -> str:
-    """A vector of so many elements at a constant distance."""
+    """`size` elements of a vector, each `step` behind the one before."""
     picks = w.numbers(t.I32, [first + i * step for i in range(w.width)])
     whole = f"<{size} x {type_}>"
     return w.value(f"shufflevector {whole} {vector}, {whole} poison, <{w.width} x i32> {picks}")

@@ -1,8 +1,7 @@
-"""Marks by which what the generator writes is found again in the assembly.
+"""Marks: which instruction of the thread program an instruction of the assembly comes from.
 
-A mark is a line number of LLVM's debug information: not a line of the user, but a number that
-stands for an instruction of the thread program. Only who wants to explain machine code asks for
-marks; code that runs has none.
+A mark is a line number in LLVM's debug information that stands for an instruction, not for a line
+of the user. Only `anymetal explain` asks for marks; code that runs has none.
 """
 
 from __future__ import annotations
@@ -12,8 +11,8 @@ from typing import Literal, NamedTuple
 
 from anymetal.ir.model import Instr
 
-#: What an instruction of the generated code is for: the instruction itself, or the look at the
-#: cancel flag when a loop goes round.
+#: What generated code is for: the instruction itself, or the test of the cancel flag at the end of
+#: a loop's iteration.
 Role = Literal["", "poll"]
 
 _FIRST = 1000  #: metadata below are the generator's own
@@ -49,7 +48,7 @@ class Marks:
         return f", !dbg !{_PLACES + self._numbers[mark]}"
 
     def declared(self, text: str) -> str:
-        """The text of a module whose instructions have marks, with what LLVM must know of them."""
+        """The text of a module with marks, with the metadata that LLVM needs for them."""
         scopes = {name: _FUNCTIONS + i for i, name in enumerate(self.functions)}
         scopes["am_entry"] = _ENTRY
         for name, scope in scopes.items():

@@ -51,7 +51,7 @@ class Masks:
         return "-1" if mask is None else self.w.value(f"bitcast {self.type} {mask} to i{width}")
 
     def word(self, mask: Mask) -> str:
-        """The same as 32 bits, of which those of lanes that a gang has not are 0."""
+        """The same as 32 bits; lanes that the gang does not have are 0."""
         bits, width = self.bits(mask), self.w.width
         return bits if width == 32 else self.w.value(f"zext i{width} {bits} to i32")
 

@@ -1,11 +1,9 @@
-"""Code that a kernel has once, as a function, if it would have it often.
-
-A processor without gathers needs an extract, a load and an insert for each of 32 lanes: LLVM takes
-so long to write that hundreds of times that such kernels would compile for seconds. So it becomes
+"""Code that would be there often becomes a function of the module.
 
     %v = call fastcc <32 x i32> @am.shared.gather.i32.i32.4.4(ptr %base, <32 x i32> %numbers)
 
-Functions that are called a few times only are inlined, as if they were not there.
+A processor without gathers needs an extract, a load and an insert for each of 32 lanes. Written
+hundreds of times, that takes LLVM seconds to compile. Functions with few calls are inlined.
 """
 
 from __future__ import annotations
@@ -17,8 +15,8 @@ from anymetal.emission.writer import Writer
 #: The attributes of these functions have this number.
 ATTRIBUTES = "#1"
 _PREFIX = "am.shared."
-#: So many calls are inlined, at most. They cost LLVM a third of a second; and a call costs some
-#: instructions that move vectors to and from the stack.
+#: Up to so many calls are inlined, which takes LLVM a third of a second. A call costs instructions
+#: that move vectors to and from the stack.
 _FEW = 64
 
 
@@ -29,7 +27,8 @@ def shared(
     given: list[tuple[str, str]],
     body: Callable[[Writer, list[str]], str],
 ) -> str:
-    """A call with arguments (type, value) of what `body` writes, given the parameters' names."""
+    """A call of what `body` writes. Arguments are (type, value); `body` gets the parameters'
+    names."""
     callee = _PREFIX + name
     if callee not in w.declarations:
         inner = Writer(w.width)

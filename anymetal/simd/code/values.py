@@ -21,7 +21,7 @@ SCALAR, VECTOR = "scalar", "vector"
 
 
 class Values:
-    """Maps values to names; one instance per generated function."""
+    """Maps values to names in one generated function."""
 
     def __init__(
         self,
@@ -38,11 +38,11 @@ class Values:
         self.writer = writer
         self.globals = globals_  #: name of a Global -> text of its address
         self.entry = program.blocks[0]
-        #: what travels between blocks; `needed` is asked for without being an operand
+        #: values that other blocks use; those in `needed` are not operands there
         self.escaping = _escaping(program) | (needed or set())
         self.laid_out = laid_out or set()  #: vectors that are also written to memory
         self.layouts: dict[Value, str] = {}
-        self.told: dict[Value, Callable[[str], None]] = {}  #: who wants the names of vectors
+        self.told: dict[Value, Callable[[str], None]] = {}  #: called with the name of a vector
         self.slots: dict[tuple[Value, str], str] = {}
         self.permanent: dict[tuple[Value, str], str] = {}  #: defined in the entry block
         self.local: dict[tuple[object, str], str] = {}
@@ -51,7 +51,7 @@ class Values:
         self.bound = Bounds()
 
     def enter(self, block: Block) -> None:
-        """Start emitting a block: nothing that another block has computed is at hand."""
+        """Begins a block: names of other blocks are not valid in it."""
         self.block = block
         self.local = {}
 
@@ -79,7 +79,7 @@ class Values:
                     )
 
     def layout(self, value: Value) -> str:
-        """Where a vector lies in memory, with a zero behind it."""
+        """Where a vector is kept in memory; a zero follows it."""
         if value not in self.layouts:
             width = self.writer.width
             where = self.writer.alloca(f"[{2 * width} x {value.type}]", "layout", 128)
@@ -110,7 +110,8 @@ class Values:
         )
 
     def at_hand(self, value: Value) -> bool:
-        """Whether the current block can use a value that is no operand of its instructions."""
+        """Whether the current block can use a value even if no instruction there has it as
+        operand."""
         if not isinstance(value, Instr):
             return True
         return value.block in (self.block, self.entry) or value in self.escaping
@@ -175,12 +176,12 @@ class Values:
 
 
 def buffer_name(argument: Argument) -> str:
-    """Name of a buffer in generated code: a user's "group" must not meet one of ours."""
+    """The name of a buffer in generated code, which must not meet one of ours."""
     return f"%{quoted('buffer.' + argument.name.strip('%'))}"
 
 
 def _escaping(program: Program) -> set[Value]:
-    """Instructions with a use outside their block (a phi uses its operand in the predecessor)."""
+    """Instructions with a use in another block; a phi uses its operand in the predecessor."""
     result: set[Value] = set()
     for block in program.blocks:
         for instr in block.instrs:

@@ -1,4 +1,4 @@
-"""Two versions of an access: the quick one that needs all lanes, and the one for some of them."""
+"""Code in two versions: a fast one for all lanes, and one for some of them."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def whole_or_some(
     some: Callable[[], list[str]],
     spelling: str = "",
 ) -> list[str]:
-    """Emits `whole` if all lanes are active, by a test at run time unless that is known, else
-    `some`. Each gives the same number of results, of the type `spelling`."""
+    """Emits `whole` for all lanes and `some` for some of them, with a test at run time unless it is
+    known which. Each gives the same number of results, of the type `spelling`."""
     if mask is None:
         return whole()
     whole_label, some_label, end = (w.fresh(name) for name in ("whole", "some", "end"))
