@@ -65,7 +65,7 @@ def part_of_lanes(w: Writer, type_: t.Type, rows: list[str], number: int) -> str
 
 
 def every(w: Writer, type_: t.Type, vector: str, size: int, first: int, step: int) -> str:
-    """`size` elements of a vector, each `step` behind the one before."""
+    """The elements first, first + step, … of a vector of `size` elements, one for each lane."""
     picks = w.numbers(t.I32, [first + i * step for i in range(w.width)])
     whole = f"<{size} x {type_}>"
     return w.value(f"shufflevector {whole} {vector}, {whole} poison, <{w.width} x i32> {picks}")

@@ -24,7 +24,7 @@ def whole_or_some(
         return whole()
     whole_label, some_label, end = (w.fresh(name) for name in ("whole", "some", "end"))
     w.do(f"br i1 {masks.all(mask)}, label %{whole_label}, label %{some_label}")
-    before = dict(v.local)  # what one side computes is not there on the other
+    before = dict(v.local)  # each side knows what was computed before both
     sides: list[list[tuple[str, str]]] = []
     for label, emit in ((whole_label, whole), (some_label, some)):
         w.label(label)

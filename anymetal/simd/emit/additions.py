@@ -1,7 +1,7 @@
-"""Additions of floats to arrays in device memory to which other threads add as well.
+"""Calls that add floats to arrays in device memory to which other threads add, too.
 
-How that is done is C++ (targets/cpu/additions.cpp). Here are its calls, and what needs the vectors
-of a gang in registers: a run of 32 floats that is added under one lock, in place.
+The additions are C++ (targets/cpu/additions.cpp). Only a run of 32 floats that is added under one
+lock is written here, since it needs the vectors in registers.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ declare hidden void @am_add_one(ptr, ptr, ptr, float)
 declare hidden void @am_add_some(ptr, ptr, ptr, ptr, i32)
 declare hidden void @am_add_run(ptr, ptr, i32)"""
 
-#: LLVM has no memory for the values on a stack that a coroutine leaves, unless it sees that they
-#: are needed no longer than a call: so they get it in functions.
+#: A function, so that LLVM sees how long the memory for values is needed: that of a coroutine would
+#: be in its frame.
 _ADD_RUN = f"""\
 define internal void @{_RUN}(ptr %address, <32 x float> %add, i32 %active) alwaysinline #0 {{
   %values = alloca <32 x float>, align 128
@@ -25,8 +25,8 @@ define internal void @{_RUN}(ptr %address, <32 x float> %add, i32 %active) alway
   call void @am_add_run(ptr %address, ptr %values, i32 %active)
   ret void
 }}"""
-#: Where all lanes are active and the run stays within a page it is added in place, or half of the
-#: time would go into the call.
+#: If all lanes are active and the run lies in one page, it is added right here: the call would take
+#: half of the time.
 _ADD_EXCLUSIVE = f"""\
 define internal void @{_SOME}(ptr %locks, ptr %cancel, ptr %address, <32 x float> %add, \
 i32 %active) noinline cold #0 {{
@@ -62,19 +62,20 @@ end:
 
 
 def add_one(w: Writer, address: str, value: str) -> None:
-    """Under a lock, if the thread is not alone in the launch."""
+    """Adds a float, under a lock if other threads take part in the launch."""
     w.declarations["am_add_one"] = _DECLARED
     w.do(f"call void @am_add_one(ptr %locks, ptr %cancel, ptr {address}, float {value})")
 
 
 def add_run(w: Writer, address: str, vector: str, active: str) -> None:
-    """The active lanes' floats to consecutive elements, 16 bytes at a time; bits say which."""
+    """Adds the floats of active lanes (a bit for each) to consecutive elements, 16 bytes at a
+    time."""
     w.declarations |= {"am_add_one": _DECLARED, _RUN: _ADD_RUN}
     w.do(f"call void @{_RUN}(ptr {address}, <32 x float> {vector}, i32 {active})")
 
 
 def add_exclusive(w: Writer, address: str, vector: str, active: str) -> None:
-    """Likewise under locks, in a launch in which others take part."""
+    """The same under locks."""
     w.declarations |= {"am_add_one": _DECLARED, _EXCLUSIVE: _ADD_EXCLUSIVE}
     arguments = f"ptr %locks, ptr %cancel, ptr {address}, <32 x float> {vector}, i32 {active}"
     w.do(f"call void @{_EXCLUSIVE}({arguments})")

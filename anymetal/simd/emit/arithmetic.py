@@ -1,7 +1,7 @@
 """Instructions that compute: arithmetic, comparisons, casts, selections and elementwise calls.
 
-Each is emitted in the forms that its shape asks for (see simd/code/values.py). What Metal defines
-and LLVM leaves undefined or cannot do in SIMD is settled here: division of integers, arithmetic of
+Each is emitted in the forms that its shape asks for (simd/code/values.py). What Metal defines and
+LLVM leaves undefined, or cannot do in SIMD, is settled here: division of integers, arithmetic of
 half and bfloat where the processor has none, subnormal arguments of mathematical functions.
 """
 
@@ -25,7 +25,8 @@ class VectorMath(Protocol):
     """What a target offers for mathematical functions."""
 
     def symbol(self, function: str) -> tuple[str, int] | None:
-        """Symbol and lanes of a vector version of a libm function on float, if there is one."""
+        """The vector version of a libm function on float: symbol and lanes; None if there is
+        none."""
 
     def converts(self, type_: t.Type) -> bool:
         """Whether vectors of float convert to half or bfloat in one instruction."""
@@ -82,8 +83,8 @@ class Arithmetic:
         return self._form(instr, operands, types, self.w.vector(instr.type), self.w.width)
 
     def _negated_for_all(self, instr: Instr) -> list[str] | None:
-        """Operands of u ^ sext(!c) as ~u ^ sext(c), where u is the same in all lanes: a negation
-        of one scalar, and no second comparison if c is needed, too (`set ? votes : ~votes`)."""
+        """Operands of u ^ sext(!c), with a uniform u, as ~u ^ sext(c): this negates one scalar and
+        saves a second comparison if c is computed, too (`set ? votes : ~votes`)."""
         for word, spread in (instr.operands, instr.operands[::-1]):
             condition = _negated(spread)
             if condition and self.v.shape(word).is_uniform and self.v.at_hand(condition):
@@ -97,7 +98,7 @@ class Arithmetic:
     def _form(
         self, instr: Instr, names: list[str], types: list[str], result: str, width: int
     ) -> str:
-        """One instruction over scalars (width 0) or over vectors of `width` lanes."""
+        """An instruction on scalars (width 0) or on vectors of `width` lanes."""
         op, flags = instr.op, instr.flags + " " if instr.flags else ""
         if op == "call":
             return self._call(instr, names, width)
@@ -141,10 +142,10 @@ class Arithmetic:
     # -- addresses and indices ------------------------------------------------------------
 
     def _extended_base(self, instr: Instr, base: str) -> str:
-        """Base of a zero-extended index that may wrap inside the gang.
+        """The base of a zero-extended index that may wrap between two lanes.
 
-        Where the run of lanes passes 2^bits, the lanes behind the wrap are the valid ones: an index
-        just below 2^bits is no element of any array. So the run starts below zero there.
+        No array has an element at an index just below 2^bits, so the lanes behind the wrap are the
+        valid ones: the run starts below zero.
         """
         narrow, wide = instr.operands[0].type, instr.type
         assert isinstance(narrow, t.Int)
@@ -170,7 +171,7 @@ class Arithmetic:
         return result
 
     def _gep_vector(self, instr: Instr) -> str:
-        """Uniform parts are added first, so that a gather finds one scalar base and one index."""
+        """Adds uniform parts first, so that a gather finds one scalar base and one index."""
         base, indices = instr.operands[0], instr.operands[1:]
         pairs = list(zip(indices, instr.arg[:-1], strict=True))
         uniform = [(v, s) for v, s in pairs if self.v.shape(v).is_uniform]
@@ -195,10 +196,11 @@ class Arithmetic:
     # -- integer division -----------------------------------------------------------------
 
     def _division(self, instr: Instr, names: list[str], width: int) -> str:
-        """Never traps: zero divisors were replaced in the front end, MIN / -1 is taken care of.
+        """Division that never traps: the front end has replaced zero divisors; MIN / -1 is handled
+        here.
 
-        There is no SIMD instruction for 64 bits: LLVM divides lane by lane, also in lanes that are
-        not active, whose divisor may be anything.
+        There is no SIMD instruction for 64 bits: LLVM divides lane by lane, inactive lanes
+        included, whose divisor may be anything.
         """
         op, type_, divisor = instr.op, instr.type, names[1]
         assert isinstance(type_, t.Int)
@@ -225,12 +227,12 @@ class Arithmetic:
         return self.w.value(f"select {boolean} {minus}, {vector} {negated}, {vector} {result}")
 
     def _division_by_double(self, instr: Instr, names: list[str], width: int) -> str:
-        """Quotients of integers up to 32 bits through double, exactly.
+        """Exact quotients of integers up to 32 bits by way of double.
 
-        For |a|, b < 2^32 the quotient in double, truncated, is exact: a/b lies at least 1/b away
-        from the next integer, much more than the rounding error. With a divisor that is uniform,
-        one reciprocal rounded up serves all lanes: (a/b)(1 + 2^-51) still truncates to the
-        quotient, since (quotient + 1) * b * 2^-51 < 1.
+        For |a|, b < 2^32 the quotient in double, truncated, is exact: a / b is at least 1 / b away
+        from the next integer, much more than the rounding error. For a uniform divisor one
+        reciprocal, rounded up, serves all lanes: (a / b)(1 + 2^-51) still truncates to the
+        quotient, as (quotient + 1) * b * 2^-51 < 1.
         """
         op, type_ = instr.op, instr.type
         signed = op[0] == "s"
@@ -246,7 +248,7 @@ class Arithmetic:
         else:
             b = self.w.value(f"{convert} {vector} {names[1]} to {doubles}")
             ratio = self.w.value(f"fdiv {doubles} {a}, {b}")
-        # MIN / -1 does not fit: Metal leaves the value open, freeze makes it some value.
+        # MIN / -1 does not fit. Metal lets the result be any value, which freeze makes it.
         truncated = self.w.value(
             f"{'fptosi' if signed else 'fptoui'} {doubles} {ratio} to {vector}"
         )
@@ -259,12 +261,12 @@ class Arithmetic:
     # -- half and bfloat --------------------------------------------------------------------
 
     def _through_float(self, instr: Instr) -> bool:
-        """Whether the instruction has a narrow type that is computed in float here, not by LLVM."""
+        """Whether the instruction has a narrow type that we compute in float, not LLVM."""
         types = {instr.type, *(v.type for v in instr.operands)}
         return t.BFLOAT in types or (t.HALF in types and not self.math.converts(t.HALF))
 
     def _narrow(self, instr: Instr, names: list[str], width: int) -> str:
-        """Arithmetic through float, one rounding an operation."""
+        """Arithmetic in float, rounded after each operation."""
         operands = [
             self._to_float(v.type, n, width) if v.type in _NARROW else n
             for v, n in zip(instr.operands, names, strict=True)
@@ -327,10 +329,10 @@ class Arithmetic:
         )
 
     def _without_subnormals(self, value: Value, name: str, width: int) -> str:
-        """An argument of a libm function with subnormals flushed to zero, as arithmetic takes it.
+        """An argument of a libm function, with subnormals flushed to zero as in arithmetic.
 
-        The functions look at the bits of a subnormal and scale it by a multiplication, which
-        flushes it: log would give the logarithm of some other number.
+        These functions read the bits of a subnormal, then scale it by a multiplication, which
+        flushes it: log would give the logarithm of another number.
         """
         if value.type != t.FLOAT:
             return name
@@ -357,7 +359,7 @@ class Arithmetic:
         return self.w.call(self._type(instr.type, width), callee, args, call_flags(instr))
 
     def _vector_math(self, instr: Instr, names: list[str]) -> str:
-        """A libm function: in chunks of the vector library, else lane by lane."""
+        """A libm function: in chunks by the vector library, else lane by lane."""
         found = self._vector_version(instr)
         if found is None:
             return self._lane_by_lane(instr, names)
@@ -372,13 +374,13 @@ class Arithmetic:
         )
 
     def _vector_version(self, instr: Instr) -> tuple[str, int] | None:
-        """Symbol and lanes of the vector version of a libm function."""
+        """The vector version of a libm function: symbol and lanes."""
         function = libm_name(instr.arg)
         found = self.math.symbol(function) if function and instr.type == t.FLOAT else None
         return found if found and found[1] <= self.w.width else None
 
     def runs_lane_by_lane(self, instr: Instr) -> bool:
-        """Whether a call of a mathematical function is done once a lane."""
+        """Whether a mathematical function is called once for each lane."""
         base = name_of_intrinsic(instr.arg)
         if base in NATIVE or base.startswith("__am_") or self._through_float(instr):
             return False
@@ -413,7 +415,7 @@ class Arithmetic:
         return parts[0]
 
     def _lane_by_lane(self, instr: Instr, names: list[str]) -> str:
-        """A pure function without a vector version, called once a lane."""
+        """A pure function without vector version, called once for each lane."""
         result, vector = "poison", self.w.vector(instr.type)
         if isinstance(instr.type, t.Struct):
             return self._lane_by_lane_struct(instr, names)
@@ -471,21 +473,21 @@ def _negated(value: Value) -> Value | None:
 
 
 def _of_base(instr: Instr) -> Instr:
-    """The instruction as it is right for the base of strided values.
+    """The instruction as it may be applied to the scalar base of strided values.
 
-    The base is the value of lane 0, which may be inactive: what LLVM knows of the active lanes
-    (nuw, disjoint, …) can be wrong there, and poison in the base would reach all lanes.
+    The base belongs to lane 0, which may be inactive. Flags (nuw, disjoint, …) are promises for
+    active lanes only; a broken one would make the base poison, for all lanes.
     """
     op = "add" if instr.op == "or" and "disjoint" in instr.flags else instr.op
     return Instr(instr.type, op, instr.operands, instr.arg)
 
 
 def _unit(scale: int) -> str:
-    """A type of `scale` bytes, for address arithmetic that gathers understand."""
+    """A type of `scale` bytes, for address arithmetic that LLVM recognises in gathers."""
     return {1: "i8", 2: "i16", 4: "i32", 8: "i64"}.get(scale, f"[{scale} x i8]")
 
 
 def call_flags(instr: Instr) -> str:
-    """The fast-math flags of a call. An `fma` that somebody wrote is one rounding in every mode,
-    and with flags LLVM may take it apart."""
+    """The fast-math flags of a call; none for `fma`, which is one rounding in every mode: with
+    flags LLVM might take it apart."""
     return "" if instr.arg.startswith("llvm.fma.") else instr.flags

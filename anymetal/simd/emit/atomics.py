@@ -1,8 +1,8 @@
-"""Atomic operations of a gang, with as few locked instructions as the case allows.
+"""Atomic operations of a gang, with as few locked instructions as possible.
 
-Threadgroup memory belongs to one worker thread, which runs one gang at a time: there an atomic
-operation is a plain one. In device memory lanes that update one address are combined first, and
-float additions to a run of elements go four at a time. The rest goes lane by lane.
+Threadgroup memory belongs to one worker thread, which runs one gang at a time: atomic operations
+there are plain ones. In device memory, lanes that update one address are combined first, and float
+additions to a run of elements go four at a time. Everything else goes lane by lane.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ class Atomics:
         self.accesses = accesses
         self.contiguity = contiguity
         self.origins = origins
-        self.used = used  #: instructions with uses
+        self.used = used  #: values with uses
         self.sums = sums
-        self.only_added = only_added  #: additions to arrays that nobody looks at (additions.cpp)
+        self.only_added = only_added  #: additions to arrays that are only added to
         self.target = target
         self.each_lane = EachLane(writer, values, masks)
 
@@ -72,7 +72,7 @@ class Atomics:
             self._add_floats(instr, mask, way)
 
     def way(self, instr: Instr) -> AtomicWay:
-        """How an atomicrmw or cmpxchg of all lanes is done."""
+        """In which way an atomicrmw or cmpxchg of all lanes is done."""
         swaps = self.target.swaps_16_bytes
         return atomic_way(instr, self.v.shapes, self.origins, self.used, swaps)
 
@@ -87,7 +87,7 @@ class Atomics:
 
     def _exclusive(self, instr: Instr, names: list[str]) -> str:
         add_one(self.w, names[0], names[1])
-        return "poison"  # nobody asks for the old value
+        return "poison"  # the old value has no use
 
     def _locked(self, instr: Instr, names: list[str]) -> str:
         type_ = instr.operands[1].type
@@ -102,7 +102,7 @@ class Atomics:
         )
 
     def _plain(self, instr: Instr, names: list[str]) -> str:
-        """The same operation where no other thread of the machine can come in between."""
+        """The operation without atomics, where no other thread runs at the same time."""
         w, type_ = self.w, instr.operands[1].type
         align = (instr.arg if instr.op == "cmpxchg" else instr.arg[1]).align
         old = w.value(f"load {type_}, ptr {names[0]}, align {align}")
@@ -118,7 +118,7 @@ class Atomics:
         return w.value(f"insertvalue {instr.type} {pair}, i1 {same}, 1")
 
     def _operation(self, operation: str, type_: t.Type, width: int, old: str, value: str) -> str:
-        """`old operation value`, of scalars (width 0) or vectors."""
+        """`old operation value`, for scalars (width 0) or vectors."""
         spelling = f"<{width} x {type_}>" if width else str(type_)
         if operation == "xchg":
             return value
@@ -131,14 +131,14 @@ class Atomics:
     # -- a worker's own sums --------------------------------------------------------------
 
     def _sums_of(self, instr: Instr) -> Sums | None:
-        """The worker's own array that stands for the one whose elements an operation changes."""
+        """The worker's own array for the array that an operation changes, if it may have one."""
         origins = self.origins.get(instr.operands[0], frozenset())
         return next(
             (self.sums[o] for o in origins if isinstance(o, Argument) and o in self.sums), None
         )
 
     def _in_sums(self, sums: Sums, address: str) -> str:
-        """Where the worker has what is at an address of the array that all share."""
+        """The place in the worker's array for an address of the shared one."""
         w = self.w
         array = w.value(f"getelementptr i8, ptr %sums, i64 {sums.offset}")
         base = w.value(f"ptrtoint ptr {self.v.scalar(sums.argument)} to i64")
@@ -147,7 +147,8 @@ class Atomics:
         return w.value(f"getelementptr i8, ptr {array}, i64 {distance}")
 
     def _locked_in_sums(self, sums: Sums, instr: Instr, names: list[str]) -> str:
-        """In its own array, if the worker has one: then nobody touches the one that all share."""
+        """An atomic operation on the worker's own array, or on the shared one if the worker has
+        none."""
         w = self.w
         own = self._in_sums(sums, names[0])
         shared = w.value("icmp eq ptr %sums, null")
@@ -156,19 +157,20 @@ class Atomics:
         )
 
     def _at_hand(self, instr: Instr) -> bool:
-        """Whether an address can be computed anew, with another array in it."""
+        """Whether the current block can compute an address anew, on the base of another array."""
         pointer = instr.operands[0]
         return isinstance(pointer, Instr) and all(map(self.v.at_hand, pointer.operands))
 
     def _add_to_sums(self, instr: Instr, mask: Mask, sums: Sums) -> None:
-        """To the worker's own array, if it has one in this launch and all lanes are active."""
+        """Adds to the worker's own array, if it has one and all lanes are active; else
+        atomically."""
         w = self.w
         wanted = w.value("icmp ne ptr %sums, null")
         if mask is not None:
             wanted = w.value(f"and i1 {wanted}, {self.masks.all(mask)}")
         own, shared, end = (w.fresh(f"sums.{n}") for n in ("own", "shared", "end"))
         w.do(f"br i1 {wanted}, label %{own}, label %{shared}")
-        before = dict(self.v.local)  # what one side computes is not there on the other
+        before = dict(self.v.local)  # each side knows what was computed before both
         w.label(own)
         if self.v.shape(instr.operands[0]).stride == instr.type.size:
             first = self._in_sums(sums, self.v.scalar(instr.operands[0]))
@@ -189,7 +191,7 @@ class Atomics:
     def _combined(
         self, instr: Instr, address: str, mask: Mask, one: Callable[[Instr, list[str]], str]
     ) -> None:
-        """All lanes update one address and nobody looks at the old value."""
+        """All lanes update one address, and the old value has no use."""
         one(instr, [address, self._total(instr, mask)])
 
     def _total(self, instr: Instr, mask: Mask) -> str:
@@ -202,8 +204,8 @@ class Atomics:
         return reduce_lanes(self.w, kind, type_, vector)
 
     def _counted(self, instr: Instr, mask: Mask, one: Callable[[Instr, list[str]], str]) -> None:
-        """All lanes add to one counter: each one's old value follows from those of the lanes
-        before it, as if the lanes had come in order."""
+        """All lanes add to one counter. The old value of each follows from those of the lanes
+        before it, as if they had come in order."""
         w, type_ = self.w, instr.type
         vector = self.masks.blend(type_, self.v.vector(instr.operands[1]), "0", mask)
         before = scan_lanes(w, "add", type_, vector, exclusive=True)
@@ -212,7 +214,8 @@ class Atomics:
         self.v.define(instr, vector=w.value(f"add {w.vector(type_)} {old}, {before}"))
 
     def _side_by_side(self, instr: Instr, address: str, mask: Mask) -> None:
-        """Each lane has an element of its own, in the worker's memory, from an address on."""
+        """A plain operation on consecutive elements, one for each lane, in memory that no other
+        thread uses."""
         operation, access = instr.arg
         type_ = instr.type
         old = self.accesses.load(type_, address, True, access.align, mask)
@@ -222,7 +225,8 @@ class Atomics:
         self.v.define(instr, vector=old)
 
     def _add_floats(self, instr: Instr, mask: Mask, way: AtomicWay) -> None:
-        """Additions whose order nobody can tell: to neighbours, to one element, or anywhere."""
+        """Additions without use of old values, so in any order: to neighbours, one element, or
+        anywhere."""
         pointer = instr.operands[0]
         vector = self.v.vector(instr.operands[1])
         if way is AtomicWay.ADDED_RUN:

@@ -1,9 +1,9 @@
-"""Addresses that turn out consecutive, or all the same, when the kernel runs.
+"""Addresses that turn out to be consecutive, or all the same, at run time.
 
-`x[base + channel]` with an index of divisions and remainders is varying as far as the compiler can
-tell, yet in most gangs the lanes' elements lie side by side. A compare tells, for less than a
-gather costs: each varying load is compiled as "one element, one vector, or gather", each varying
-store as "one vector, or scatter".
+To the compiler `x[base + channel]` is varying if the index has divisions and remainders, yet in
+most gangs the elements are neighbours. A comparison tells, for less than a gather costs. So each
+varying load becomes "one element, one vector, or gather", each varying store "one vector, or
+scatter".
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Contiguity:
         run: Callable[[str], str],
         gather: Callable[[Addresses, str], str],
     ) -> str:
-        """The loaded vector; `one` and `run` load from a scalar address, `gather` from all, given
-        the number of a lane that is active."""
+        """The loaded vector. `one` and `run` load from a scalar address, `gather` from all
+        addresses, given the number of an active lane."""
         results: list[str] = []
 
         def note(label: str, result: str) -> None:
@@ -61,7 +61,8 @@ class Contiguity:
         run: Callable[[str], None],
         scatter: Callable[[], None],
     ) -> None:
-        """Changes elements: `one` that of all lanes, `run` those from an address on."""
+        """Changes elements: `one` if all lanes have the same, `run` if they are consecutive, else
+        `scatter`."""
         self._three_ways(
             pointer,
             type_,
@@ -80,7 +81,7 @@ class Contiguity:
         run: Callable[[str, str], None],
         other: Callable[[str, Addresses, str], None],
     ) -> None:
-        """Branches to `run` (with its label and the address of lane 0), `one` or `other`."""
+        """Branches to `run` (given its label and the address of lane 0), `one` or `other`."""
         w, lane = self.w, self._first_lane(mask)
         addresses = addresses_of(w, self.v, pointer)
         address = addresses.lane(w, lane)
@@ -109,7 +110,7 @@ class Contiguity:
         run: Callable[[str], None],
         scatter: Callable[[str], None],
     ) -> None:
-        """`run` stores from an address on, `scatter` to all."""
+        """Stores by `run` from an address on, or by `scatter` to all addresses."""
         w, lane = self.w, self._first_lane(mask)
         addresses = addresses_of(w, self.v, pointer)
         address = self._back(addresses.lane(w, lane), lane, type_.size)
@@ -137,7 +138,7 @@ class Contiguity:
         return lane if self.w.width == 32 else self.w.value(f"zext {word} {lane} to i32")
 
     def _back(self, address: str, lane: str, size: int) -> str:
-        """From the address of lane `lane` to that of lane 0."""
+        """The address of lane 0, given that of another lane in a run."""
         if lane == "0":
             return address
         wide = self.w.value(f"zext i32 {lane} to i64")
@@ -145,12 +146,12 @@ class Contiguity:
         return self.w.value(f"getelementptr i8, ptr {address}, i64 {offset}")
 
     def _consecutive(self, addresses: Addresses, size: int, lane: str, mask: Mask) -> str:
-        """Whether the active lanes' elements of `size` bytes lie side by side."""
+        """Whether the active lanes have consecutive elements of `size` bytes."""
         step = size // addresses.scale
         return "false" if size % addresses.scale else self._all(addresses, lane, step, mask)
 
     def _all(self, index: Addresses, lane: str, step: int, mask: Mask) -> str:
-        """Whether the numbers of all active lanes are `step` apart from their neighbours'."""
+        """Whether the numbers of active lanes grow by `step` from lane to lane."""
         w, type_ = self.w, index.type_
         vector = w.vector(type_)
         start = w.value(f"extractelement {vector} {index.vector}, i32 {lane}")

@@ -1,4 +1,4 @@
-"""What no vector instruction does: one active lane of a gang after the other."""
+"""Operations without vector instruction: one active lane of a gang after the other."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from anymetal.simd.code.masks import Mask, Masks
 from anymetal.simd.code.values import Values
 from anymetal.simd.code.whole import whole_or_some
 
-#: Emits the operation of one lane, given its operands, and returns the name or text of the result.
+#: Emits the operation of one lane, given its operands; returns the result.
 OneLane = Callable[[Any, list[str]], str]
 
 
 class EachLane:
-    """Emits such loops: lanes in order, results collected in a vector."""
+    """Emits such loops over lanes; results are collected in a vector."""
 
     def __init__(self, writer: Writer, values: Values, masks: Masks) -> None:
         self.w = writer
@@ -26,7 +26,7 @@ class EachLane:
         self.masks = masks
 
     def emit(self, instr: Instr, mask: Mask, operands: list[Value], one: OneLane) -> None:
-        """`one` is called once; what it emits is the body of the loop."""
+        """A loop over active lanes. `one` is called once and emits the loop's body."""
         w = self.w
         vectors = [(w.vector(v.type), self.v.vector(v)) for v in operands]
         bits = self.masks.bits(mask)
@@ -58,9 +58,7 @@ class EachLane:
             self.v.define(instr, vector=next_result)
 
     def emit_all(self, instr: Instr, mask: Mask, operands: list[Value], one: OneLane) -> None:
-        """The same for cheap operations without result: one after the other where all lanes turn
-        out active. They take their operands from memory, which costs less than taking vectors
-        apart; the accesses are volatile, or LLVM would do that all the same."""
+        """The same for cheap operations without result, without a loop if all lanes are active."""
         whole_or_some(
             self.w, self.v, self.masks, mask,
             lambda: self.emit_whole(instr, operands, one),
@@ -70,8 +68,9 @@ class EachLane:
     def emit_whole(
         self, instr: Instr, operands: list[Value], one: OneLane, base: str = ""
     ) -> list[str]:
-        """All lanes, one after the other. With a `base`, addresses are those of elements behind it
-        instead of behind the pointer that theirs are computed from."""
+        """All lanes, without a loop. Operands are read from memory, which is cheaper than taking
+        vectors apart; by volatile loads, or LLVM would take them apart all the same. With a `base`,
+        it takes the place of the array that addresses are computed from."""
         columns = [self._column(v, base) for v in operands]
         for lane in range(self.w.width):
             one(instr, [column(lane) for column in columns])
@@ -82,7 +81,7 @@ class EachLane:
         return []
 
     def _column(self, value: Value, base: str) -> Callable[[int], str]:
-        """Gives the value of each lane."""
+        """A function that gives the value of a lane."""
         w = self.w
         if self.v.shape(value).is_uniform:
             scalar = self.v.scalar(value)
@@ -104,8 +103,8 @@ class EachLane:
         return lambda lane: wide.of(w, small(lane))
 
     def _packed(self, addresses: Addresses, bits: int) -> Callable[[int], str]:
-        """Small numbers come as 64-bit words of several: a load each would take as long as what is
-        done with them."""
+        """Small numbers, several in a 64-bit word each: loading them one by one would take as long
+        as the operation."""
         w, each, count = self.w, 64 // bits, self.w.width * bits // 64
         vector, words = f"<{w.width} x i{bits}>", f"<{count} x i64>"
         numbers = addresses.vector

@@ -1,7 +1,8 @@
 """Generates the function that runs one gang: the blocks of the thread program over SIMD lanes.
 
-Order of business for a block: skip it if no lane is active, take over the phis, emit the body,
-then send lanes on their way: blend phis of the successors, hand on masks, jump where the plan says.
+A block is skipped if no lane is active. It reads its phis, then comes the body, then lanes are sent
+on: they write the phis of their successors and hand on their masks, and control jumps where the
+plan says (analysis/linearization.py).
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ from anymetal.simd.lanes.row_forms import RowForms
 
 
 class VectorTarget(VectorMath, VectorMemory, VectorScaling, Permuting, MatrixRegisters, Protocol):
-    """What code generation asks a target for."""
+    """What code generation needs to know of a target."""
 
 
 class GangFunction:
@@ -179,7 +180,7 @@ class GangFunction:
         return f"{self._label(region.node)}$end" if region.node else "function.end"
 
     def _regions(self, root: Region) -> None:
-        """A region and those in it, however deep."""
+        """Writes a region and all regions in it."""
         stack = [self._region(root)]
         while stack:
             inner = next(stack[-1], None)
@@ -189,7 +190,7 @@ class GangFunction:
                 stack.append(self._region(inner))
 
     def _region(self, region: Region) -> Iterator[Region]:
-        """Gives inner loops in whose place they are to be written."""
+        """Writes a region; yields inner loops where they have to be written."""
         plan = self.plans[region]
         self._reset(plan)
         for node in region.nodes:
@@ -232,7 +233,8 @@ class GangFunction:
         return self.w.value(f"load {self.masks.type}, ptr {self._slot(root)}")
 
     def _hand_mask(self, plan: RegionPlan, node: Node, mask: Mask) -> None:
-        """Lanes of `mask` go to `node`."""
+        """Lanes of `mask` go to `node`: its mask is set, or they are added to those that came
+        before."""
         if node in plan.collect:
             old = self.w.value(f"load {self.masks.type}, ptr {self._slot(node)}")
             self._store_mask(node, self.masks.either(old, mask))
@@ -275,7 +277,8 @@ class GangFunction:
         self.w.do(f"store {self.masks.type} zeroinitializer, ptr {self._slot(key)}")
 
     def _loop_end(self, node: Node) -> None:
-        """One iteration is over: go on while any lane is live, then sort out those that left."""
+        """The end of an iteration: it goes on while a lane is live. Then lanes go on by the edge by
+        which each of them left."""
         assert node.inner is not None
         end = f"{self._label(node)}$end"
         back = f"load {self.masks.type}, ptr {self._slot((node.inner, 'back'))}"
@@ -293,7 +296,7 @@ class GangFunction:
         self.w.do(f"br label %{self._target_label(node.region, plan.fall[node])}")
 
     def _poll(self, target: str, instr: Instr) -> None:
-        """Back edges look at the cancel flag, so that a kernel can be stopped."""
+        """A back edge tests the cancel flag, so that a kernel can be stopped."""
         self._mark_as(instr, "poll")
         flag = self.w.value("load volatile i32, ptr %cancel")
         stop = self.w.value(f"icmp ne i32 {flag}, 0")
@@ -302,7 +305,7 @@ class GangFunction:
     # -- edges ----------------------------------------------------------------------------
 
     def _arrive(self, plan: RegionPlan, edge: Edge, mask: Mask) -> None:
-        """Lanes of `mask` take `edge`: hand them to its target, or to the end of the loop."""
+        """Lanes of `mask` take `edge`: hand them to its target, or to the loop's end."""
         plan, edge = self._outwards(plan, edge)
         if edge.node is not None:
             self._hand_mask(plan, edge.node, mask)
@@ -312,8 +315,8 @@ class GangFunction:
             self._store_mask(key, self.masks.either(old, mask))
 
     def _outwards(self, plan: RegionPlan, edge: Edge) -> tuple[RegionPlan, Edge]:
-        """An edge that leaves loops which all lanes leave together, as the region sees it in which
-        it ends."""
+        """An edge out of loops that all lanes leave together, as an edge of the region where it
+        ends."""
         while edge.node is None and not edge.is_back and not plan.divergent:
             assert plan.region.node is not None
             edge = plan.region.node.edge_to(edge.target, edge.source)
@@ -321,7 +324,7 @@ class GangFunction:
         return plan, edge
 
     def _jump_target(self, plan: RegionPlan, edge: Edge) -> str:
-        """Where control really goes when all lanes take `edge`."""
+        """The label to jump to if all lanes take `edge`."""
         while edge not in plan.route and not edge.is_back:
             assert plan.region.node is not None
             edge = plan.region.node.edge_to(edge.target, edge.source)
@@ -348,7 +351,7 @@ class GangFunction:
             self.w.label(f"{some}.all")
             before = dict(self.v.local)
             self._body(plan, node, None)
-            self.v.local = before  # what one side computes is not there on the other
+            self.v.local = before  # each version knows what was computed before both
             self.w.label(some)
         self._body(plan, node, mask)
 
@@ -426,17 +429,17 @@ class GangFunction:
             raise Problem(f"unknown intrinsic {instr.arg}")
 
     def _barrier(self) -> None:
-        """A gang that has company suspends; a threadgroup of one gang runs in lockstep anyway."""
+        """Suspends the gang if there are others; a gang alone runs in lockstep anyway."""
         if self.suspends:
             wait(self.w)
-        else:  # or LLVM would take what lanes have stored out of registers, one by one
+        else:  # or LLVM would replace loads by stored vectors, taken apart lane by lane
             self.w.forget_loads()
 
     def _alloca(self, instr: Instr) -> None:
         self.v.define(instr, "0" if instr in self.private else self.arrays[instr])
 
     def _mark_as(self, instr: Instr, role: Role = "") -> None:
-        """What is written from here on belongs to this instruction."""
+        """Marks what is written from here on as code of this instruction."""
         if self.marks is not None:
             self.w.mark = self.marks.text(self.name, instr, role)
 
@@ -463,11 +466,11 @@ class GangFunction:
         saved = dict(self.v.local)
         for label, target in zip(labels, end.arg, strict=True):
             self.w.label(label)
-            self.v.local = dict(saved)  # what one side computes is not there on the other
+            self.v.local = dict(saved)  # each side knows what was computed before both
             self._take(plan, node.edge_to(target), mask)
 
     def _take(self, plan: RegionPlan, edge: Edge, mask: Mask) -> None:
-        """All lanes of the block take this edge, and so does control."""
+        """All active lanes of the block take this edge."""
         self._move_phis(edge, mask)
         self._arrive(plan, edge, mask)
         target = self._jump_target(plan, edge)
@@ -479,7 +482,7 @@ class GangFunction:
         self.w.do(f"br label %{target}")
 
     def _has_lanes(self, plan: RegionPlan, block: Block) -> bool:
-        """Whether a block of a divergent loop never runs without an active lane."""
+        """Whether a block of a divergent loop runs only with an active lane."""
         node = self.tree.node_of[block]
         return node in plan.skip or node is plan.region.entry
 
@@ -500,8 +503,8 @@ class GangFunction:
         self.w.do(f"br label %{self._target_label(plan.region, plan.fall[node])}")
 
     def _leave_loop(self, plan: RegionPlan, node: Node, edge: Edge, lanes: str) -> None:
-        """Some lanes of a divergent loop may be through: in most iterations there are none, then
-        nothing is blended, and if all lanes of the loop were there, they still are."""
+        """Lanes may leave a divergent loop here. In most iterations none does: then phis are not
+        blended, and if all lanes of the loop were active, they still are."""
         fall = plan.fall[node]
         others = self._target_label(plan.region, fall)
         leave = self.w.fresh("leave")
@@ -509,14 +512,14 @@ class GangFunction:
         if self._has_lanes(plan, node.block) and fall in plan.skip and sources == [node]:
             others += "$active"
         self.w.do(f"br i1 {self.masks.any(lanes)}, label %{leave}, label %{others}")
-        before = dict(self.v.local)  # what is computed for those that leave is there for them only
+        before = dict(self.v.local)  # values that are computed on the way out stay there
         self.w.label(leave)
         self._move_phis(edge, lanes)
         self._arrive(plan, edge, lanes)
         self.v.local = before
 
     def _move_phis(self, edge: Edge, mask: Mask) -> None:
-        """Give the phis of the target their values for lanes of `mask`."""
+        """Gives the phis of the target their values in lanes of `mask`."""
         phis = self._phis(edge.target)
         blends = edge.target in self.shapes.joins and mask is not None
         moves = []
@@ -526,7 +529,7 @@ class GangFunction:
                 name = self.v.scalar(value) if form == SCALAR else self.v.vector(value)
                 moves.append((phi, form, name))
         self.matrices.hand_over(self.matrices.leave(edge.source, edge.target))
-        for phi, form, name in moves:  # all are read before any is written
+        for phi, form, name in moves:  # all have been read: one may be another's value
             slot, type_ = self._phi_slot(phi, form), self.v.form_type(phi, form)
             if blends and form == VECTOR:
                 old = self.w.value(f"load {type_}, ptr {slot}")

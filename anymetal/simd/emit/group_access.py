@@ -1,5 +1,4 @@
-"""Emits groups of accesses (simd/access/groups.py): wide loads and stores of whole runs, and
-shuffles."""
+"""Emits groups of accesses (simd/access/groups.py): wide loads and stores of runs, and shuffles."""
 
 from __future__ import annotations
 
@@ -26,8 +25,8 @@ from anymetal.simd.emit.transpose import STRIP, WORD, Rows, Squares
 
 
 class GroupAccess:
-    """Emits them under the mask of the current block. In `masked` functions, members are never in
-    the order of memory (simd/access/memory_order.py): that takes all lanes."""
+    """Emits groups under the mask of the current block. `masked`: lanes may be missing, so members
+    are not in the order of memory (simd/access/memory_order.py)."""
 
     def __init__(
         self, writer: Writer, values: Values, masks: Masks, accesses: Accesses, atomics: Atomics,
@@ -103,7 +102,7 @@ class GroupAccess:
         return []
 
     def _is_ordered(self, group: Group) -> bool:
-        """Whether members are in the order of memory: in full gangs only."""
+        """Whether members are in the order of memory; in full gangs only."""
         return not self.masked and group.is_ordered
 
     def _has_squares(self, group: Group, type_: t.Type) -> bool:
@@ -114,7 +113,7 @@ class GroupAccess:
         return Squares(self.w, type_, len(group.members), self.accesses.target.words)
 
     def _rows(self, group: Group, type_: t.Type, address: str, parts: list[str]) -> Rows:
-        """What goes to memory, in its order: types, names and addresses of vectors."""
+        """The vectors to store, in the order of memory: types, names and addresses."""
         w, count = self.w, len(group.members)
         if group.has_gaps:
             return self._rows_apart(group, type_, address, parts)
@@ -132,14 +131,14 @@ class GroupAccess:
         return [(wide, name, address)]
 
     def _load_rows(self, group: Group, type_: t.Type, address: str) -> list[str]:
-        """The lanes' runs one after the other, as if there were no gaps."""
+        """The elements of all lanes, one lane after the other, gaps left out."""
         w, count = self.w, len(group.members)
         row = f"<{count} x {type_}>"
         rows = [
             w.value(f"load {row}, ptr {self._row(group, address, lane)}, align {group.align}")
             for lane in range(w.width)
         ]
-        lanes = w.width // count  # that fill a vector
+        lanes = w.width // count  # whose elements fill a vector
         return [join(w, type_, rows[i : i + lanes], count)[0] for i in range(0, w.width, lanes)]
 
     def _rows_apart(self, group: Group, type_: t.Type, address: str, parts: list[str]) -> Rows:
@@ -173,8 +172,8 @@ class GroupAccess:
     # -- atomic additions -----------------------------------------------------------------
 
     def _add(self, group: Group, mask: Mask) -> None:
-        """Vectors of neighbours, as they lie in memory; if not all lanes are active, or there is no
-        way to add to neighbours at once, each member by itself."""
+        """Adds vectors of neighbours in the order of memory; or each member by itself, if lanes are
+        inactive or neighbours cannot be added at once."""
         parts = [self.v.vector(member.operands[1]) for member in group.members]
 
         def each() -> list[str]:
@@ -218,7 +217,7 @@ class GroupAccess:
         self.v.define(instr, vector=vector)
 
     def _repeated(self, instr: Instr) -> str:
-        """Uniform values one after the other, again and again."""
+        """Uniform values, repeated one after the other."""
         w, count, result = self.w, len(instr.operands), "poison"
         vector = w.vector(instr.type)
         for i, value in enumerate(instr.operands):
@@ -245,7 +244,7 @@ class GroupAccess:
         return []
 
     def _columns(self, group: Group, type_: t.Type, address: str) -> list[str]:
-        """The lanes' addresses of each member."""
+        """The addresses of all lanes for each member."""
         return [
             self.accesses.apart(address, group.stride, i * type_.size)
             for i in range(len(group.members))

@@ -1,7 +1,7 @@
-"""Calls of os_log: one call of C for a gang, which prints a line for each active lane.
+"""os_log: one call of C for a gang, which prints a line for each active lane.
 
-What a lane prints stands in its private memory, packed by the header (logging.h); the C function is
-targets/cpu/log.cpp. It gets the addresses of all lanes, and the mask as bits.
+What a lane prints lies in its private memory, packed by the header (logging.h). The C function
+(targets/cpu/log.cpp) gets the addresses of all lanes, and the mask as bits.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from anymetal.ir.model import Instr
 from anymetal.simd.code.masks import Mask, Masks
 from anymetal.simd.code.values import Values
 
-#: In generated code: the function that prints, and the name of the kernel.
+#: Names in generated code: the function that prints, and the text with the kernel's name.
 PRINTER, KERNEL_NAME = "am_log", "@kernel.name"
 
 

@@ -1,8 +1,8 @@
 """Loads and stores, by the shape of their address.
 
-Uniform address: one scalar access. Consecutive lanes: one vector access. Anything else: gather and
-scatter. Private arrays that are stored lane-interleaved turn a uniform index into a vector access.
-No access touches the address of an inactive lane.
+A uniform address is one scalar access, consecutive lanes are one vector access, anything else is a
+gather or scatter. In an interleaved private array a uniform index is a vector access. The address
+of an inactive lane is never accessed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Memory:
         self.contiguity = contiguity
         self.atomics = atomics
         self.streams = streams  #: stores that may go past the caches
-        self.few = few  #: loads that go lane by lane -> their lanes
+        self.few = few  #: loads that go lane by lane, with their lanes
 
     # -- loads ----------------------------------------------------------------------------
 
@@ -64,7 +64,7 @@ class Memory:
             self.v.define(instr, vector=self._load(instr.type, address, consecutive, access, mask))
 
     def _address(self, pointer: Value, way: Way) -> tuple[str, bool]:
-        """Address or addresses of the lanes' elements, and whether they lie side by side."""
+        """One address or the addresses of all lanes, and whether the elements are consecutive."""
         if pointer in self.private:
             return self._private_addresses(pointer), False
         if way is Way.RUN:
@@ -77,8 +77,8 @@ class Memory:
         return self.w.value(f"load {words}{type_}, ptr {address}{order}, align {access.align}")
 
     def _load_few(self, instr: Instr, lanes: list[int]) -> str:
-        """Neighbouring elements one by one (see simd/access/forwarding.py). Volatile, or LLVM would
-        make one load of them again."""
+        """Consecutive elements one by one (simd/access/forwarding.py); volatile, or LLVM would join
+        the loads."""
         w, vector = self.w, "poison"
         spelling, size = w.vector(instr.type), instr.type.size
         for lane in lanes:
@@ -103,7 +103,7 @@ class Memory:
         )
 
     def guarded_load(self, instr: Instr, mask: Mask) -> None:
-        """A load for the lanes whose condition holds: the others may have a stray address."""
+        """A load in the lanes whose condition holds: the others may have an invalid address."""
         if access_way(instr, self.v.shapes, self.private) is Way.UNIFORM:
             self.v.define(instr, self._guarded_scalar(instr, mask))
             return
@@ -114,7 +114,7 @@ class Memory:
         return self.masks.both(mask, self.v.vector(instr.operands[1]), "inverted" in instr.flags)
 
     def _guarded_scalar(self, instr: Instr, mask: Mask) -> str:
-        """If no lane needs the value, something harmless is loaded instead."""
+        """Loads something harmless if no lane needs the value."""
         pointer, condition = instr.operands
         if not self.v.shape(condition).is_uniform:
             wanted = self.masks.any(self.guard(instr, mask))
@@ -174,7 +174,7 @@ class Memory:
         self.accesses.store(type_, name, address, consecutive, access.align, mask)
 
     def _last_lane(self, value: Value, mask: Mask) -> str:
-        """All active lanes write one address: in any order, so let the last one win."""
+        """The value of the last active lane: all write one address, in any order, so it may win."""
         if self.v.shape(value).is_uniform:
             return self.v.scalar(value)
         index = str(self.w.width - 1) if mask is None else self.masks.last_lane(mask)
@@ -184,7 +184,7 @@ class Memory:
     # -- private arrays -------------------------------------------------------------------
 
     def _private_addresses(self, pointer: Value) -> str:
-        """Where an offset that differs between lanes leads in each lane's own space."""
+        """The address of an offset in each lane's own space, where offsets differ."""
         array, wide = self.arrays[self.private[pointer]], self.w.vector(t.I64)
         units, inside = self.v.vector(pointer), ""
         if array.mixed:
@@ -197,7 +197,7 @@ class Memory:
         return self.w.value(f"getelementptr i8, ptr {array.address}, {wide} {offsets}")
 
     def private_offset(self, instr: Instr) -> None:
-        """A gep into an interleaved array computes a byte offset in the lane's own space."""
+        """A gep into an interleaved array: a byte offset in the lane's own space."""
         shape = self.v.shape(instr)
         pairs = list(zip(instr.operands[1:], instr.arg[:-1], strict=True))
         if shape.is_uniform:
@@ -230,7 +230,7 @@ class Memory:
     # -- memcpy and memset ------------------------------------------------------------------
 
     def block_operation(self, instr: Instr, mask: Mask) -> None:
-        """What passes/expand_copies.py did not expand: one call a lane."""
+        """memcpy and the like that passes/expand_copies.py has left: one call for each lane."""
 
         def text(_: Instr, names: list[str]) -> str:
             args = [(str(v.type), n) for v, n in zip(instr.operands, names, strict=True)]

@@ -1,9 +1,9 @@
-"""Accesses to interleaved private arrays at an index that is the same in all lanes.
+"""Accesses to interleaved private arrays at a uniform index.
 
-The units of all lanes lie side by side (private_memory.py). Nobody else has a use for them, so
-inactive lanes may be loaded, too, and stored as they were: processors without masked instructions
-for the size need no gathers and scatters. What is smaller than a unit, such as a field of a struct,
-is shifted out of it, or in between its other parts.
+The units of all lanes are consecutive (private_memory.py), and nobody else uses them. So inactive
+lanes may be loaded, and stored as they were: processors without masked instructions for the size
+need no gathers and scatters. A part of a unit, such as a field of a struct, is shifted out of the
+unit, or merged into it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from anymetal.simd.emit.private_memory import Interleaved
 
 
 class Parts:
-    """Emits such accesses. `offset` is the name of a byte offset in a lane's own space."""
+    """Emits such accesses. `offset` is a byte offset in a lane's own space."""
 
     def __init__(self, writer: Writer, masks: Masks, accesses: Accesses) -> None:
         self.w = writer
@@ -24,7 +24,7 @@ class Parts:
         self.accesses = accesses
 
     def load(self, type_: t.Type, array: Interleaved, offset: str, align: int, mask: Mask) -> str:
-        """The loaded vector; inactive lanes hold anything."""
+        """The loaded vector, with anything in inactive lanes."""
         w = self.w
         if type_.size == array.unit:
             if not self.accesses.target.masked("load", type_.size):
@@ -58,7 +58,7 @@ class Parts:
         w.do(f"store {spelling} {name}, ptr {address}, align {align}")
 
     def _among(self, units: str, part: str, type_: t.Type, array: Interleaved, shift: str) -> str:
-        """The units with another part in the place of an old one."""
+        """The units with one part replaced."""
         w, whole, narrow = self.w, t.Int(8 * array.unit), t.Int(8 * type_.size)
         spelling = w.vector(whole)
         wide = w.value(f"zext {w.vector(narrow)} {part} to {spelling}")
@@ -69,7 +69,7 @@ class Parts:
         return w.value(f"or {spelling} {kept}, {moved}")
 
     def _units(self, array: Interleaved, offset: str) -> str:
-        """The address of the lanes' units that an offset leads into."""
+        """The address of all lanes' units at an offset."""
         w = self.w
         if array.mixed:
             offset = w.value(f"and i64 {offset}, {-array.unit}")
@@ -77,7 +77,7 @@ class Parts:
         return w.value(f"getelementptr i8, ptr {array.address}, i64 {behind}")
 
     def _shift(self, array: Interleaved, offset: str) -> str:
-        """Where in its unit a part begins, in bits."""
+        """Where a part begins in its unit, in bits."""
         w, whole = self.w, t.Int(8 * array.unit)
         inside = w.value(f"and i64 {offset}, {array.unit - 1}")
         bits = w.value(f"shl i64 {inside}, 3")
@@ -87,7 +87,7 @@ class Parts:
         return f"trunc {self.w.vector(whole)} {name} to {self.w.vector(part)}"
 
     def _cast(self, source: t.Type, target: t.Type, name: str) -> str:
-        """Between types of one size; an i1 has a byte of memory."""
+        """A value as another type of its size in memory, where i1 has a byte."""
         if source == target:
             return name
         op = "zext" if source == t.I1 else "trunc" if target == t.I1 else "bitcast"

@@ -15,7 +15,7 @@ _UNIFORM = [f"{what}_{axis}" for what in ("group", "size", "full_size", "grid") 
 CONTEXT_NAMES = [*_UNIFORM, "gang", "active"]
 CONTEXT = [
     *(f"i32 %{name}" for name in CONTEXT_NAMES),
-    "i1 %streaming",  #: whether results are to go past the caches
+    "i1 %streaming",  #: whether stores of results bypass the caches
     "ptr %sums",  #: a worker's own arrays (see simd/access/own_sums.py), or null
     "ptr %locks",  #: of the launch (see additions.cpp), or null while a thread is alone in it
     "ptr noalias %private",  #: memory for large private arrays (see private_memory.py), or null
@@ -34,7 +34,7 @@ class Positions:
         self.general: dict[str, str] = {}
 
     def emit(self, instr: Instr) -> bool:
-        """False if the callee is no position intrinsic."""
+        """Whether the callee is a position intrinsic; then it is emitted."""
         name = instr.arg.removeprefix("__am_")
         if name in _UNIFORM:
             self.v.define(instr, f"%{name}")
@@ -49,7 +49,7 @@ class Positions:
         return True
 
     def _simdgroup(self) -> str:
-        """Number of the SIMD-group: gangs of other widths than 32 share one."""
+        """The number of the SIMD-group. Gangs that are not 32 wide share one."""
         shift = 5 - (self.w.width.bit_length() - 1)
         return "%gang" if shift == 0 else self.w.value(f"lshr i32 %gang, {shift}")
 
@@ -60,7 +60,7 @@ class Positions:
         return self.w.value(f"and i32 {first}, 31")
 
     def _thread(self, instr: Instr, axis: str) -> None:
-        """Position in the threadgroup: the linear index of lane 0, taken apart."""
+        """A position in the threadgroup, from the linear index of lane 0."""
         first = self.w.value(f"mul i32 %gang, {self.w.width}")
         if self.launch.linear:
             self.v.define(instr, self._component(first, axis, "i32", lambda scalar: scalar))
@@ -71,7 +71,7 @@ class Positions:
         self.v.define(instr, vector=spread)
 
     def _component(self, index: str, axis: str, type_: str, spread: Callable[[str], str]) -> str:
-        """One of x, y, z of an index in the threadgroup, of scalars or vectors."""
+        """x, y or z of an index in the threadgroup, for scalars or vectors."""
         if self.launch.flat:
             return index if axis == "x" else spread("0")
         row = self._divide(type_, index, "%size_x", spread)
@@ -81,8 +81,9 @@ class Positions:
         return plane if axis == "z" else self._rest(type_, row, plane, spread("%size_y"))
 
     def _divide(self, type_: str, index: str, size: str, spread: Callable[[str], str]) -> str:
-        """index * (floor(2^20 / size) + 1) >> 20 is exact for index, size <= 1024, because the
-        error index / 2^20 stays below 1 / size; and the division is the same for all gangs."""
+        """index / size as index * (floor(2^20 / size) + 1) >> 20. That is exact for index, size <=
+        1024, as the error index / 2^20 is below 1 / size; and the factor is the same for all
+        gangs."""
         quotient = self.w.value(f"udiv i32 {1 << 20}, {size}")
         scale = spread(self.w.value(f"add i32 {quotient}, 1"))
         product = self.w.value(f"mul {type_} {index}, {scale}")

@@ -1,14 +1,14 @@
 """Where private arrays lie: on the stack, or, if they are large, in memory of the worker.
 
-Those of all lanes, and of a team's SIMD-groups, together may take megabytes, but whoever calls a
+Those of all lanes, and of a team's SIMD-groups, may take megabytes, but the thread that calls a
 kernel may have a stack of a few hundred kilobytes. So large ones lie in memory of the worker
-(`am_worker.frame` in runtime/launch.h). A larger stack for launches would do as well, but
+(`am_worker.frame` in runtime/launch.h). Launches on a stack of our own would do, too, but
 debuggers, profilers and fault handlers know only the one that a thread came with.
 
-"The stack" of a coroutine is its frame, if LLVM finds that an array lives while it waits. It does
-not find that of one that is written in a loop, a part in each iteration, and read behind it, when
-the loop waits for others elsewhere: what is between a store and the next iteration it leaves out.
-So arrays in such loops are shown to LLVM at the start, as something that anybody may know of.
+"The stack" of a coroutine is its frame, for arrays that LLVM finds alive while it waits. It misses
+arrays that are stored to in a loop, a part in each iteration, and read behind it, if the loop also
+waits at a barrier: it takes the next store for the first. So arrays in such loops are passed to an
+empty `asm` at the start, after which LLVM takes them for alive.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from anymetal.analysis.private_arrays import accessed_type
 from anymetal.emission.writer import Writer
 from anymetal.ir.model import Block, Instr, Program, Value
 
-#: Bytes of private arrays, of all lanes together, that lie on the stack.
+#: Bytes of private arrays, of all lanes together, that may lie on the stack.
 ON_STACK = 64 << 10
 _LINE = 64
 
@@ -35,7 +35,7 @@ class Far(NamedTuple):
 
 
 def far_arrays(known: Analyses) -> Far:
-    """Those for which the stack has no room: it is given to small ones first."""
+    """The arrays that do not fit on the stack, which small ones fill first."""
     arrays, width = known.program.private_arrays, known.width
     near, offsets, end = 0, {}, 0
     for array in sorted(arrays, key=lambda i: i.arg[0].size):
@@ -48,7 +48,7 @@ def far_arrays(known: Analyses) -> Far:
 
 
 def in_waiting_loops(known: Analyses, waits: Callable[[str], bool]) -> set[Instr]:
-    """Arrays with a use in a loop in which one of these calls waits for others."""
+    """Arrays that are used in a loop with a call that waits for others."""
     users: dict[Value, list[Instr]] = {}
     for instr in known.program.instructions():
         for operand in instr.operands:
@@ -59,7 +59,7 @@ def in_waiting_loops(known: Analyses, waits: Callable[[str], bool]) -> set[Instr
 
 
 def _blocks_of_uses(array: Instr, users: dict[Value, list[Instr]]) -> set[Block]:
-    """Where somebody uses an array, or a value that is made of its address."""
+    """The blocks that use an array, or a value computed from its address."""
     seen: set[Instr] = set()
     work = [array]
     while work:
@@ -103,9 +103,9 @@ def allocate(
 ) -> dict[Instr, str]:
     """The addresses of all private arrays.
 
-    `gangs_at_once`: 0 if gangs run one after the other; else they share the memory of the worker,
-    and a call of the function runs so many of them. `lasting`: arrays of a coroutine that have to
-    be in its frame.
+    `gangs_at_once`: 0 if gangs run one after the other; else all gangs of a threadgroup share the
+    worker's memory, and a call of the function runs so many of them. `lasting`: arrays that must be
+    in the frame of a coroutine.
     """
     if far.offsets:
         base = "%private"

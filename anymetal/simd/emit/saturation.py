@@ -1,8 +1,8 @@
-"""Vectors of float to integers of up to 32 bits, with saturation and NaN to 0.
+"""Vectors of float to integers of up to 32 bits: out-of-range values saturate, NaN becomes 0.
 
-LLVM has an intrinsic for it, which its x86 back end takes apart lane by lane. Clamping first costs
-a handful of vector instructions: a bound that float has exactly needs no more, and the upper one of
-32 bits, which it has not, one selection.
+LLVM's x86 back end takes its intrinsic for that apart lane by lane. Here the value is clamped
+first: a few vector instructions if float can represent the bounds, and one selection more for the
+upper bound of 32 bits, which it cannot.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from anymetal.ir import types as t
 
 
 def saturated(w: Writer, signed: bool, target: t.Int, name: str) -> str:
-    """The vector of integers that Metal's conversion gives for a vector of float."""
+    """The integers for a vector of float."""
     floats, ints, flags = w.vector(t.FLOAT), w.vector(target), w.vector(t.I1)
     bits = target.bits - signed
     low, above = -float(1 << bits) if signed else 0.0, float(1 << bits)
     high = above - 1 if bits <= 24 else _before(above)
-    # A number that is no NaN on either side: these are single instructions.
+    # The bound is no NaN, so these are single instructions.
     value = _call(w, "maxnum", name, low)
     value = _call(w, "minnum", value, high)
     whole = w.value(f"fpto{'s' if signed else 'u'}i {floats} {value} to {ints}")
@@ -29,7 +29,7 @@ def saturated(w: Writer, signed: bool, target: t.Int, name: str) -> str:
         largest = w.splat_constant(target, top)
         whole = w.value(f"select {flags} {over}, {ints} {largest}, {ints} {whole}")
     if low == 0:
-        return whole  # where NaN became the lower bound
+        return whole  # NaN has become the lower bound, 0
     nan = w.value(f"fcmp uno {floats} {name}, zeroinitializer")
     return w.value(f"select {flags} {nan}, {ints} zeroinitializer, {ints} {whole}")
 

@@ -1,8 +1,8 @@
-"""Powers of two times a number, for the headers of exponential functions.
+"""Multiplication by powers of two, for exponential functions in the headers.
 
-AVX-512 has an instruction that overflows to infinity and underflows to zero as it should. Elsewhere
-headers add to the bits of the exponent and select what lies outside: `__am_scales`, a constant,
-tells them which way to take.
+AVX-512 has an instruction that overflows to infinity and underflows to zero as it should. On other
+processors the headers add to the exponent's bits and select what is out of range. `__am_scales`, a
+constant, tells them which way to go.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Scaling:
         self.target = target
 
     def emit(self, instr: Instr) -> bool:
-        """False if the callee is another one."""
+        """Whether the callee is one of the two functions; then it is emitted."""
         if instr.arg == SCALES:
             self.v.define(instr, "true" if self.target.scales else "false")
         elif instr.arg == SCALE:
@@ -50,7 +50,7 @@ class Scaling:
     def _scalar(self, instr: Instr) -> str:
         names = [self.v.scalar(operand) for operand in instr.operands]
         if not self.target.scales:
-            return names[0]  # nobody looks at it
+            return names[0]  # unused: the headers go the other way
         wide = f"<{_LANES} x float>"
         lifted = [
             self.w.value(f"insertelement {wide} zeroinitializer, float {n}, i64 0") for n in names

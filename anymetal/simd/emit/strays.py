@@ -1,7 +1,7 @@
 """Accesses of a checked build that lie outside of their arrays: one call of C for a gang.
 
-The program asks at each access (passes/check_bounds.py); where a lane has to answer yes, the C
-function of targets/cpu/strays.cpp notes which, where and how often.
+The program tests each access (passes/check_bounds.py). If a lane's is outside, the C function of
+targets/cpu/strays.cpp notes which access, where and how often.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from anymetal.simd.code.masks import Mask, Masks
 from anymetal.simd.code.values import Values
 from anymetal.simd.emit.positions import CONTEXT_NAMES
 
-#: In generated code: the function that takes notes.
+#: The name of that function in generated code.
 NOTE = "am_stray"
 
 
 class Strays:
-    """Emits the question, and the call behind it."""
+    """Emits the test whether any lane is outside, and the call."""
 
     def __init__(self, writer: Writer, values: Values, masks: Masks) -> None:
         self.w = writer

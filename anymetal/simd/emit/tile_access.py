@@ -39,9 +39,9 @@ class TileAccess:
         self.masks = masks
         self.numbers = numbers
         self.accesses = accesses
-        self.counters = counters  #: those that are there in 64 bits, too
-        self.next_steps = next_steps  #: how far those lie that are asked for ahead
-        self.loaded = loaded  #: is told where a tile begins, and the runs that were loaded
+        self.counters = counters  #: 32-bit counters with their 64-bit twins
+        self.next_steps = next_steps  #: tiles that are prefetched, with their distance
+        self.loaded = loaded  #: called with the tile, its address and the loaded runs
 
     def emit(self, tile: Tile, mask: Mask) -> None:
         """All members, in the place of the anchor."""
@@ -61,7 +61,7 @@ class TileAccess:
         return []
 
     def _lanes(self, tile: Tile, mask: Mask) -> list[str]:
-        """The same accesses one lane at a time; what was loaded."""
+        """The same accesses as gathers or scatters; returns what was loaded."""
         addresses, vectors = self.v.vector(pointer_of(tile.anchor)), []
         for number, member in enumerate(tile.members):
             type_, align = accessed(member).type, member.arg.align
@@ -115,7 +115,7 @@ class TileAccess:
             self.w.do(f"store <{length} x {type_}> {row}, ptr {address}, align {align}")
 
     def _joined(self, type_: t.Type, parts: list[str], size: int) -> str:
-        """Vectors of `size` elements, a power of two of them, one behind the other."""
+        """Vectors of `size` elements concatenated; their number is a power of two."""
         while len(parts) > 1:
             pairs = zip(parts[::2], parts[1::2], strict=True)
             parts = [
@@ -133,15 +133,15 @@ class TileAccess:
         )
 
     def _address(self, tile: Tile, run: Run) -> str:
-        """The address of the first element of a run, computed by the instructions of the anchor:
-        the other members' may come later."""
+        """The address of a run's first element. It is computed like the anchor's: instructions of
+        other members may come later."""
         lane, number = run.cells[0][0]
         anchor = self.scalar_at(pointer_of(tile.anchor), lane)
         distance = self._distance(tile, number)
         return self.w.value(f"getelementptr i8, ptr {anchor}, i64 {distance}")
 
     def scalar_at(self, value: Value, lane: int) -> str:
-        """A value in one lane; what it is made of is there for others of this block."""
+        """A value in one lane, as a scalar. Its parts are kept for other values of this block."""
         forms = {f"in lane {lane}": False, f"in lane {lane}, 64 bits": True}
         narrow, wide = forms
 
@@ -156,9 +156,9 @@ class TileAccess:
         return from_below((value, narrow), self.v.local, parts, at_lane)
 
     def _made_of(self, value: Value, wide: bool) -> list[tuple[Value, bool]]:
-        """What a value in one lane is computed from, and whether that is `wide`: an index of 32
-        bits, computed in 64. If it wraps in 32, it addresses nothing valid (analysis/affine.py);
-        and LLVM need not extend it anew in each iteration of a loop."""
+        """The operands from which a value in one lane is computed, and whether each is `wide`: a
+        32-bit index computed in 64 bits, so that LLVM need not extend it in each iteration. If it
+        wraps in 32 bits, it is no valid address anyway (analysis/affine.py)."""
         if self.numbers(value) is not None or (wide and value in self.counters):
             return []
         uniform = self.v.shape(value).is_uniform
@@ -171,7 +171,7 @@ class TileAccess:
         return [(v, wide or extends) for v in value.operands]
 
     def _at(self, value: Value, wide: bool, lane: int, operands: list[str]) -> str:
-        """A value in one lane, made of these."""
+        """A value in one lane, computed from these operands."""
         numbers = self.numbers(value)
         if numbers is not None:
             return str(signed(numbers[lane], value.type))
@@ -209,6 +209,6 @@ def _value_of(one: tuple[object, str], forms: dict[str, bool]) -> tuple[Value, b
 
 
 def _is_sum(value: Instr) -> bool:
-    """Of numbers of 32 bits, or their product."""
+    """Whether a value is a sum or product of 32-bit numbers."""
     disjoint = value.op == "or" and "disjoint" in value.flags
     return value.type == t.I32 and (disjoint or value.op in ("add", "sub", "mul"))

@@ -1,10 +1,12 @@
-"""Long rows: each lane has 16 or 32 words side by side in memory, one or two cache lines of them.
+"""Transposition of long rows: each lane has 16 or 32 words in memory, one or two cache lines.
 
-What the lanes have at one place of their rows are then columns of squares, as many lanes as a
-register has and as many words of each. A strip of squares is transposed at a time: it fits into the
-registers, which rounds of shuffles over all rows do not, and a square takes log2(lanes) shuffles a
-register however long the rows are. They unpack pairs inside of 16 bytes first, then move 16 bytes
-as one: all of that are instructions which need no table of lane numbers.
+    row of lane 0: a0 a1 a2 …               vector of column 0: a0 b0 c0 …
+    row of lane 1: b0 b1 b2 …     becomes   vector of column 1: a1 b1 c1 …
+
+The rows are cut into squares: as many lanes as a register has words, and as many words of each. One
+strip of squares is transposed at a time, as it fits into the registers. A square takes log2(lanes)
+shuffles a register, however long the rows are: first pairs within 16 bytes are unpacked, then units
+of 16 bytes are moved. Both are instructions that need no table of lane numbers.
 """
 
 from __future__ import annotations
@@ -18,14 +20,14 @@ from anymetal.simd.machine import LINE
 
 WORD = 4  #: bytes
 STRIP = LINE // WORD  #: columns that are transposed at a time
-_UNIT = 4  #: words that unpacking keeps to
+_UNIT = 4  #: words that unpacking works within
 
 #: Types, names and addresses of vectors that go to memory.
 Rows = list[tuple[str, str, str]]
 
 
 class Squares:
-    """Moves rows of `count` words between memory and vectors of one word a lane, by registers of
+    """Moves rows of `count` words between memory and vectors of one word a lane, in registers of
     `size` words."""
 
     def __init__(self, writer: Writer, type_: t.Type, count: int, size: int) -> None:
@@ -50,9 +52,9 @@ class Squares:
         return [join(self.w, self.type, part, self.size)[0] for part in parts]
 
     def store(self, parts: list[str], address: str, write: Callable[[Rows], None]) -> None:
-        """Hands the rows of the lanes of each strip to `write`: whole rows, in the order of memory.
-        A line here and a line there would keep stores past the caches waiting, and with them loads
-        that lie at the same place of another page."""
+        """Hands the rows of each strip's lanes to `write`, whole and in the order of memory. Single
+        lines in another order would hold up stores that bypass the caches, and loads at the same
+        offset in a page."""
         for lane in range(0, self.w.width, self.size):
             rows: list[Rows] = [[] for _ in range(self.size)]
             for column in range(0, self.count, STRIP):
@@ -69,13 +71,13 @@ class Squares:
             write([one for row in rows for one in row])
 
     def _strips(self) -> Iterator[tuple[int, int]]:
-        """Their first lanes and columns."""
+        """The first lane and column of each strip."""
         for lane in range(0, self.w.width, self.size):
             for column in range(0, self.count, STRIP):
                 yield lane, column
 
     def _places(self, address: str, lane: int, column: int) -> list[list[str]]:
-        """Where the registers of each row of a strip lie."""
+        """The addresses of the registers in each row of a strip."""
         return [
             [
                 self.w.value(
@@ -93,15 +95,15 @@ class Squares:
     # -- one square -----------------------------------------------------------------------
 
     def _transposed(self, rows: list[str]) -> list[str]:
-        """The columns of as many vectors as each has elements."""
+        """The columns of a square."""
         for step in (1, 2):
             rows = self._unpacked(rows, step)
         columns = [self._units(rows[k::_UNIT]) for k in range(_UNIT)]
         return [column for several in zip(*columns, strict=True) for column in several]
 
     def _unpacked(self, rows: list[str], step: int) -> list[str]:
-        """In each 16 bytes, of rows that are `step` apart: `step` words of the one beside `step`
-        words of the other, the low halves and the high halves."""
+        """Pairs of rows that are `step` apart, with their low and high halves interleaved within
+        each 16 bytes, `step` words at a time."""
         result: list[str] = []
         for first in range(0, self.size, 2 * step):
             for i in range(first, first + step):

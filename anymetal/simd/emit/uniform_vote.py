@@ -10,7 +10,7 @@ from anymetal.simd.code.values import Values
 
 
 class Everywhere:
-    """Emits the question. Gangs at an edge of the grid are not asked: the answer is no."""
+    """Emits the vote. Gangs at an edge of the grid do not compute it: the answer is no."""
 
     def __init__(self, writer: Writer, values: Values, masks: Masks, *, edge: bool) -> None:
         self.w = writer
@@ -33,13 +33,14 @@ class Everywhere:
         self.v.define(instr, answer)
 
     def _is_run(self, compare: Instr) -> bool:
-        """Whether numbers that grow or fall from lane to lane are compared with one number."""
+        """Whether values that grow or fall from lane to lane are compared with one number."""
         left, right = (self.v.shape(v) for v in compare.operands)
         one_bound = (left.is_strided and right.is_uniform) or (left.is_uniform and right.is_strided)
         return one_bound and left.exact and right.exact and compare.operands[0].type.is_int
 
     def _of_ends(self, compare: Instr) -> str:
-        """The first and the last lane speak for those in between, unless the numbers wrap."""
+        """Compares the first and last lane only: those in between follow, unless the values
+        wrap."""
         w, type_ = self.w, compare.operands[0].type
         signed = compare.arg.startswith("s")
         firsts = [self.v.scalar(v) for v in compare.operands]
