@@ -24,7 +24,7 @@ from anymetal.targets.base import Extent
 from anymetal.targets.cpu import CpuTarget
 
 if TYPE_CHECKING:
-    from anymetal.runtime.bridge.native import Native, NativePlan
+    from anymetal.runtime.bridge.native import Native, NativeLazyPlan
 
 _MATH_MODES: tuple[MathMode, ...] = ("safe", "relaxed", "fast")
 
@@ -105,7 +105,7 @@ def import_function(
     def imported(*args: Any, **kwargs: Any) -> list[mx.array]:
         given = cast("list[tuple[str, Any]]", tree_flatten((args, kwargs)))
         arrays = [value for _, value in given if isinstance(value, mx.array)]
-        return native.adopt(function(*args, **kwargs), arrays, made.plan)
+        return native.adopt(function(*args, **kwargs), arrays, made.lazy_plan)
 
     return imported
 
@@ -142,7 +142,7 @@ class Kernels:
         self._target = CpuTarget()
         self._sources: dict[tuple[str, int], KernelSource] = {}
 
-    def plan(self, *recorded: Any) -> NativePlan:
+    def lazy_plan(self, *recorded: Any) -> NativeLazyPlan:
         """The bridge's plan for a recorded kernel."""
         kernel = Recorded(*recorded)
         key = (kernel.text, kernel.math_mode)
@@ -150,7 +150,7 @@ class Kernels:
         if source is None:
             self._permission.check(kernel.name, kernel.text)
             source = self._sources[key] = source_of(kernel)
-        return self._target.plan(
+        return self._target.lazy_plan(
             self._native, source, kernel.grid, kernel.threadgroup, kernel.large
         )
 

@@ -11,8 +11,8 @@ import mlx.core as mx
 
 from anymetal import arguments, targets
 from anymetal.batching import Extents, batch_rule
+from anymetal.call_cache import CurrentCache, cached
 from anymetal.errors import AnyMetalWarning
-from anymetal.recent import Memory, looked_up_first
 from anymetal.signature import (
     KernelDefinition,
     TemplateValue,
@@ -20,8 +20,7 @@ from anymetal.signature import (
     metal_text,
 )
 from anymetal.targets import base
-from anymetal.targets.base import Arguments as CallArguments
-from anymetal.targets.base import Launch, check_extents
+from anymetal.targets.base import KeywordArguments, Launch, check_extents
 from anymetal.transforms import is_transformed, run_transformed
 
 #: What a call of a kernel may leave out.
@@ -114,11 +113,11 @@ def metal_kernel(
 class MetalKernel:
     """A Metal kernel, ready to be called with keyword arguments. Made by `metal_kernel`."""
 
-    __slots__ = ("_batched", "_counts", "_generator", "definition", "memory")
+    __slots__ = ("_batched", "_counts", "_generator", "calls", "definition")
 
     def __init__(self, definition: KernelDefinition, batched: bool = False) -> None:
         self.definition = definition
-        self.memory = Memory()
+        self.calls = CurrentCache()
         self._batched = batched
         self._generator = generator_of(definition)
         outputs = len(definition.output_names)
@@ -129,7 +128,7 @@ class MetalKernel:
         outputs = ", ".join(self.definition.output_names)
         return f"<metal_kernel {self.definition.name}({inputs}) -> ({outputs})>"
 
-    @looked_up_first
+    @cached
     @arguments.reports_wrong_arguments("__call__")
     def __call__(
         self,
@@ -258,7 +257,7 @@ class MetalKernel:
                     "init_value": initial,
                     "stream": stream,
                 }
-                self.memory.keep(epoch, target, launch, CallArguments(call, _DEFAULTS))
+                self.calls.keep(epoch, target, launch, KeywordArguments(call, _DEFAULTS))
             return target.run(launch)
         check_extents(definition.name, grid, threadgroup)
         if arrays and is_transformed(arrays):

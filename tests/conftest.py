@@ -24,8 +24,7 @@ from anymetal.runtime import helpers
 from anymetal.runtime.bridge import loader, recipe
 from anymetal.signature import metal_text
 from anymetal.targets import Launch
-from anymetal.targets.base import Arguments as CallArguments
-from anymetal.targets.base import Recent
+from anymetal.targets.base import CallCache, KeywordArguments
 
 # Kernels are nodes of MLX's graph in all tests, from the first one on, and in programs they start.
 os.environ.setdefault("ANYMETAL_BRIDGE", "wait")
@@ -65,7 +64,9 @@ class RecordingTarget:
         pairs = zip(launch.output_shapes, launch.output_dtypes, strict=True)
         return [mx.zeros(shape, dtype) for shape, dtype in pairs]
 
-    def keep(self, recent: Recent | None, launch: Launch, call: CallArguments) -> Recent | None:
+    def keep(
+        self, cache: CallCache | None, launch: Launch, call: KeywordArguments
+    ) -> CallCache | None:
         return None
 
     def become_lazy(self) -> None:

@@ -73,7 +73,7 @@ class BufferExtent(ctypes.Structure):
     _fields_ = [("before", ctypes.c_uint64), ("bytes", ctypes.c_uint64)]
 
 
-class Arguments:
+class BufferTable:
     """The buffer addresses of a launch; written anew for each one, by one thread at a time.
 
     `slots` gives, for each array that `bind` gets, its position among the buffers. Behind the
@@ -150,7 +150,7 @@ def size_numbers(size: int) -> Numbers:
 
 
 def stride_numbers(pool: Pool, capsule: object, ndim: int) -> Numbers:
-    """`<input>_strides` of an array bound by `Arguments`, an int64 for each axis, in elements."""
+    """`<input>_strides` of an array bound by `BufferTable`, an int64 for each axis, in elements."""
     memory = (ctypes.c_int64 * max(ndim, DESCRIPTION_BYTES // 8))()
     pool.strides(capsule, ctypes.addressof(memory))
     return Numbers(memory, ctypes.addressof(memory), 8 * ndim)

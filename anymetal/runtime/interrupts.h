@@ -20,17 +20,18 @@ static void stop(int32_t* cancel, int32_t why) {  // the first reason counts
 
 // ---- Launches that Ctrl-C stops, one for each slot of a job.
 
-constexpr uint64_t STOPPING = 1, MOST_PATIENCE = 255;
+constexpr uint64_t STOPPING = 1, MOST_IGNORED = 255;
 
 struct alignas(16) Watched {
-  uint64_t state;     // 0: none; STOPPING: by a handler, now; else number of the launch, patience
+  uint64_t state;     // 0: none; STOPPING: by a handler, now; else number of the launch, and how
+                      // many Ctrl-C it survives
   uint64_t launches;  // that had this slot: their numbers, so that no two states are the same
 };
 static Watched watched[MAX_JOBS];
 
-static void watch(Watched* slot, int32_t patience) {
-  uint64_t survives = patience > 0 ? static_cast<uint64_t>(patience) : 0;
-  if (survives > MOST_PATIENCE) survives = MOST_PATIENCE;
+static void watch(Watched* slot, int32_t ignored_interrupts) {
+  uint64_t survives = ignored_interrupts > 0 ? static_cast<uint64_t>(ignored_interrupts) : 0;
+  if (survives > MOST_IGNORED) survives = MOST_IGNORED;
   swap(&slot->state, ++slot->launches << 8 | survives);
 }
 
@@ -44,7 +45,7 @@ static void unwatch(Watched* slot) {
 static void interrupt(uint32_t slot) {
   uint64_t* at = &watched[slot].state;
   for (uint64_t state = load(at); state > STOPPING;) {
-    bool survives = state & MOST_PATIENCE;
+    bool survives = state & MOST_IGNORED;
     if (!replace(at, state, survives ? state - 1 : STOPPING)) continue;
     if (survives) return;
     stop(cancel_of(slot), INTERRUPTED);

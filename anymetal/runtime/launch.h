@@ -62,7 +62,7 @@ struct Call {
   am_launch launch;
   uint64_t groups;        // product of launch.groups
   double group_time;      // nanoseconds, learnt from launch to launch; 0 = not yet known
-  int32_t patience;       // how many Ctrl-C to let pass before the launch is stopped
+  int32_t ignored_interrupts;  // how many Ctrl-C to let pass before the launch is stopped
   int32_t signal;         // out: what stopped a launch with status FAULT
   uint64_t address;       // out: where, for SIGSEGV and SIGBUS; 0 if the machine does not say
   int32_t interruptible;  // Ctrl-C stops it though it does not run on the main thread

@@ -342,7 +342,7 @@ int32_t am_run(Call* call) {
   uint64_t limit = load(&time_limit);
   if (limit) swap(&job->deadline, now() + limit);
   Watched* slot = &watched[job - jobs];
-  if (self->main_thread || call->interruptible) watch(slot, call->patience);
+  if (self->main_thread || call->interruptible) watch(slot, call->ignored_interrupts);
   if (self->main_thread) stand_in_front();
   if (call->interruptible || limit) call_the_watch();
 

@@ -56,7 +56,7 @@ class Call(ctypes.Structure):
         ("cancel", ctypes.c_uint64),
         ("total_groups", ctypes.c_uint64),
         ("group_time", ctypes.c_double),
-        ("patience", ctypes.c_int32),
+        ("ignored_interrupts", ctypes.c_int32),
         ("signal", ctypes.c_int32),
         ("address", ctypes.c_uint64),
         ("interruptible", ctypes.c_int32),
@@ -101,8 +101,8 @@ class Pool:
         Raises KeyboardInterrupt after Ctrl-C (on the main thread), KernelTimeoutError after the
         time limit, KernelMemoryError if the kernel faults; the outputs are then incomplete.
         """
-        if call.patience != (wanted := patience()):
-            call.patience = wanted
+        if call.ignored_interrupts != (wanted := ignored_interrupts()):
+            call.ignored_interrupts = wanted
         if status := self._run(address):
             raise self.failure(kernel, status, call.signal, call.address)
 
@@ -140,7 +140,7 @@ class Pool:
         return MemoryError(f"no memory for the threads of kernel `{kernel}`")
 
 
-def patience() -> bool:
+def ignored_interrupts() -> bool:
     """How many Ctrl-C a launch should survive.
 
     Whoever handles Ctrl-C in a way of their own perhaps wants to go on: theirs is called and the

@@ -14,7 +14,7 @@ from anymetal.errors import UnsupportedFeatureError
 from anymetal.signature import metal_body, metal_header
 from anymetal.size_extension import size_buffer
 from anymetal.source import KernelSource
-from anymetal.targets.base import Arguments, Launch, Recent
+from anymetal.targets.base import CallCache, KeywordArguments, Launch
 
 if TYPE_CHECKING:
     from anymetal.runtime.arrays import Exporter
@@ -62,7 +62,9 @@ class AppleTarget:
     def become_lazy(self) -> None:
         """It is."""
 
-    def keep(self, recent: Recent | None, launch: Launch, call: Arguments) -> Recent | None:
+    def keep(
+        self, cache: CallCache | None, launch: Launch, call: KeywordArguments
+    ) -> CallCache | None:
         """MLX looks at each call."""
         return None
 

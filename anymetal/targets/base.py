@@ -59,14 +59,14 @@ class Launch:
     lift: Lift | None = None  #: the rule for mx.vmap, if the kernel has one
 
 
-class Arguments(NamedTuple):
+class KeywordArguments(NamedTuple):
     """The keyword arguments of a call of a kernel: as they were passed, or of equal meaning."""
 
     given: dict[str, Any]
     defaults: dict[str, Any]  #: of those that may be left out
 
 
-class Recent(Protocol):
+class CallCache(Protocol):
     """Calls of one kernel that were kept (`Target.keep`)."""
 
     def __call__(self, call: dict[str, Any]) -> list[mx.array] | None:
@@ -104,7 +104,9 @@ class Target(Protocol):
     def run(self, launch: Launch) -> list[mx.array]:
         """Run the kernel, or record that it shall run, and return its outputs."""
 
-    def keep(self, recent: Recent | None, launch: Launch, call: Arguments) -> Recent | None:
+    def keep(
+        self, cache: CallCache | None, launch: Launch, call: KeywordArguments
+    ) -> CallCache | None:
         """Keep what a call came to, beside what was kept before of this kernel.
 
         None from a target that looks at each call anew.

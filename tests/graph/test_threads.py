@@ -106,7 +106,7 @@ y = run(gate, x, opened)[0]
 mx.async_eval(y)
 del y, gate
 gc.collect()
-targets.active()._nodes._known.clear()
+targets.active()._lazy_plans._known.clear()
 threading.Timer(0.3, lambda: memory.__setitem__(0, 1)).start()
 mx.synchronize()
 print("done")

@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "bridge/chores.h"
+#include "bridge/fill_copy.h"
 #include "bridge/failure.h"
 #include "bridge/plan.h"
 
@@ -45,26 +45,26 @@ void together(Work work) {
 // The first compilation fails, as any may; whoever meets that tries again.
 void compile_together(int round) {
   auto tries = std::make_shared<std::atomic<int>>(0);
-  auto plan = std::make_shared<Compiled>([tries, round] {
+  auto lazy = std::make_shared<Lazy>([tries, round] {
     if (tries->fetch_add(1) == 0) throw std::runtime_error("not yet");
-    auto program = std::make_unique<Program>();
-    program->buffers = static_cast<size_t>(round);
-    return std::unique_ptr<const Program>(std::move(program));
+    auto plan = std::make_unique<Plan>();
+    plan->buffers = static_cast<size_t>(round);
+    return std::unique_ptr<const Plan>(std::move(plan));
   });
   std::atomic<int> failed{0};
-  together([&, plan](int) {
+  together([&, lazy](int) {
     for (;;) {
       try {
-        const Program* const program = plan->program();
-        expect(program && program->buffers == static_cast<size_t>(round), "another program");
-        expect(plan->program() == program, "two programs");
+        const Plan* const plan = lazy->plan();
+        expect(plan && plan->buffers == static_cast<size_t>(round), "another plan");
+        expect(lazy->plan() == plan, "two plans");
         return;
       } catch (const std::runtime_error&) {
         ++failed;
       }
     }
   });
-  expect(failed == 1 && Compiled::being_made() == 0, "failures of compilations");
+  expect(failed == 1 && Lazy::being_made() == 0, "failures of compilations");
 }
 
 void fail_together(int round) {

@@ -103,7 +103,7 @@ void launch_once(uint64_t* state, bool main_thread) {
   call.groups = groups;
   call.group_time = random(2) ? 1e9 : random(2) ? 1e-9 : 0;
   call.interruptible = static_cast<int32_t>(random(2));
-  call.patience = static_cast<int32_t>(random(2));
+  call.ignored_interrupts = static_cast<int32_t>(random(2));
   int32_t status = am_run(&call);
   unblock(~uint64_t{0});
   fetch_add(&statuses[status], uint64_t{1});

@@ -24,13 +24,13 @@ def bind(given, contiguous=False):
     """The arrays that were really bound, and their addresses."""
     bound = list(given)
     mx.eval(bound)
-    arguments = arrays.Arguments(pool(), len(bound), range(len(bound)))
-    capsules = arguments.bind(bound, contiguous)
+    table = arrays.BufferTable(pool(), len(bound), range(len(bound)))
+    capsules = table.bind(bound, contiguous)
     strides = [
         arrays.stride_numbers(pool(), capsule, array.ndim).memory
         for capsule, array in zip(capsules, bound, strict=True)
     ]
-    return bound, list(arguments.buffers)[: len(bound)], strides
+    return bound, list(table.buffers)[: len(bound)], strides
 
 
 VIEWS = [
@@ -50,15 +50,15 @@ VIEWS = [
 def test_the_memory_of_a_view_lies_between_its_first_and_its_last_element(view, dtype):
     array = view(mx.arange(12 * 7).reshape(12, 7).astype(dtype))
     mx.eval(array)
-    arguments = arrays.Arguments(pool(), 3, [2])
-    arguments.bind([array], False)
-    extent, address = arguments.extents[2], arguments.buffers[2]
+    table = arrays.BufferTable(pool(), 3, [2])
+    table.bind([array], False)
+    extent, address = table.extents[2], table.buffers[2]
     first = last = 0
     if array.size:
         seen = np.array(array, copy=False)
         first, last = np.lib.array_utils.byte_bounds(seen)
     assert (extent.before, extent.bytes) == (address - first if array.size else 0, last - first)
-    assert arguments.buffers[3] == ctypes.addressof(arguments.extents)
+    assert table.buffers[3] == ctypes.addressof(table.extents)
 
 
 def elements(array, address, strides):

@@ -71,17 +71,17 @@ def compiler(tmp_path, monkeypatch) -> Callable[[str], Path]:
 
 def empty(bridge: native.Native, shape: tuple[int, ...], dtype: mx.Dtype) -> mx.array:
     """The output of a launch without threads."""
-    plan = bridge.plan("nothing", lambda: None)
-    outline = bridge.outline(plan, [shape], [dtype], True, None, None)
-    (array,) = bridge.call(outline, [], 0, None)
+    plan = bridge.lazy_plan("nothing", lambda: None)
+    descriptor = bridge.descriptor(plan, [shape], [dtype], True, None, None)
+    (array,) = bridge.call(descriptor, [], 0, None)
     mx.eval(array)
     return array
 
 
 def address_of(array: mx.array) -> int:
-    arguments = arrays.Arguments(pool(), 1, [0])
-    arguments.bind([array], False)
-    return int(arguments.buffers[0])
+    table = arrays.BufferTable(pool(), 1, [0])
+    table.bind([array], False)
+    return int(table.buffers[0])
 
 
 def copying(built_bridge: Path) -> str:
@@ -191,9 +191,9 @@ def test_threads_get_memory_of_their_own(bridge):
 def test_small_and_large_outputs_are_filled(bridge):
     for dtype in DTYPES:
         for size in (0, 1, 7, 70_000, 1_000_003):
-            plan = bridge.plan("fill", lambda: None)
-            outline = bridge.outline(plan, [(size,)], [dtype], True, 1.0, None)
-            (array,) = bridge.call(outline, [], 0, None)
+            plan = bridge.lazy_plan("fill", lambda: None)
+            descriptor = bridge.descriptor(plan, [(size,)], [dtype], True, 1.0, None)
+            (array,) = bridge.call(descriptor, [], 0, None)
             assert (array == 1).all().item(), (dtype, size)
 
 

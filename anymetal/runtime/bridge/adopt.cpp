@@ -26,20 +26,20 @@ uint64_t largest(const std::vector<mx::array>& arrays) {
   return bytes;
 }
 
-void replace(const mx::array& node, const mx::Stream& stream, const PlanOf& plan_of) {
+void replace(const mx::array& node, const mx::Stream& stream, const LazyPlanOf& lazy_plan_of) {
   const auto& metal = static_cast<const Metal&>(node.primitive());
   const auto state = metal.state();
   const bool contiguous = std::get<5>(state);
   const std::optional<float> init_value = std::get<6>(state);
   const std::vector<mx::array> outputs = node.outputs();
   const uint64_t large = std::max(largest(node.inputs()), largest(outputs)) >> 31;
-  Outline outline{plan_of(metal, large), {}, {}, contiguous, init_value, {}};
+  LaunchDescriptor descriptor{lazy_plan_of(metal, large), {}, {}, contiguous, init_value, {}};
   for (const mx::array& output : outputs) {
-    outline.shapes.push_back(output.shape());
-    outline.dtypes.push_back(output.dtype());
+    descriptor.shapes.push_back(output.shape());
+    descriptor.dtypes.push_back(output.dtype());
   }
   const auto ours = std::make_shared<MetalKernel>(
-      stream, std::make_shared<const Outline>(std::move(outline)), 0);
+      stream, std::make_shared<const LaunchDescriptor>(std::move(descriptor)), 0);
   for (const mx::array& output : outputs) output.primitive_ptr() = ours;
 }
 
@@ -50,7 +50,7 @@ bool is_metal(const mx::array& node) {
 }  // namespace
 
 void adopt(const std::vector<mx::array>& outputs, const std::vector<mx::array>& inputs,
-           const PlanOf& plan_of) {
+           const LazyPlanOf& lazy_plan_of) {
   const mx::Stream stream = mx::default_stream(mx::Device::cpu);
   std::unordered_set<uintptr_t> seen;
   for (const mx::array& input : inputs) seen.insert(input.id());
@@ -60,7 +60,7 @@ void adopt(const std::vector<mx::array>& outputs, const std::vector<mx::array>& 
     pending.pop_back();
     if (!node.has_primitive() || !seen.insert(node.id()).second) continue;
     if (is_metal(node)) {
-      replace(node, stream, plan_of);
+      replace(node, stream, lazy_plan_of);
     } else if (node.primitive().device() == mx::Device::gpu) {
       move(node.primitive(), stream);
     }

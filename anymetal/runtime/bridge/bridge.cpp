@@ -5,6 +5,6 @@
 #include "calls.cpp"
 #include "kernel.cpp"
 #include "module.cpp"
-#include "recent.cpp"
+#include "call_cache.cpp"
 #include "recovery.cpp"
 #include "task.cpp"

@@ -41,21 +41,21 @@ Lift lift_of(nb::handle given) {
   };
 }
 
-OutlineHandle outline(const PlanHandle& handle, const nb::list& shapes,
+DescriptorHandle descriptor(const LazyPlanHandle& handle, const nb::list& shapes,
                       std::vector<mx::Dtype> dtypes, bool contiguous,
                       std::optional<float> init_value, nb::handle lift) {
   std::vector<mx::Shape> extents;
   extents.reserve(shapes.size());
   for (nb::handle shape : shapes) extents.push_back(shape_of(shape));
-  return {std::make_shared<const Outline>(Outline{handle.plan, std::move(extents),
-                                                  std::move(dtypes), contiguous, init_value,
-                                                  lift_of(lift)})};
+  return {std::make_shared<const LaunchDescriptor>(LaunchDescriptor{
+      handle.lazy_plan, std::move(extents), std::move(dtypes), contiguous, init_value,
+      lift_of(lift)})};
 }
 
 // The arguments of these two are copies already, made while they were converted from Python's.
-std::vector<mx::array> call(const OutlineHandle& handle, std::vector<mx::array> inputs,
-                            int32_t patience, nb::handle stream) {
-  return node(stream_of(stream), handle.outline, patience, std::move(inputs));
+std::vector<mx::array> call(const DescriptorHandle& handle, std::vector<mx::array> inputs,
+                            int32_t ignored_interrupts, nb::handle stream) {
+  return node(stream_of(stream), handle.descriptor, ignored_interrupts, std::move(inputs));
 }
 
 // Whether `mx.export_function` is tracing. MLX says so in one way only: its own kernels, which
@@ -97,10 +97,10 @@ bool exported(const std::vector<mx::array>& inputs) {
 }
 
 void define_calls(nb::module_& module) {
-  nb::class_<OutlineHandle>(module, "Outline", "What equal calls have in common.");
-  module.def("outline", outline, nb::arg("plan"), nb::arg("shapes"), nb::arg("dtypes"),
+  nb::class_<DescriptorHandle>(module, "LaunchDescriptor", "What equal calls have in common.");
+  module.def("descriptor", descriptor, nb::arg("plan"), nb::arg("shapes"), nb::arg("dtypes"),
              nb::arg("contiguous"), nb::arg("init_value").none(), nb::arg("lift").none());
-  module.def("call", call, nb::arg("outline"), nb::arg("inputs"), nb::arg("patience"),
+  module.def("call", call, nb::arg("descriptor"), nb::arg("inputs"), nb::arg("ignored_interrupts"),
              nb::arg("stream").none(),
              "A node of the graph: arrays that are not evaluated yet.");
   module.def("exporting", exported, nb::arg("arrays"),

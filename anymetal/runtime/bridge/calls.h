@@ -12,8 +12,8 @@
 namespace anymetal {
 
 // What equal calls have in common, as Python holds it.
-struct OutlineHandle {
-  std::shared_ptr<const Outline> outline;
+struct DescriptorHandle {
+  std::shared_ptr<const LaunchDescriptor> descriptor;
 };
 
 // The stream that a kernel runs on which the caller wants to run on this one.

@@ -30,36 +30,37 @@ class Unknown : public mx::Primitive {
 
 void MetalKernel::eval_cpu(const std::vector<mx::array>& inputs,
                            std::vector<mx::array>& outputs) {
-  const Program* program = outline_->plan->program();  // first: what it throws leaves no trace
-  auto task = std::make_shared<Task>(outline_, program, patience_, stream(), inputs, outputs);
+  const Plan* plan = descriptor_->lazy_plan->plan();  // first: what it throws leaves no trace
+  auto task = std::make_shared<Task>(descriptor_, plan, ignored_interrupts_, stream(), inputs,
+                                     outputs);
   mx::cpu::CommandEncoder& encoder = mx::cpu::get_command_encoder(stream());
   for (const mx::array& input : inputs) encoder.set_input_array(input);
   for (mx::array& output : outputs) encoder.set_output_array(output);
-  if (program) task->bind(inputs, outputs, encoder);
+  if (plan) task->bind(inputs, outputs, encoder);
   if (task->should_be_awaited()) return Task::run_awaited(std::move(task), encoder);
   encoder.dispatch([task = std::move(task)] { (*task)(); });
 }
 
 Mapped MetalKernel::vmap(const std::vector<mx::array>& inputs, const std::vector<int>& axes) {
-  if (outline_->lift) return outline_->lift(inputs, axes);
+  if (descriptor_->lift) return descriptor_->lift(inputs, axes);
   size_t first = 0;
   while (axes[first] < 0) ++first;
-  std::vector<mx::Shape> shapes = outline_->shapes;
+  std::vector<mx::Shape> shapes = descriptor_->shapes;
   for (mx::Shape& shape : shapes) shape.insert(shape.begin(), inputs[first].shape(axes[first]));
   auto outputs = unknown(std::move(shapes), inputs,
                          "[Primitive::vmap] Not implemented for CustomKernel.");
-  return {std::move(outputs), std::vector<int>(outline_->shapes.size(), 0)};
+  return {std::move(outputs), std::vector<int>(descriptor_->shapes.size(), 0)};
 }
 
 std::vector<mx::array> MetalKernel::jvp(const std::vector<mx::array>& primals,
                                         const std::vector<mx::array>&, const std::vector<int>&) {
-  return unknown(outline_->shapes, primals, "[Primitive::jvp] Not implemented for CustomKernel.");
+  return unknown(descriptor_->shapes, primals, "[Primitive::jvp] Not implemented for CustomKernel.");
 }
 
 std::vector<mx::array> MetalKernel::unknown(std::vector<mx::Shape> shapes,
                                             const std::vector<mx::array>& inputs,
                                             const char* error) {
-  return mx::array::make_arrays(std::move(shapes), outline_->dtypes,
+  return mx::array::make_arrays(std::move(shapes), descriptor_->dtypes,
                                 std::make_shared<Unknown>(stream(), error), inputs);
 }
 
@@ -77,10 +78,10 @@ void MetalKernel::eval_gpu(const std::vector<mx::array>&, std::vector<mx::array>
   throw std::runtime_error("This kernel was made for the CPU and cannot run on a GPU's stream.");
 }
 
-std::vector<mx::array> node(mx::Stream stream, std::shared_ptr<const Outline> outline,
-                            int32_t patience, std::vector<mx::array> inputs) {
-  const Outline& known = *outline;
-  auto primitive = std::make_shared<MetalKernel>(stream, std::move(outline), patience);
+std::vector<mx::array> node(mx::Stream stream, std::shared_ptr<const LaunchDescriptor> descriptor,
+                            int32_t ignored_interrupts, std::vector<mx::array> inputs) {
+  const LaunchDescriptor& known = *descriptor;
+  auto primitive = std::make_shared<MetalKernel>(stream, std::move(descriptor), ignored_interrupts);
   if (known.shapes.size() != 1) {
     return mx::array::make_arrays(known.shapes, known.dtypes, primitive, inputs);
   }

@@ -20,8 +20,8 @@ using Mapped = std::pair<std::vector<mlx::core::array>, std::vector<int>>;
 using Lift = std::function<Mapped(const std::vector<mlx::core::array>&, const std::vector<int>&)>;
 
 // What the nodes of equal calls have in common.
-struct Outline {
-  std::shared_ptr<Plan> plan;
+struct LaunchDescriptor {
+  std::shared_ptr<LazyPlan> lazy_plan;
   std::vector<mlx::core::Shape> shapes;  // of the outputs, as the next
   std::vector<mlx::core::Dtype> dtypes;
   bool contiguous;  // bind row-contiguous copies of inputs that are not
@@ -31,9 +31,12 @@ struct Outline {
 
 class MetalKernel : public mlx::core::Primitive {
  public:
-  // `patience` as in Call.
-  MetalKernel(mlx::core::Stream stream, std::shared_ptr<const Outline> outline, int32_t patience)
-      : Primitive(stream), outline_(std::move(outline)), patience_(patience) {}
+  // `ignored_interrupts` as in Call.
+  MetalKernel(mlx::core::Stream stream, std::shared_ptr<const LaunchDescriptor> descriptor,
+              int32_t ignored_interrupts)
+      : Primitive(stream),
+        descriptor_(std::move(descriptor)),
+        ignored_interrupts_(ignored_interrupts) {}
 
   void eval_cpu(const std::vector<mlx::core::array>& inputs,
                 std::vector<mlx::core::array>& outputs) override;
@@ -63,12 +66,14 @@ class MetalKernel : public mlx::core::Primitive {
                                         const std::vector<mlx::core::array>& inputs,
                                         const char* error);
 
-  const std::shared_ptr<const Outline> outline_;
-  const int32_t patience_;
+  const std::shared_ptr<const LaunchDescriptor> descriptor_;
+  const int32_t ignored_interrupts_;
 };
 
 // The outputs of a call, not evaluated yet.
-std::vector<mlx::core::array> node(mlx::core::Stream stream, std::shared_ptr<const Outline> outline,
-                                   int32_t patience, std::vector<mlx::core::array> inputs);
+std::vector<mlx::core::array> node(mlx::core::Stream stream,
+                                   std::shared_ptr<const LaunchDescriptor> descriptor,
+                                   int32_t ignored_interrupts,
+                                   std::vector<mlx::core::array> inputs);
 
 }  // namespace anymetal

@@ -6,10 +6,12 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <string_view>
+
 #include "adopt.h"
-#include "errand.h"
+#include "callback.h"
 #include "failure.h"
-#include "spoiled.h"
+#include "poisoned.h"
 #include "python.h"
 
 namespace nb = nanobind;
@@ -39,7 +41,7 @@ void translate(const std::exception_ptr& thrown, void*) {
   } catch (const std::runtime_error& error) {
     const std::optional<Failure> failure = failures().find(error.what());
     if (!failure) throw;
-    spoiled().mark();
+    poisoned().mark();
     try {
       if (failure->refuse) failure->refuse();
       raise(*failure);
@@ -58,7 +60,7 @@ void copy_numbers(const nb::handle& numbers, uint32_t (&to)[N]) {
   for (size_t i = 0; i < N; ++i) to[i] = nb::cast<uint32_t>(numbers[i]);
 }
 
-// Calls the `report` of a `Recipe` (targets/cpu/faults.py), which raises what is `refused`.
+// Calls `Report.at` of targets/cpu/faults.py, which raises what is `refused`.
 void tell(const nb::object& report, const Noted& noted, bool refused) {
   nb::list arrays;
   for (const Shaped& array : noted.arrays) {
@@ -72,56 +74,67 @@ void tell(const nb::object& report, const Noted& noted, bool refused) {
   });
 }
 
-// What `Recipe` in targets/cpu/graph.py lists.
-std::unique_ptr<const Program> program_of(const nb::object& given) {
-  auto program = std::make_unique<Program>();
-  program->call = {};
+Info::Kind info_kind(std::string_view name) {
+  if (name == "shape") return Info::shape;
+  if (name == "strides") return Info::strides;
+  if (name == "ndim") return Info::ndim;
+  if (name == "size") return Info::size;
+  throw std::logic_error("no kind of parameter: " + std::string(name));
+}
+
+// A `Plan` of targets/cpu/plan.py as C++ has it.
+std::unique_ptr<const Plan> plan_from(const nb::object& given) {
+  auto plan = std::make_unique<Plan>();
+  plan->call = {};
   const auto number = [&](const char* name) { return nb::cast<uint64_t>(given.attr(name)); };
-  program->run = reinterpret_cast<Run*>(number("run"));
-  program->watch = reinterpret_cast<Watch*>(number("watch"));
+  const nb::object pool = given.attr("pool").attr("native");
+  plan->run = reinterpret_cast<Run*>(nb::cast<uint64_t>(pool[0]));
+  plan->watch = reinterpret_cast<Watch*>(nb::cast<uint64_t>(pool[1]));
   const nb::object code = given.attr("code");
-  program->code.open(nb::cast<std::string>(code.attr("path")));
-  program->call.entry = reinterpret_cast<Entry*>(nb::cast<uint64_t>(code.attr("entry")));
-  copy_numbers(given.attr("grid"), program->call.launch.grid);
-  copy_numbers(given.attr("group"), program->call.launch.group);
-  copy_numbers(given.attr("groups"), program->call.launch.groups);
-  program->call.groups = number("total_groups");
-  program->call.ordered = nb::cast<bool>(given.attr("ordered"));
-  program->buffers = number("buffers");
-  program->slots = nb::cast<std::vector<size_t>>(given.attr("slots"));
-  program->covered = nb::cast<std::vector<uint64_t>>(given.attr("covered"));
+  plan->code.open(nb::cast<std::string>(code.attr("path")));
+  plan->call.entry = reinterpret_cast<Entry*>(nb::cast<uint64_t>(code.attr("entry")));
+  copy_numbers(given.attr("grid"), plan->call.launch.grid);
+  copy_numbers(given.attr("group"), plan->call.launch.group);
+  copy_numbers(given.attr("groups"), plan->call.launch.groups);
+  plan->call.groups = number("total_groups");
+  plan->call.ordered = nb::cast<bool>(given.attr("ordered"));
+  plan->buffers = number("buffers");
+  plan->slots = nb::cast<std::vector<size_t>>(given.attr("slots"));
+  plan->covered = nb::cast<std::vector<uint64_t>>(given.attr("covered"));
   for (nb::handle info : given.attr("infos")) {
-    program->infos.push_back({static_cast<Info::Kind>(nb::cast<int32_t>(info[0])),
-                              nb::cast<size_t>(info[1]), nb::cast<size_t>(info[2])});
+    const nb::object parameter = info[1];
+    plan->infos.push_back({info_kind(nb::cast<std::string>(parameter.attr("kind"))),
+                           nb::cast<size_t>(parameter.attr("argument")),
+                           nb::cast<size_t>(info[0])});
   }
   if (const nb::object report = given.attr("report"); !report.is_none()) {
-    const auto function = shared(report);
-    program->warn = [function](const Noted& noted) {
+    const auto function = shared(report.attr("at"));
+    plan->warn = [function](const Noted& noted) {
       const auto copy = std::make_shared<const Noted>(noted);  // it may be told late
       ask_python([=] { tell(*function, *copy, false); });
     };
-    program->refuse = [function](const Noted& noted) { tell(*function, noted, true); };
+    plan->refuse = [function](const Noted& noted) { tell(*function, noted, true); };
   }
-  return program;
+  return plan;
 }
 
-Plan::Compile compile_by(std::shared_ptr<nb::object> function) {
-  return [function]() -> std::unique_ptr<const Program> {
+LazyPlan::Compile compile_by(std::shared_ptr<nb::object> function) {
+  return [function]() -> std::unique_ptr<const Plan> {
     const Holding gil;
-    return outliving_python([&]() -> std::unique_ptr<const Program> {
-      return raising([&]() -> std::unique_ptr<const Program> {
+    return outliving_python([&]() -> std::unique_ptr<const Plan> {
+      return raising([&]() -> std::unique_ptr<const Plan> {
         const auto given = shared((*function)());  // whose end may run code of Python
-        return given->is_none() ? nullptr : program_of(*given);
+        return given->is_none() ? nullptr : plan_from(*given);
       });
     });
   };
 }
 
 // `check` makes the checked build, for a stream's thread.
-PlanHandle make_plan(const std::string& kernel, nb::callable compile, nb::object check) {
-  const Plan::Compile checked = compile_by(shared(std::move(check)));
-  return {std::make_shared<Plan>(kernel, compile_by(shared(std::move(compile))), [checked] {
-    const auto made = std::make_shared<std::unique_ptr<const Program>>();
+LazyPlanHandle make_lazy_plan(const std::string& kernel, nb::callable compile, nb::object check) {
+  const LazyPlan::Compile checked = compile_by(shared(std::move(check)));
+  return {std::make_shared<LazyPlan>(kernel, compile_by(shared(std::move(compile))), [checked] {
+    const auto made = std::make_shared<std::unique_ptr<const Plan>>();
     if (!ask_python([=] { *made = checked(); })) throw PythonIsBusy();
     return std::move(*made);
   })};
@@ -139,7 +152,7 @@ std::vector<mx::array> adopt_graph(std::vector<mx::array> outputs,
     const nb::object made =
         maker(std::get<0>(state), std::get<1>(state), std::get<2>(state), std::get<3>(state),
               std::get<4>(state), static_cast<int>(std::get<10>(state)), std::get<8>(state), large);
-    return nb::cast<PlanHandle>(made).plan;
+    return nb::cast<LazyPlanHandle>(made).lazy_plan;
   });
   return outputs;
 }
@@ -148,11 +161,11 @@ std::vector<mx::array> adopt_graph(std::vector<mx::array> outputs,
 
 NB_MODULE(extension, module) {
   nb::register_exception_translator(translate);
-  nb::class_<PlanHandle>(module, "Plan", "A kernel for one grid and threadgroup.");
-  module.def("plan", make_plan, nb::arg("kernel"), nb::arg("compile"),
+  nb::class_<LazyPlanHandle>(module, "LazyPlan", "A kernel for one grid and threadgroup.");
+  module.def("lazy_plan", make_lazy_plan, nb::arg("kernel"), nb::arg("compile"),
              nb::arg("check").none() = nb::none());
   define_calls(module);
-  define_recent(module);
+  define_call_cache(module);
   module.def("adopt", adopt_graph, nb::arg("outputs"), nb::arg("inputs"), nb::arg("maker"),
              "Makes a graph with kernels of MLX run on the CPU.");
   module.def("on_failure", [](nb::callable maker) { exception_maker = maker.release().ptr(); },

@@ -17,57 +17,61 @@ from anymetal.runtime.pool import pool
 _DOMAIN = "mlx"
 
 
-class NativePlan(Protocol):
+class NativeLazyPlan(Protocol):
     """A kernel for one grid and threadgroup, in C++ (plan.h)."""
 
 
-class NativeOutline(Protocol):
+class NativeDescriptor(Protocol):
     """What equal calls have in common, in C++ (kernel.h)."""
 
 
-class NativeRecentCalls(Protocol):
-    """Calls of a kernel, and what they came to (recent.cpp)."""
+class NativeCallCache(Protocol):
+    """Calls of a kernel, and what they came to (call_cache.cpp)."""
 
     def __call__(self, call: dict[str, Any]) -> list[mx.array] | None:
         """The outputs of a call, given by its keyword arguments, if one like it was kept."""
 
-    def keep(self, call: dict[str, Any], outline: NativeOutline) -> None:
+    def keep(self, call: dict[str, Any], descriptor: NativeDescriptor) -> None:
         """Keeps a call, if its arguments are plain enough to be compared."""
 
 
 class Native(Protocol):
-    """What the C++ module offers (module.cpp, calls.cpp, recent.cpp)."""
+    """What the C++ module offers (module.cpp, calls.cpp, call_cache.cpp)."""
 
-    def plan(
+    def lazy_plan(
         self,
         kernel: str,
         compile: Callable[[], object],
         check: Callable[[], object] | None = None,
-    ) -> NativePlan:
+    ) -> NativeLazyPlan:
         """A plan that calls `compile` when it is first evaluated, and `check` when it has faulted.
 
-        They return what module.cpp reads in `program_of`, or None for a launch without threads.
+        They return a `Plan` (targets/cpu/plan.py), or None for a launch without threads.
         """
 
-    def outline(
+    def descriptor(
         self,
-        plan: NativePlan,
+        plan: NativeLazyPlan,
         shapes: Sequence[tuple[int, ...]],
         dtypes: Sequence[mx.Dtype],
         contiguous: bool,
         init_value: float | None,
         lift: Callable[..., object] | None,
-    ) -> NativeOutline:
+    ) -> NativeDescriptor:
         """A launch without its inputs; shapes and dtypes are those of the outputs."""
 
     def call(
-        self, outline: NativeOutline, inputs: Sequence[mx.array], patience: int, stream: object
+        self,
+        descriptor: NativeDescriptor,
+        inputs: Sequence[mx.array],
+        ignored_interrupts: int,
+        stream: object,
     ) -> list[mx.array]:
         """A launch as a node of MLX's graph: its outputs, not evaluated yet."""
 
-    def RecentCalls(  # a class
-        self, defaults: dict[str, Any], patience: Callable[[], int]
-    ) -> NativeRecentCalls:
+    def CallCache(  # a class
+        self, defaults: dict[str, Any], ignored_interrupts: Callable[[], int]
+    ) -> NativeCallCache:
         """No calls yet. `defaults` of arguments that calls may leave out."""
 
     def exporting(self, arrays: Sequence[mx.array]) -> bool:
@@ -80,7 +84,7 @@ class Native(Protocol):
         self,
         outputs: Sequence[mx.array],
         inputs: Sequence[mx.array],
-        maker: Callable[..., NativePlan],
+        maker: Callable[..., NativeLazyPlan],
     ) -> list[mx.array]:
         """Makes a graph run on the CPU; `maker` gets what `Recorded` in imported.py lists."""
 
@@ -114,9 +118,9 @@ def load(path: Path) -> Native:
 
 def _try_out(native: Native) -> None:
     """A launch without threads, which only fills its output."""
-    plan = native.plan("trial", lambda: None)
-    outline = native.outline(plan, [(2, 3)], [mx.int32], True, 7.0, None)
-    (array,) = native.call(outline, [], 0, None)
+    plan = native.lazy_plan("trial", lambda: None)
+    descriptor = native.descriptor(plan, [(2, 3)], [mx.int32], True, 7.0, None)
+    (array,) = native.call(descriptor, [], 0, None)
     if type(array) is not mx.array:
         raise TypeError(f"it makes arrays of the type {type(array)}, not {mx.array}")
     if array.shape != (2, 3) or array.dtype != mx.int32:

@@ -1,4 +1,4 @@
-// What a kernel's launches have in common: its machine code and how it wants its buffers.
+// Plans: what launches of a kernel with one grid and threadgroup have in common.
 
 #pragma once
 
@@ -25,7 +25,7 @@ namespace anymetal {
 struct Info {
   enum Kind : int32_t { shape, strides, ndim, size } kind;
   size_t input;
-  size_t slot;
+  size_t slot;  // its position among the buffers
 
   // Of memory that means something; there is more behind it.
   uint64_t bytes(size_t axes) const {
@@ -69,8 +69,9 @@ class Library {
   void* handle_ = nullptr;
 };
 
-// A kernel for one grid and threadgroup, compiled. Immutable, shared by launches on all threads.
-struct Program {
+// A kernel for one grid and threadgroup, compiled: targets/cpu/plan.py says what is in it. Immutable,
+// shared by launches on all threads.
+struct Plan {
   Run* run;                   // of the thread pool, as the next
   Watch* watch;
   Library code;               // of the call's entry
@@ -79,8 +80,8 @@ struct Program {
   std::vector<size_t> slots;  // where each array goes: inputs, then outputs
   std::vector<Info> infos;
   std::vector<uint64_t> covered;  // bytes of each output that are certain to be stored
-  // Of a checked build (passes/check_bounds.py), else empty. Warns of what strayed; throws if the warning
-  // is an error.
+  // Of a checked build (passes/check_bounds.py), else empty. Warns of what strayed; throws if the
+  // warning is an error.
   std::function<void(const Noted&)> warn;
   // Throws the error that says what strayed. The GIL must be held.
   std::function<void(const Noted&)> refuse;
@@ -88,23 +89,23 @@ struct Program {
   bool checked() const { return bool{warn}; }
 };
 
-// A program that is compiled when it is first needed. No Python in here: plans are let go on any
+// A plan that is compiled when it is first needed. No Python in here: plans are let go on any
 // thread.
-class Compiled {
+class Lazy {
  public:
   // Called once, at the first evaluation, and let go then; it gives nothing for a launch without
   // threads. What it throws reaches that evaluation; the next one tries again.
-  using Compile = std::function<std::unique_ptr<const Program>()>;
+  using Compile = std::function<std::unique_ptr<const Plan>()>;
 
-  explicit Compiled(Compile compile) : compile_(std::move(compile)) {}
+  explicit Lazy(Compile compile) : compile_(std::move(compile)) {}
 
   // Null for a launch without threads.
-  const Program* program() {
+  const Plan* plan() {
     if (!ready_.load(std::memory_order_acquire)) make();
-    return program_.get();
+    return plan_.get();
   }
 
-  // How many threads compile a program at this moment.
+  // How many threads compile a plan at this moment.
   static int being_made() { return making().load(std::memory_order_relaxed); }
 
  private:
@@ -119,10 +120,10 @@ class Compiled {
       compile = compile_;
     }
     const Making while_it_takes;
-    std::unique_ptr<const Program> made = compile();
+    std::unique_ptr<const Plan> made = compile();
     std::lock_guard lock(mutex_);
     if (ready_.load(std::memory_order_relaxed)) return;
-    program_ = std::move(made);
+    plan_ = std::move(made);
     compile_ = nullptr;
     ready_.store(true, std::memory_order_release);
   }
@@ -139,29 +140,30 @@ class Compiled {
 
   std::mutex mutex_;
   std::atomic<bool> ready_{false};
-  std::unique_ptr<const Program> program_;
+  std::unique_ptr<const Plan> plan_;
   Compile compile_;
 };
 
-// What nodes of one kernel, grid and threadgroup share.
-class Plan {
+// What nodes of one kernel, grid and threadgroup share: their plan, which is compiled when it is first
+// evaluated, its checked build, compiled if it faults, and what launches have learnt.
+class LazyPlan {
  public:
-  using Compile = Compiled::Compile;
+  using Compile = Lazy::Compile;
 
-  Plan(std::string kernel, Compile plain, Compile checked)
+  LazyPlan(std::string kernel, Compile plain, Compile checked)
       : kernel(std::move(kernel)), plain_(std::move(plain)), checked_(std::move(checked)) {}
 
-  // The program to launch; null for a launch without threads.
-  const Program* program() { return strayed_.load() ? checked_.program() : plain_.program(); }
+  // The plan to launch; null for a launch without threads.
+  const Plan* plan() { return strayed_.load() ? checked_.plan() : plain_.plan(); }
 
   // The checked build; throws PythonIsBusy if it is not there and Python cannot be asked for it.
-  const Program* checked() { return checked_.program(); }
+  const Plan* checked() { return checked_.plan(); }
 
   // Whether the last launch that ended, ended well.
   bool is_proven() const { return proven_.load(std::memory_order_relaxed); }
   void prove(bool good) { proven_.store(good, std::memory_order_relaxed); }
 
-  // From now on no access leaves its array: the program is the checked build.
+  // From now on no access leaves its array: the plan is the checked build.
   void has_strayed() { strayed_.store(true); }
 
   // Whether somebody has been told of an access, by its number; it is enough to do so once.
@@ -179,7 +181,7 @@ class Plan {
   const std::string kernel;
 
  private:
-  Compiled plain_, checked_;
+  Lazy plain_, checked_;
   std::atomic<bool> strayed_{false}, proven_{false};
   std::mutex mutex_;
   std::set<uint32_t> told_;

@@ -1,7 +1,7 @@
 // What the parts of the bridge share that Python sees.
 //
 // Which thread may have the GIL, and when. Calls come from Python with it. MLX gives it back while it
-// evaluates or waits for a stream, so there C++ takes it where it calls Python: to compile (`Plan`),
+// evaluates or waits for a stream, so there C++ takes it where it calls Python: to compile (`LazyPlan`),
 // for a rule of mx.vmap (`lift_of`), and to let go of what is Python's (`shared`), which may happen
 // on the thread of a stream. Nobody who has the GIL waits for a stream, nor for a lock that somebody
 // holds while he takes the GIL: no lock of the bridge is held while Python is called or let go.
@@ -39,8 +39,8 @@ auto raising(Work work) {
 }
 
 // A plan as Python holds it. Nodes of the graph share the plan, not this: they end on any thread.
-struct PlanHandle {
-  std::shared_ptr<Plan> plan;
+struct LazyPlanHandle {
+  std::shared_ptr<LazyPlan> lazy_plan;
 };
 
 // What may run on a daemon thread and needs Python. If that has ended it wants such threads to end,
@@ -77,8 +77,8 @@ inline std::shared_ptr<nanobind::object> shared(nanobind::object object) {
           }};
 }
 
-// Kernels as nodes of the graph: calls.cpp, recent.cpp.
+// Kernels as nodes of the graph: calls.cpp, call_cache.cpp.
 void define_calls(nanobind::module_& module);
-void define_recent(nanobind::module_& module);
+void define_call_cache(nanobind::module_& module);
 
 }  // namespace anymetal

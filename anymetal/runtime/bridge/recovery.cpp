@@ -21,59 +21,60 @@ bool refused(const am_strays& strays) {
 
 // The kernel has faulted. Its inputs are as they were, so it can run again, with bounds checks.
 void Task::run_checked(const Call& fault) {
-  Plan& plan = *outline_->plan;
-  const Failure failure{plan.kernel, FAULT, fault.signal, fault.address, {}};
-  const Program* checked;
+  LazyPlan& lazy_plan = *descriptor_->lazy_plan;
+  const Failure failure{lazy_plan.kernel, FAULT, fault.signal, fault.address, {}};
+  const Plan* checked;
   try {
-    checked = plan.checked();
+    checked = lazy_plan.checked();
   } catch (const PythonIsBusy&) {
     fail(failure);
   } catch (...) {
-    fail({plan.kernel, FAULT, 0, 0,
+    fail({lazy_plan.kernel, FAULT, 0, 0,
           [error = std::current_exception()] { std::rethrow_exception(error); }});
   }
-  if (outline_->init_value) {
-    for (size_t i = 0; i < outline_->dtypes.size(); ++i) {
-      const size_t slot = program_->slots[program_->slots.size() - outline_->dtypes.size() + i];
-      const Fill fill = fill_of(i, static_cast<uint8_t*>(bound_->addresses()[slot]), bound_->extent(slot).bytes);
-      if (fill.bytes) expect_ok(fill(program_->run));
+  if (descriptor_->init_value) {
+    for (size_t i = 0; i < descriptor_->dtypes.size(); ++i) {
+      const size_t slot = plan_->slots[plan_->slots.size() - descriptor_->dtypes.size() + i];
+      const Fill fill = fill_of(i, static_cast<uint8_t*>(bindings_->addresses()[slot]),
+                                bindings_->extent(slot).bytes);
+      if (fill.bytes) expect_ok(fill(plan_->run));
     }
   }
   Call call;
   const int32_t status = launch(*checked, call);
   expect_ok(status, call.signal, call.address);
   if (!noted().any()) fail(failure);  // it was no access of the kernel's own
-  plan.has_strayed();
+  lazy_plan.has_strayed();
   tell(*checked);
 }
 
 // Warns of what strayed in a launch of the checked build, or fails.
-void Task::tell(const Program& checked) {
+void Task::tell(const Plan& checked) {
   const Noted all = noted();
   if (!all.any()) return;
-  Plan& plan = *outline_->plan;
+  LazyPlan& lazy_plan = *descriptor_->lazy_plan;
   if (refused(all.strays)) {
-    fail({plan.kernel, FAULT, 0, 0,
-          [all, &checked, whose = outline_->plan] { checked.refuse(all); }});
+    fail({lazy_plan.kernel, FAULT, 0, 0,
+          [all, &checked, whose = descriptor_->lazy_plan] { checked.refuse(all); }});
   }
   const uint32_t site = all.strays.writes.count ? all.strays.writes.site : all.strays.reads.site;
-  if (plan.told(site)) return;
+  if (lazy_plan.told(site)) return;
   try {
     checked.warn(all);
   } catch (...) {
-    fail({plan.kernel, FAULT, 0, 0,
+    fail({lazy_plan.kernel, FAULT, 0, 0,
           [error = std::current_exception()] { std::rethrow_exception(error); }});
   }
-  plan.tell_no_more(site);
+  lazy_plan.tell_no_more(site);
 }
 
 Noted Task::noted() {
   std::vector<Shaped> outputs;
-  for (size_t i = 0; i < outline_->shapes.size(); ++i) {
-    const mx::Shape& shape = outline_->shapes[i];
-    outputs.push_back({{shape.begin(), shape.end()}, mx::size_of(outline_->dtypes[i])});
+  for (size_t i = 0; i < descriptor_->shapes.size(); ++i) {
+    const mx::Shape& shape = descriptor_->shapes[i];
+    outputs.push_back({{shape.begin(), shape.end()}, mx::size_of(descriptor_->dtypes[i])});
   }
-  return bound_->noted(strays_, std::move(outputs));
+  return bindings_->noted(strays_, std::move(outputs));
 }
 
 }  // namespace anymetal

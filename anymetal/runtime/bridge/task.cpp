@@ -24,10 +24,10 @@ constexpr double unnoticeable = 1e6;  // nanoseconds
 // ever. So a failure is told when scheduling has had time to end, kernels of the graph that must be
 // compiled included; but not later than after two seconds, whatever others do meanwhile.
 void let_scheduling_end() {
-  for (int turn = 0; turn < 100; ++turn) {
-    const bool busy = Compiled::being_made() > 0;
+  for (int glance = 0; glance < 100; ++glance) {
+    const bool busy = Lazy::being_made() > 0;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    if (!busy && Compiled::being_made() == 0) return;
+    if (!busy && Lazy::being_made() == 0) return;
   }
 }
 
@@ -66,11 +66,12 @@ int64_t* put_packed_strides(int64_t* at, const mx::Shape& shape) {
 
 }  // namespace
 
-Task::Task(std::shared_ptr<const Outline> outline, const Program* program, int32_t patience,
-           mx::Stream stream, const std::vector<mx::array>& inputs, std::vector<mx::array>& outputs)
-    : outline_(std::move(outline)),
-      program_(program),
-      patience_(patience),
+Task::Task(std::shared_ptr<const LaunchDescriptor> descriptor, const Plan* plan,
+           int32_t ignored_interrupts, mx::Stream stream, const std::vector<mx::array>& inputs,
+           std::vector<mx::array>& outputs)
+    : descriptor_(std::move(descriptor)),
+      plan_(plan),
+      ignored_interrupts_(ignored_interrupts),
       interruptible_(on_main_thread()),
       stream_(stream),
       waited_for_(!outputs[0].event().valid()) {  // mx.async_eval gives its arrays one
@@ -79,15 +80,15 @@ Task::Task(std::shared_ptr<const Outline> outline, const Program* program, int32
     mx::array& output = outputs[i];
     allocate(output, inputs);
     outputs_.emplace_back(output);
-    const bool stored = program && program->covered[i] >= output.nbytes();
-    if (outline_->init_value && output.nbytes() != 0 && !stored) {
+    const bool stored = plan && plan->covered[i] >= output.nbytes();
+    if (descriptor_->init_value && output.nbytes() != 0 && !stored) {
       fills_.push_back(fill_of(i, output.data<uint8_t>(), output.nbytes()));
     }
   }
 }
 
 Fill Task::fill_of(size_t output, uint8_t* memory, uint64_t bytes) const {
-  const mx::array value(*outline_->init_value, outline_->dtypes[output]);
+  const mx::array value(*descriptor_->init_value, descriptor_->dtypes[output]);
   Fill fill{memory, bytes, static_cast<uint32_t>(value.itemsize()), {}};
   std::memcpy(fill.value.data(), value.data<uint8_t>(), fill.itemsize);
   return fill;
@@ -95,32 +96,32 @@ Fill Task::fill_of(size_t output, uint8_t* memory, uint64_t bytes) const {
 
 void Task::bind(const std::vector<mx::array>& inputs, const std::vector<mx::array>& outputs,
                 mx::cpu::CommandEncoder& encoder) {
-  bound_.emplace(program_->buffers, inputs, &strays_);
-  auto slot = program_->slots.begin();
+  bindings_.emplace(plan_->buffers, inputs, &strays_);
+  auto slot = plan_->slots.begin();
   for (const mx::array& input : inputs) {
-    if (input.flags().row_contiguous || !outline_->contiguous) {
-      bound_->put(*slot++, const_cast<uint8_t*>(input.data<uint8_t>()), extent_of(input));
+    if (input.flags().row_contiguous || !descriptor_->contiguous) {
+      bindings_->put(*slot++, const_cast<uint8_t*>(input.data<uint8_t>()), extent_of(input));
     } else {
-      bound_->put(*slot++, straightened(input, encoder), {0, input.nbytes()});
+      bindings_->put(*slot++, contiguous_copy(input, encoder), {0, input.nbytes()});
     }
   }
   for (const mx::array& output : outputs) {
-    bound_->put(*slot++, const_cast<uint8_t*>(output.data<uint8_t>()), {0, output.nbytes()});
+    bindings_->put(*slot++, const_cast<uint8_t*>(output.data<uint8_t>()), {0, output.nbytes()});
   }
-  if (!program_->infos.empty()) describe(inputs);
-  if (interruptible_ && worth_watching()) program_->watch();
+  if (!plan_->infos.empty()) describe(inputs);
+  if (interruptible_ && worth_watching()) plan_->watch();
 }
 
 // Whether anybody could press Ctrl-C while the launch runs, as far as earlier ones tell. To look
 // whether our handler still stands in front is a system call, which takes as long as a small kernel;
 // for those that prove long the pool looks after a while.
 bool Task::worth_watching() const {
-  const double time = outline_->plan->group_time.load(std::memory_order_relaxed);
-  return time == 0 || time * program_->call.groups > unnoticeable;
+  const double time = descriptor_->lazy_plan->group_time.load(std::memory_order_relaxed);
+  return time == 0 || time * plan_->call.groups > unnoticeable;
 }
 
 // A row-contiguous copy, which the task makes first.
-void* Task::straightened(const mx::array& input, mx::cpu::CommandEncoder& encoder) {
+void* Task::contiguous_copy(const mx::array& input, mx::cpu::CommandEncoder& encoder) {
   mx::array copy(input.shape(), input.dtype(), nullptr, {});
   allocate(copy);
   uint8_t* const memory = copy.data<uint8_t>();
@@ -134,18 +135,18 @@ void* Task::straightened(const mx::array& input, mx::cpu::CommandEncoder& encode
 // What parameters say about inputs, as they are bound.
 void Task::describe(const std::vector<mx::array>& inputs) {
   size_t size = kRoom;
-  for (const Info& info : program_->infos) size += inputs[info.input].ndim() + 1;
+  for (const Info& info : plan_->infos) size += inputs[info.input].ndim() + 1;
   numbers_.resize(size);
   int64_t* at = numbers_.data();
-  for (const Info& info : program_->infos) {
+  for (const Info& info : plan_->infos) {
     const mx::array& input = inputs[info.input];
-    bound_->put(info.slot, at, {0, info.bytes(input.ndim())});
+    bindings_->put(info.slot, at, {0, info.bytes(input.ndim())});
     switch (info.kind) {
       case Info::shape: at = put_words(at, input.shape()); break;
       case Info::ndim: *at++ = static_cast<int64_t>(input.ndim()); break;
       case Info::size: *at++ = static_cast<uint32_t>(input.size()); break;
       case Info::strides:
-        if (outline_->contiguous || input.flags().row_contiguous) {
+        if (descriptor_->contiguous || input.flags().row_contiguous) {
           at = put_packed_strides(at, input.shape());
         } else {
           at = std::copy(input.strides().begin(), input.strides().end(), at) + 1;
@@ -156,24 +157,24 @@ void Task::describe(const std::vector<mx::array>& inputs) {
 
 void Task::operator()() {
   expect_inputs();
-  Run* const run = program_ ? program_->run : nullptr;
+  Run* const run = plan_ ? plan_->run : nullptr;
   for (const Fill& fill : fills_) expect_ok(fill(run));
   for (const Copy& copy : copies_) expect_ok(copy(run));
-  if (!program_) return;
+  if (!plan_) return;
   Call call;
-  const int32_t status = launch(*program_, call);
-  if (status == FAULT && !program_->checked()) return run_checked(call);
+  const int32_t status = launch(*plan_, call);
+  if (status == FAULT && !plan_->checked()) return run_checked(call);
   expect_ok(status, call.signal, call.address);
-  outline_->plan->group_time.store(call.group_time, std::memory_order_relaxed);
-  if (program_->checked()) tell(*program_);
-  outline_->plan->prove(true);
+  descriptor_->lazy_plan->group_time.store(call.group_time, std::memory_order_relaxed);
+  if (plan_->checked()) tell(*plan_);
+  descriptor_->lazy_plan->prove(true);
 }
 
 // MLX counts all as evaluated that it scheduled behind a launch which turns out to fail, and lets it
 // be read. So if the program waits for the evaluation anyway, a launch that may well fail ends before
 // more is scheduled: the first one of a plan, and the next ones after a failure.
 bool Task::should_be_awaited() const {
-  return program_ && waited_for_ && !outline_->plan->is_proven();
+  return plan_ && waited_for_ && !descriptor_->lazy_plan->is_proven();
 }
 
 void Task::run_awaited(std::shared_ptr<Task> task, mx::cpu::CommandEncoder& encoder) {
@@ -193,36 +194,36 @@ void Task::run_awaited(std::shared_ptr<Task> task, mx::cpu::CommandEncoder& enco
 
 // A launch that reads what was never written fails as well.
 void Task::expect_inputs() const {
-  if (!bound_) return;
-  for (size_t i = 0; i + outline_->dtypes.size() < program_->slots.size(); ++i) {
-    const void* const address = bound_->address(program_->slots[i]);
-    if (const auto failure = spoiled().behind(address)) fail(*failure);
+  if (!bindings_) return;
+  for (size_t i = 0; i + descriptor_->dtypes.size() < plan_->slots.size(); ++i) {
+    const void* const address = bindings_->address(plan_->slots[i]);
+    if (const auto failure = poisoned().behind(address)) fail(*failure);
   }
   for (const Copy& copy : copies_) {
-    if (const auto failure = spoiled().behind(copy.from)) fail(*failure);
+    if (const auto failure = poisoned().behind(copy.from)) fail(*failure);
   }
 }
 
-int32_t Task::launch(const Program& program, Call& call) {
-  call = program.call;
-  call.buffers = bound_->addresses();
-  call.group_time = outline_->plan->group_time.load(std::memory_order_relaxed);
-  call.patience = patience_;
+int32_t Task::launch(const Plan& plan, Call& call) {
+  call = plan.call;
+  call.buffers = bindings_->addresses();
+  call.group_time = descriptor_->lazy_plan->group_time.load(std::memory_order_relaxed);
+  call.ignored_interrupts = ignored_interrupts_;
   call.interruptible = interruptible_;
-  if (program.checked()) strays_ = {};
-  return program.run(&call);
+  if (plan.checked()) strays_ = {};
+  return plan.run(&call);
 }
 
 void Task::expect_ok(int32_t status, int32_t signal, uint64_t address) const {
-  if (status != OK) fail({outline_->plan->kernel, status, signal, address, {}});
+  if (status != OK) fail({descriptor_->lazy_plan->kernel, status, signal, address, {}});
 }
 
 void Task::fail(Failure failure) const {
-  outline_->plan->prove(false);
+  descriptor_->lazy_plan->prove(false);
   if (!awaited_) {
-    for (const Output& output : outputs_) output.spoil();
+    for (const Output& output : outputs_) output.poison();
     let_scheduling_end();
-    spoiled().add(stream_, failure, outputs_, waited_for_);
+    poisoned().add(stream_, failure, outputs_, waited_for_);
   }
   throw failures().add(std::move(failure));
 }

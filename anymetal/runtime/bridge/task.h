@@ -7,12 +7,12 @@
 #include <optional>
 #include <vector>
 
-#include "bound.h"
-#include "chores.h"
+#include "bindings.h"
+#include "fill_copy.h"
 #include "failure.h"
 #include "kernel.h"
 #include "mlx/backend/cpu/encoder.h"
-#include "spoiled.h"
+#include "poisoned.h"
 
 namespace anymetal {
 
@@ -20,9 +20,9 @@ namespace anymetal {
 class Task {
  public:
   // Gives the outputs their memory.
-  Task(std::shared_ptr<const Outline> outline, const Program* program, int32_t patience,
-       mlx::core::Stream stream, const std::vector<mlx::core::array>& inputs,
-       std::vector<mlx::core::array>& outputs);
+  Task(std::shared_ptr<const LaunchDescriptor> descriptor, const Plan* plan,
+       int32_t ignored_interrupts, mlx::core::Stream stream,
+       const std::vector<mlx::core::array>& inputs, std::vector<mlx::core::array>& outputs);
 
   // Memory of the arrays, in the order of the kernel's parameters. Copies of inputs live as long as
   // the encoder's task.
@@ -40,19 +40,19 @@ class Task {
  private:
   Fill fill_of(size_t output, uint8_t* memory, uint64_t bytes) const;
   bool worth_watching() const;
-  void* straightened(const mlx::core::array& input, mlx::core::cpu::CommandEncoder& encoder);
+  void* contiguous_copy(const mlx::core::array& input, mlx::core::cpu::CommandEncoder& encoder);
   void describe(const std::vector<mlx::core::array>& inputs);
-  int32_t launch(const Program& program, Call& call);
+  int32_t launch(const Plan& plan, Call& call);
   void run_checked(const Call& fault);
-  void tell(const Program& checked);
+  void tell(const Plan& checked);
   Noted noted();
   void expect_ok(int32_t status, int32_t signal = 0, uint64_t address = 0) const;
   [[noreturn]] void fail(Failure failure) const;
   void expect_inputs() const;
 
-  const std::shared_ptr<const Outline> outline_;
-  const Program* const program_;  // null: there are no threads, only outputs to fill
-  const int32_t patience_;
+  const std::shared_ptr<const LaunchDescriptor> descriptor_;
+  const Plan* const plan_;  // null: there are no threads, only outputs to fill
+  const int32_t ignored_interrupts_;
   const bool interruptible_;
   const mlx::core::Stream stream_;
   const bool waited_for_;  // by whoever evaluates
@@ -60,7 +60,7 @@ class Task {
   std::vector<Output> outputs_;
   std::vector<Fill> fills_;
   std::vector<Copy> copies_;
-  std::optional<Bound> bound_;    // none if there are no threads
+  std::optional<Bindings> bindings_;  // none if there are no threads
   std::vector<int64_t> numbers_;  // what shape, strides, ndim and size point to
   am_strays strays_;              // what a checked build has noted
 };

@@ -23,8 +23,7 @@ from anymetal.passes.check_bounds import ANYWHERE, NOWHERE, Array, Site
 from anymetal.runtime.arrays import BufferExtent, Exporter
 from anymetal.source import KernelSource
 from anymetal.targets.base import Extent
-from anymetal.targets.cpu.graph import Recipe
-from anymetal.targets.cpu.plan import Description, Plan
+from anymetal.targets.cpu.plan import LaunchState, Plan
 
 _MODES = ("", "recover", "raise")
 _MOST_TOLD = 4096
@@ -84,28 +83,24 @@ class CheckedPlan(Plan):
     ) -> None:
         super().__init__(source, grid, threadgroup, width, large)
         x, y, z = map(min, threadgroup, grid)
-        self.report = Report(source, self._code.notes, self._slots, (x, y, z))
+        self.report: Report = Report(source, self.code.notes, self.slots, (x, y, z))
         self.strayed = False  #: in any launch so far
 
-    def recipe(self) -> Recipe:
-        """As of any plan, with what tells of accesses that strayed."""
-        return super().recipe()._replace(report=self.report.at)
+    def _new_state(self) -> LaunchState:
+        state = super()._new_state()
+        state.table.note(ctypes.addressof(strays := Strays()))
+        return state._replace(strays=strays)
 
-    def _describe(self) -> Description:
-        description = super()._describe()
-        description.arguments.note(ctypes.addressof(strays := Strays()))
-        return description._replace(strays=strays)
-
-    def _launch(self, description: Description, bound: list[Exporter]) -> None:
-        strays = description.strays
+    def _launch(self, state: LaunchState, bound: list[Exporter]) -> None:
+        strays = state.strays
         assert isinstance(strays, Strays)
         ctypes.memset(ctypes.addressof(strays), 0, ctypes.sizeof(strays))
-        super()._launch(description, bound)
+        super()._launch(state, bound)
         if strays:
             self.strayed = True
             arrays = [array for array in bound if isinstance(array, mx.array)]
             shaped = [Shaped(array.shape, array.itemsize) for array in arrays]
-            self.report(strays, description.arguments.extents, shaped)
+            self.report(strays, state.table.extents, shaped)
 
 
 def diagnosis(

@@ -1,7 +1,8 @@
 """Launching kernels on the CPU. After the first call of a kind everything here is looked up.
 
-With the bridge to MLX a call only makes a node of the graph (graph.py), and its plan (plan.py) is
-made when that is evaluated. Without, the plan runs at once.
+With the bridge to MLX a call only makes a node of the graph. At the first evaluation of such a node
+the bridge asks for the plan (plan.py), which compiles; all evaluations after that stay in C++.
+Without the bridge the plan runs at once.
 """
 
 from __future__ import annotations
@@ -18,16 +19,21 @@ from anymetal.errors import KernelMemoryError
 from anymetal.runtime import arrays
 from anymetal.runtime.arrays import Exporter
 from anymetal.runtime.bridge import loader as bridge
-from anymetal.runtime.pool import patience
+from anymetal.runtime.pool import ignored_interrupts
 from anymetal.source import KernelSource
-from anymetal.targets.base import Arguments as CallArguments
-from anymetal.targets.base import Extent, Launch, Recent, check_extents
-from anymetal.targets.cpu.graph import Recipe, outline, record
+from anymetal.targets.apple import recorded_for_export
+from anymetal.targets.base import CallCache, Extent, KeywordArguments, Launch, check_extents
 from anymetal.targets.cpu.plan import Plan
 from anymetal.targets.cpu.variant import gang_width_in_use
 
 if TYPE_CHECKING:
-    from anymetal.runtime.bridge.native import Native, NativePlan, NativeRecentCalls
+    from anymetal.runtime.bridge.native import (
+        Native,
+        NativeCallCache,
+        NativeDescriptor,
+        NativeLazyPlan,
+    )
+    from anymetal.targets.cpu.faults import CheckedPlan
 
 #: Grid, threadgroup, gang width, how many times 2³¹ bytes an array has.
 _Key = tuple[Extent, Extent, int, int]
@@ -45,7 +51,7 @@ class CpuTarget:
 
     def __init__(self) -> None:
         self._plans: _BySource[Plan] = _BySource()
-        self._nodes: _BySource[NativePlan] = _BySource()
+        self._lazy_plans: _BySource[NativeLazyPlan] = _BySource()
 
     @property
     def lazy(self) -> bool:
@@ -64,40 +70,55 @@ class CpuTarget:
         native = bridge.native()
         if native is None:
             return self._run_now(launch)
-        return record(native, self._plan_of(native, launch), launch)
+        if native.exporting(launch.inputs):
+            exported = recorded_for_export(launch)
+            if exported is not None:
+                return exported
+        descriptor = self._descriptor(native, launch)
+        return native.call(descriptor, launch.inputs, ignored_interrupts(), launch.stream)
 
-    def keep(self, recent: Recent | None, launch: Launch, call: CallArguments) -> Recent | None:
+    def keep(
+        self, cache: CallCache | None, launch: Launch, call: KeywordArguments
+    ) -> CallCache | None:
         """With the bridge, calls like this one become nodes without a look at their arguments."""
         native = bridge.native()
         if native is None:
             return None
         kept = (
-            cast("NativeRecentCalls", recent)
-            if recent is not None
-            else native.RecentCalls(call.defaults, patience)
+            cast("NativeCallCache", cache)
+            if cache is not None
+            else native.CallCache(call.defaults, ignored_interrupts)
         )
-        kept.keep(call.given, outline(native, self._plan_of(native, launch), launch))
+        kept.keep(call.given, self._descriptor(native, launch))
         return kept
 
-    def _plan_of(self, native: Native, launch: Launch) -> NativePlan:
+    def _descriptor(self, native: Native, launch: Launch) -> NativeDescriptor:
+        """What of a launch is the same for all calls that are like it."""
         sizes = [array.nbytes for array in launch.inputs]
         outputs = zip(launch.output_shapes, launch.output_dtypes, strict=True)
         sizes += [prod(shape) * dtype.size for shape, dtype in outputs]
         large = max(sizes) // _LARGE
-        return self.plan(native, launch.source, launch.grid, launch.threadgroup, large)
+        return native.descriptor(
+            self.lazy_plan(native, launch.source, launch.grid, launch.threadgroup, large),
+            launch.output_shapes,
+            launch.output_dtypes,
+            launch.ensure_row_contiguous,
+            launch.init_value,
+            launch.lift,
+        )
 
-    def plan(
+    def lazy_plan(
         self, native: Native, source: KernelSource, grid: Extent, threadgroup: Extent, large: int
-    ) -> NativePlan:
+    ) -> NativeLazyPlan:
         """The plan of nodes of the graph. `large`: how many times 2³¹ bytes an array has."""
-        plans, key = self._nodes.of(source), _key(grid, threadgroup, large)
+        plans, key = self._lazy_plans.of(source), _key(grid, threadgroup, large)
         plan = plans.get(key)
         if plan is None:
             twin = copy(source)  # what the plan holds must not be what it goes with
-            plan = native.plan(
+            plan = native.lazy_plan(
                 source.name,
-                lambda: _recipe(twin, *key),
-                lambda: _checked_recipe(twin, *key),
+                lambda: _plan_with_threads(twin, *key),
+                lambda: _checked_plan(twin, *key),
             )
             _keep(plans, key, plan)
         return plan
@@ -122,11 +143,9 @@ class CpuTarget:
         self, launch: Launch, outputs: list[mx.array], large: int, fault: KernelMemoryError
     ) -> None:
         """Once more, with bounds checks. If an access strays, later launches begin with them."""
-        from anymetal.targets.cpu.faults import CheckedPlan
-
         source, grid, threadgroup = launch.source, launch.grid, launch.threadgroup
         key = _key(grid, threadgroup, large)
-        plan = CheckedPlan(copy(source), *key)
+        plan = _checked_plan(copy(source), *key)
         try:
             plan.run([*launch.inputs, *outputs], launch.ensure_row_contiguous)
         finally:
@@ -195,20 +214,20 @@ def _keep(plans: dict[_Key, _T], key: _Key, plan: _T) -> None:
     plans[key] = plan
 
 
-def _recipe(
+def _plan_with_threads(
     source: KernelSource, grid: Extent, threadgroup: Extent, width: int, large: int
-) -> Recipe | None:
+) -> Plan | None:
     """What the bridge launches; None for a launch without threads."""
     check_extents(source.name, grid, threadgroup)
     if 0 in grid or 0 in threadgroup:
         return None
-    return Plan(source, grid, threadgroup, width, large).recipe()
+    return Plan(source, grid, threadgroup, width, large)
 
 
-def _checked_recipe(
+def _checked_plan(
     source: KernelSource, grid: Extent, threadgroup: Extent, width: int, large: int
-) -> Recipe:
+) -> CheckedPlan:
     """The same for a kernel that has faulted."""
     from anymetal.targets.cpu.faults import CheckedPlan
 
-    return CheckedPlan(source, grid, threadgroup, width, large).recipe()
+    return CheckedPlan(source, grid, threadgroup, width, large)

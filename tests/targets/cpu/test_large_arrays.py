@@ -104,13 +104,13 @@ def test_nodes_of_the_graph_count_bytes(
 ) -> None:
     """Of arrays that nobody evaluates: sizes in 2^30 bytes."""
     seen = []
-    plan = CpuTarget.plan
+    plan = CpuTarget.lazy_plan
 
     def noted(self: CpuTarget, *arguments: Any) -> Any:
         seen.append(arguments[-1])
         return plan(self, *arguments)
 
-    monkeypatch.setattr(CpuTarget, "plan", noted)
+    monkeypatch.setattr(CpuTarget, "lazy_plan", noted)
     kernel = anymetal.metal_kernel("k", list("xy"[: len(inputs)]), list("uv"[: len(outputs)]), "")
     kernel(
         inputs=[mx.zeros(gib << 28) for gib in inputs],

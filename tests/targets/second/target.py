@@ -31,7 +31,7 @@ from anymetal.ir.sizes import SIMD_GROUP
 from anymetal.pipeline.program import thread_program
 from anymetal.runtime.arrays import Exporter, new_output
 from anymetal.source import KernelSource, Parameter
-from anymetal.targets.base import Arguments, Extent, Launch, Recent, check_extents
+from anymetal.targets.base import CallCache, Extent, KeywordArguments, Launch, check_extents
 from tests.targets.second.lowering import PLACES, HostThread
 
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
@@ -74,7 +74,9 @@ class HostTarget:
             for data, (shape, dtype) in zip(outputs, shapes, strict=True)
         ]
 
-    def keep(self, recent: Recent | None, launch: Launch, call: Arguments) -> Recent | None:
+    def keep(
+        self, cache: CallCache | None, launch: Launch, call: KeywordArguments
+    ) -> CallCache | None:
         """Nothing is kept."""
         return None
 

@@ -66,7 +66,7 @@ class Output {
         is_number_(mlx::core::issubdtype(array.dtype(), mlx::core::inexact)) {}
 
   // All bits set are NaN in every floating type, and no index into anything as an integer.
-  void spoil() const {
+  void poison() const {
     if (const auto alive = data_.lock()) std::memset(memory_, is_number_ ? 0xff : 0, bytes_);
   }
 
@@ -96,7 +96,7 @@ class Output {
   bool is_number_;
 };
 
-class Spoiled {
+class Poisoned {
  public:
   // On a stream's thread. If the program waits for this very evaluation, its arrays are marked at
   // once; others may be in use, as input of the next one, until an error reaches Python.
@@ -152,8 +152,8 @@ class Spoiled {
   std::vector<Entry> entries_;
 };
 
-inline Spoiled& spoiled() {
-  static Spoiled all;
+inline Poisoned& poisoned() {
+  static Poisoned all;
   return all;
 }
 

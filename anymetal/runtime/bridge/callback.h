@@ -1,7 +1,7 @@
 // What a stream's thread has to ask of Python.
 //
 // Whoever holds the GIL may be waiting for that very stream: mx.synchronize does. So the stream's
-// thread does not wait for the GIL. Another thread does, and runs the errand when it has the GIL,
+// thread does not wait for the GIL. Another thread does, and runs the callback when it has the GIL,
 // perhaps after the stream's thread has stopped waiting for that.
 
 #pragma once
@@ -20,13 +20,13 @@ namespace anymetal {
 
 constexpr auto longest_wait_for_python = std::chrono::seconds(2);
 
-struct Errand {
+struct PythonCallback {
   std::mutex mutex;
   std::condition_variable changed;
   bool begun = false, done = false;
   std::exception_ptr error;
 
-  void set(bool Errand::* what) {
+  void set(bool PythonCallback::* what) {
     std::lock_guard lock(mutex);
     this->*what = true;
     changed.notify_all();
@@ -36,27 +36,27 @@ struct Errand {
 // Whether the work was begun in time; then it is done by now, and what it threw is thrown here. Else
 // it will be done; nothing that it refers to may be of the caller's.
 inline bool ask_python(std::function<void()> work) {
-  const auto errand = std::make_shared<Errand>();
-  std::thread([errand, work = std::move(work)]() mutable {
+  const auto callback = std::make_shared<PythonCallback>();
+  std::thread([callback, work = std::move(work)]() mutable {
     {
       const Holding gil;
       outliving_python([&] {
-        errand->set(&Errand::begun);
+        callback->set(&PythonCallback::begun);
         try {
           work();
         } catch (const std::exception&) {
-          errand->error = std::current_exception();
+          callback->error = std::current_exception();
         }
         work = nullptr;
       });
     }
-    errand->set(&Errand::done);
+    callback->set(&PythonCallback::done);
   }).detach();
-  std::unique_lock lock(errand->mutex);
-  const auto begun = [&] { return errand->begun; };
-  if (!errand->changed.wait_for(lock, longest_wait_for_python, begun)) return false;
-  errand->changed.wait(lock, [&] { return errand->done; });
-  if (errand->error) std::rethrow_exception(errand->error);
+  std::unique_lock lock(callback->mutex);
+  const auto begun = [&] { return callback->begun; };
+  if (!callback->changed.wait_for(lock, longest_wait_for_python, begun)) return false;
+  callback->changed.wait(lock, [&] { return callback->done; });
+  if (callback->error) std::rethrow_exception(callback->error);
   return true;
 }
 

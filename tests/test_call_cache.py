@@ -262,12 +262,12 @@ def while_it_is_called(monkeypatch):
     runs Python: what a signal handler or another thread may do there."""
     actions: list[Callable[[], object]] = []
 
-    def patience() -> int:
+    def ignored_interrupts() -> int:
         if actions:
             actions.pop()()
         return 0
 
-    monkeypatch.setattr("anymetal.targets.cpu.launch.patience", patience)
+    monkeypatch.setattr("anymetal.targets.cpu.launch.ignored_interrupts", ignored_interrupts)
     return actions.append
 
 
@@ -386,12 +386,12 @@ def test_calls_that_run_python_when_they_are_forgotten(built_bridge):
     """The rule for mx.vmap may be anything, and the last reference to it may be the cache's."""
     native = loader.native()
     assert native is not None
-    recent, forgotten = native.RecentCalls({}, lambda: 0), []
+    calls, forgotten = native.CallCache({}, lambda: 0), []
 
     def keep(size: int, rule: object) -> None:
-        plan = native.plan("forgotten", lambda: None)
-        outline = native.outline(plan, [(size,)], [mx.int32], True, float(size), rule)
-        recent.keep({"inputs": [mx.ones(size)], "grid": (size, 1, 1)}, outline)
+        plan = native.lazy_plan("forgotten", lambda: None)
+        descriptor = native.descriptor(plan, [(size,)], [mx.int32], True, float(size), rule)
+        calls.keep({"inputs": [mx.ones(size)], "grid": (size, 1, 1)}, descriptor)
 
     class Rule:
         def __init__(self, size: int) -> None:
@@ -403,12 +403,12 @@ def test_calls_that_run_python_when_they_are_forgotten(built_bridge):
             forgotten.append(self.size)
             if len(forgotten) % 3 == 0:
                 keep(1000 + len(forgotten), None)
-                recent({"inputs": [mx.ones(20)], "grid": (20, 1, 1)})
+                calls({"inputs": [mx.ones(20)], "grid": (20, 1, 1)})
 
     for size in range(1, 200):
         keep(size, Rule(size))
         keep(size, Rule(size))  # in the place of the one before
-        made_of = recent({"inputs": [mx.ones(size)], "grid": (size, 1, 1)})
+        made_of = calls({"inputs": [mx.ones(size)], "grid": (size, 1, 1)})
         assert made_of is not None
         assert made_of[0].tolist() == [size] * size
     assert len(forgotten) >= 2 * 199 - 17
@@ -427,6 +427,6 @@ def test_without_the_bridge():
 twice = kernel("twice", "out[i] = 2 * x[i];")
 for _ in range(2):
     print(run(twice, x)[0].tolist())
-print(twice.memory.kept[0])
+print(twice.calls.kept[0])
 """
     assert answer(text, ANYMETAL_BRIDGE="0") == [str([2.0] * 8)] * 2 + ["None"]

@@ -1,4 +1,4 @@
-// Calls like earlier ones: made into nodes of the graph without asking Python anything.
+// The cache of calls: those like earlier ones become nodes of the graph without asking Python anything.
 //
 // Programs call a kernel with the same shapes, types and grid again and again. What such calls come
 // to is kept beside their arguments, and a call whose arguments are the same finds it there.
@@ -7,8 +7,9 @@
 // or might run: where a function of Python is called, an object of Python is made, or the last
 // reference to one is dropped. So there are two rules. What is looked up is compared without running
 // Python: names by identity, values only where both are of the same exact type of Python's or MLX's
-// own, whose comparison is C. And whoever has found something holds it, with the inputs that it was found for, before Python may run
-// again. (A Python without a GIL takes one for us, since this module does not say it needs none.)
+// own, whose comparison is C. And whoever has found something holds it, with the inputs that it was
+// found for, before Python may run again. (A Python without a
+// GIL takes one for us, since this module does not say it needs none.)
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string_view.h>
@@ -169,11 +170,11 @@ struct Input {
 class KnownCall {
  public:
   KnownCall(std::vector<Argument> arguments, std::vector<Input> inputs, nb::object stream,
-            OutlineHandle outline)
+            DescriptorHandle descriptor)
       : arguments_(std::move(arguments)),
         inputs_(std::move(inputs)),
         stream_(std::move(stream)),
-        outline_(std::move(outline)) {}
+        descriptor_(std::move(descriptor)) {}
 
   // Names are compared by identity, since those in a program's text are interned.
   bool is_like(const Lookup& call, PyObject* defaults) const {
@@ -194,9 +195,10 @@ class KnownCall {
   }
 
   // The outputs; None if it is up to MLX to record the kernel.
-  nb::object outputs(std::vector<mx::array> inputs, int32_t patience) const {
+  nb::object outputs(std::vector<mx::array> inputs, int32_t ignored_interrupts) const {
     if (exported(inputs)) return nb::none();
-    return nb::cast(node(stream_of(stream_), outline_.outline, patience, std::move(inputs)));
+    return nb::cast(
+        node(stream_of(stream_), descriptor_.descriptor, ignored_interrupts, std::move(inputs)));
   }
 
  private:
@@ -212,17 +214,17 @@ class KnownCall {
   const std::vector<Argument> arguments_;  // without inputs and those that have their defaults
   const std::vector<Input> inputs_;
   const nb::object stream_;
-  const OutlineHandle outline_;
+  const DescriptorHandle descriptor_;
 };
 
 // ---- All calls of a kernel
 
-class RecentCalls {
+class CallCache {
  public:
   // `defaults` of arguments that a call may leave out.
-  RecentCalls(nb::dict defaults, nb::callable patience)
-      : defaults_(std::move(defaults)), patience_(std::move(patience)) {}
-  RecentCalls(const RecentCalls&) = delete;
+  CallCache(nb::dict defaults, nb::callable ignored_interrupts)
+      : defaults_(std::move(defaults)), ignored_interrupts_(std::move(ignored_interrupts)) {}
+  CallCache(const CallCache&) = delete;
 
   // The outputs of a call, given as its keyword arguments; None if it is not like one that was kept.
   nb::object outputs(const nb::dict& call) {
@@ -233,13 +235,13 @@ class RecentCalls {
     std::rotate(known_.begin(), found, found + 1);
     const Known known = known_.front();
     // From here on Python may run, and `known_` and the list of inputs may be others.
-    const auto patience = outliving_python([&] { return nb::cast<int32_t>(patience_()); });
-    return known->outputs(std::move(wanted->inputs), patience);
+    const auto ignored = outliving_python([&] { return nb::cast<int32_t>(ignored_interrupts_()); });
+    return known->outputs(std::move(wanted->inputs), ignored);
   }
 
   // Keeps what a call came to, unless there is something about its arguments that must be looked at
-  // each time. Nobody else may have what is in these: it is what the outline was made of.
-  void keep(const nb::dict& call, const OutlineHandle& outline) {
+  // each time. Nobody else may have what is in these: it is what the descriptor was made of.
+  void keep(const nb::dict& call, const DescriptorHandle& descriptor) {
     const auto wanted = Lookup::of(call.ptr());
     if (!wanted) return;
     std::vector<Input> expected;
@@ -254,7 +256,7 @@ class RecentCalls {
       if (nb::cast<std::string_view>(nb::handle(name)) == "stream") stream = kept;
     }
     Known known = std::make_shared<const KnownCall>(std::move(arguments), std::move(expected),
-                                                    std::move(stream), outline);
+                                                    std::move(stream), descriptor);
     // What has to go does so at the end of this function, since that may run Python.
     Known like_it, oldest;
     const auto found = find(*wanted);
@@ -279,17 +281,17 @@ class RecentCalls {
   }
 
   const nb::dict defaults_;
-  const nb::callable patience_;
+  const nb::callable ignored_interrupts_;
   std::vector<Known> known_;  // the latest first
 };
 
 }  // namespace
 
-void define_recent(nb::module_& module) {
-  nb::class_<RecentCalls>(module, "RecentCalls", "Calls of a kernel, and what they came to.")
-      .def(nb::init<nb::dict, nb::callable>(), nb::arg("defaults"), nb::arg("patience"))
-      .def("__call__", &RecentCalls::outputs, nb::arg("call"))
-      .def("keep", &RecentCalls::keep, nb::arg("call"), nb::arg("outline"));
+void define_call_cache(nb::module_& module) {
+  nb::class_<CallCache>(module, "CallCache", "Calls of a kernel, and what they came to.")
+      .def(nb::init<nb::dict, nb::callable>(), nb::arg("defaults"), nb::arg("ignored_interrupts"))
+      .def("__call__", &CallCache::outputs, nb::arg("call"))
+      .def("keep", &CallCache::keep, nb::arg("call"), nb::arg("descriptor"));
 }
 
 }  // namespace anymetal

@@ -11,10 +11,10 @@
 
 namespace anymetal {
 
-class Bound {
+class Bindings {
  public:
   // For so many buffers, not bound yet. Checked builds note in `strays` what strays.
-  Bound(size_t buffers, const std::vector<mlx::core::array>& inputs, am_strays* strays)
+  Bindings(size_t buffers, const std::vector<mlx::core::array>& inputs, am_strays* strays)
       : buffers_(buffers) {
     size_t words = 3 * buffers + 2;
     for (const mlx::core::array& input : inputs) words += 2 + input.ndim();

@@ -1,4 +1,4 @@
-"""Calls like earlier ones are not checked again.
+"""The cache of calls: those like earlier ones are not checked again.
 
 Programs call a kernel with the same shapes, types and grid again and again. A target may keep what
 a call came to (`Target.keep`); then the next one like it needs no look at its arguments.
@@ -13,58 +13,58 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 import mlx.core as mx
 
 from anymetal.targets import base
-from anymetal.targets.base import Arguments, Launch, Recent, Target
+from anymetal.targets.base import CallCache, KeywordArguments, Launch, Target
 
 
 def _nothing(call: dict[str, Any]) -> list[mx.array] | None:
     return None
 
 
-class Memory:
-    """What was kept of the calls of one kernel.
+class CurrentCache:
+    """The cache of calls of one kernel, and the epoch in which it holds.
 
     Any number of threads, and signal handlers, look here and keep calls at the same time. So the
-    calls and their epoch are one value, and the epoch is that in which a call began: what it came
+    cache and its epoch are one value, and the epoch is that in which a call began: what it came
     to may hold no longer when it is kept.
     """
 
     __slots__ = ("kept",)
 
     def __init__(self) -> None:
-        self.kept: tuple[object, Recent] = (None, _nothing)  #: an epoch, and calls of that
+        self.kept: tuple[object, CallCache] = (None, _nothing)  #: an epoch, and the cache
 
-    def keep(self, epoch: object, target: Target, launch: Launch, call: Arguments) -> None:
+    def keep(self, epoch: object, target: Target, launch: Launch, call: KeywordArguments) -> None:
         """Keep the call that this launch is made of, if the target can.
 
         `epoch` is what `base.epoch` was before anything about the call was decided. What is in the
         arguments must be what the launch was made of, and nobody else's.
         """
-        before, recent = self.kept
-        kept = target.keep(recent if before is epoch else None, launch, call)
+        before, cache = self.kept
+        kept = target.keep(cache if before is epoch else None, launch, call)
         if kept is not None:
             self.kept = (epoch, kept)
 
 
-class Remembering(Protocol):
+class Caching(Protocol):
     """A kernel that keeps its calls."""
 
     @property
-    def memory(self) -> Memory: ...
+    def calls(self) -> CurrentCache: ...
 
 
-_Kernel = TypeVar("_Kernel", bound=Remembering)
+_Kernel = TypeVar("_Kernel", bound=Caching)
 _P = ParamSpec("_P")
 _Call = Callable[Concatenate[_Kernel, _P], list[mx.array]]
 
 
-def looked_up_first(implementation: _Call[_Kernel, _P]) -> _Call[_Kernel, _P]:
+def cached(implementation: _Call[_Kernel, _P]) -> _Call[_Kernel, _P]:
     """Decorator: a call is only made if it is not like one that was kept."""
 
     @wraps(implementation)
     def call(self: _Kernel, /, *args: _P.args, **kwargs: _P.kwargs) -> list[mx.array]:
-        epoch, recent = self.memory.kept
+        epoch, cache = self.calls.kept
         if epoch is base.epoch and not args:
-            outputs = recent(kwargs)
+            outputs = cache(kwargs)
             if outputs is not None:
                 return outputs
         return implementation(self, *args, **kwargs)

@@ -1,5 +1,5 @@
-// What is to be done to arrays before a kernel runs: filling outputs, straightening inputs. Both
-// go through the thread pool, as kernels do, and return how that ended.
+// What is to be done to arrays before a kernel runs: filling outputs, and making row-contiguous
+// copies of inputs. Both go through the thread pool, as kernels do, and return how that ended.
 
 #pragma once
 
