@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from anymetal.analysis.cache import Analyses, LaunchFacts
 from anymetal.ir.model import Program
+from anymetal.machine import ANY_MACHINE, Machine
 from anymetal.pipeline.driver import run
 from anymetal.targets.cpu import module, scalar
-from anymetal.targets.cpu.machine import Machine
 from anymetal.targets.cpu.pipeline import PASSES, GangCompilation
 from anymetal.targets.cpu.stages import GangStages
 from anymetal.targets.cpu.variant import Variant
@@ -19,8 +19,8 @@ def vector_ir(
     program: Program, variant: Variant, machine: Machine, stages: GangStages | None = None
 ) -> str:
     """LLVM IR of the module for a thread program."""
-    c = GangCompilation(program, variant, machine.enabled, stages)
-    return scalar.scalar_ir(c, machine) if variant.width == 1 else module.vector_ir(c, machine)
+    c = GangCompilation(program, variant, machine, stages)
+    return scalar.scalar_ir(c) if variant.width == 1 else module.vector_ir(c)
 
 
 def variant_of(launch: LaunchFacts, width: int = 32) -> Variant:
@@ -39,13 +39,15 @@ def variant_of(launch: LaunchFacts, width: int = 32) -> Variant:
 def planned(program: Program, launch: LaunchFacts, width: int = 32) -> Analyses:
     """A thread program that has come through the passes for gangs of any kind: it is changed, and
     what is known of it."""
-    c = GangCompilation(program, variant_of(launch, width), frozenset())
+    c = GangCompilation(program, variant_of(launch, width), ANY_MACHINE)
     names = [one.name for one in PASSES]
     split = [one for one in PASSES if one.name == "split-divisions"]
     run([*split, *PASSES[names.index(_FIRST) :]], c)
     return c.known
 
 
-def known_of(program: Program, launch: LaunchFacts, width: int = 32) -> Analyses:
+def known_of(
+    program: Program, launch: LaunchFacts, width: int = 32, machine: Machine = ANY_MACHINE
+) -> Analyses:
     """What is known of a thread program as it is."""
-    return Analyses(program, launch, width)
+    return Analyses(program, launch, width, machine)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection
 from typing import Any, NamedTuple, TypeVar
 
 from anymetal.ir.model import Program
+from anymetal.machine import ANY_MACHINE, Machine
 
 T = TypeVar("T")
 
@@ -31,10 +32,17 @@ ANY_LAUNCH = LaunchFacts(linear=False, aligned=False, flat=False)
 class Analyses:
     """The answers about one program in one class of launches, for gangs of `width` lanes."""
 
-    def __init__(self, program: Program, launch: LaunchFacts = ANY_LAUNCH, width: int = 1) -> None:
+    def __init__(
+        self,
+        program: Program,
+        launch: LaunchFacts = ANY_LAUNCH,
+        width: int = 1,
+        machine: Machine = ANY_MACHINE,
+    ) -> None:
         self.program = program
         self.launch = launch
         self.width = width
+        self.machine = machine
         self._answers: dict[Callable[[Analyses], Any], Any] = {}
 
     def __call__(self, question: Callable[[Analyses], T]) -> T:

@@ -30,8 +30,6 @@ from anymetal.ir.sizes import SIMD_GROUP
 
 #: Instructions of a team's program: more take long to compile and fill the instruction cache.
 MOST_INSTRUCTIONS = 4096
-#: Bytes of private arrays of a team: more would not stay in the second-level cache.
-MOST_PRIVATE = 512 << 10
 #: SIMD-groups of a team without loops or barriers: more share little more.
 MOST_STRAIGHT = 4
 #: A loop may need so many times the registers of the machine: some of its values come from memory.
@@ -56,7 +54,7 @@ class _TeamShapes(Shapes):
         return UNIFORM if all(s.is_uniform for s in shapes) else VARYING
 
 
-def form(known: Analyses, most: int, in_row: bool, features: frozenset[str]) -> int:
+def form(known: Analyses, most: int, in_row: bool) -> int:
     """Makes the program that of a team of up to `most` SIMD-groups; returns how many they are.
 
     `in_row`: SIMD-groups are neighbours in x; else all have the same x.
@@ -67,11 +65,11 @@ def form(known: Analyses, most: int, in_row: bool, features: frozenset[str]) -> 
     differ = _differ(known, most, in_row)
     if not differ.possible:
         return 1
-    choice = _Choice(known, differ, features)
+    choice = _Choice(known, differ)
     most = choice.most(most)
     if most > 1:
         distances = Distances(known, steps(in_row))
-        pieces = Pieces(choice.lanes, distances, most, choice.registers // choice.each)
+        pieces = Pieces(choice.lanes, distances, most, known.machine.registers // choice.each)
         coarsen.run(program, differ, steps(in_row), most, pieces)
         reassociate.run(program)
     return most
@@ -133,14 +131,13 @@ class _Needs(NamedTuple):
 
 
 class _Choice:
-    def __init__(self, known: Analyses, differ: Differ, features: frozenset[str]) -> None:
+    def __init__(self, known: Analyses, differ: Differ) -> None:
         self.program, self.loops = known.program, known(loops)
         self.differ = differ
         self.lanes = known(shapes)
-        wide, vectors = "avx512f" in features, "avx2" in features
-        self.registers = 32 if wide else 16
+        self.machine = known.machine
         #: Registers that 32 lanes of 32 bits take.
-        self.each = SIMD_GROUP * 4 // (64 if wide else 32 if vectors else 16)
+        self.each = SIMD_GROUP // known.machine.words
 
     def most(self, most: int) -> int:
         """The largest team that pays; 1 if none does."""
@@ -165,10 +162,10 @@ class _Choice:
         total = _size(program)
         arrays = SIMD_GROUP * program.private_bytes
         for size in (s for s in (8, 7, 6, 5, 4, 3, 2) if most % s == 0):
-            if arrays * size > MOST_PRIVATE:
+            if arrays * size > self.machine.private_bytes:
                 continue
             crowd = max((need.most(size) for need in needs), default=0)
-            if crowd <= CROWDED * self.registers and total * size <= MOST_INSTRUCTIONS:
+            if crowd <= CROWDED * self.machine.registers and total * size <= MOST_INSTRUCTIONS:
                 return size
         return 1
 

@@ -154,7 +154,7 @@ def _detour(function: GangFunction, instr: Instr, way: Way, masked: bool) -> str
     size = accessed(instr).type.size
     if not masked or way not in (Way.RUN, Way.GROUP):
         return ""
-    if function.memory.accesses.target.masked(operation, size):
+    if function.memory.accesses.machine.masked(operation, size):
         return ""
     return f"lane by lane, since this CPU has no masked {operation} of {8 * size} bits"
 

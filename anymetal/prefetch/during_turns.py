@@ -23,12 +23,10 @@ from anymetal.analysis.uniformity import Shapes, shapes
 from anymetal.ir import types as t
 from anymetal.ir.calls import APART, LINE_READ
 from anymetal.ir.model import Block, Instr
+from anymetal.machine import Machine
 from anymetal.prefetch.tile_rows import moved
-from anymetal.simd.machine import LINE
 
 SIMD_GROUP = 32
-#: Lines that are few enough to be left to the processor, and so many that they drive out others.
-FEW, MANY = 16, 256
 LONG = 16  #: instructions for each line
 
 #: Offsets of lines from the address of the first lane of a load.
@@ -38,7 +36,8 @@ _Lines = tuple[Instr, list[int]]
 def run(known: Analyses, ways: Iterable[dict[str, int]]) -> bool:
     """`ways`: by how much the results of calls for positions grow to the next SIMD-group; of those,
     the first that makes a difference to an address is its."""
-    long = [b for b in known.program.blocks if b not in known(innermost) and _is_long(b)]
+    machine, blocks = known.machine, known.program.blocks
+    long = [b for b in blocks if b not in known(innermost) and _is_long(b, machine)]
     if not long:
         return False
     moves = [Distances(known, steps) for steps in ways]
@@ -52,20 +51,20 @@ def run(known: Analyses, ways: Iterable[dict[str, int]]) -> bool:
             and shapes_of[i.operands[0]].is_strided
             and in_arrays(leads_to.get(i.operands[0], frozenset()))
         ]
-        runs = _runs(loads, moves[0])
+        runs = _runs(loads, moves[0], machine.line)
         count = sum(len(lines) for _, lines in runs)
-        if FEW <= count <= min(MANY, len(block.instrs) // LONG):
+        if machine.few_lines <= count <= min(machine.many_lines, len(block.instrs) // LONG):
             changed |= _ask(block, loads[-1], runs, moves, shapes_of)
     return changed
 
 
-def _is_long(block: Block) -> bool:
+def _is_long(block: Block, machine: Machine) -> bool:
     """Whether one SIMD-group, and no team in turns, does much in a block."""
     teams = any(i.op == "call" and i.arg == APART for i in block.instrs)
-    return not teams and len(block.instrs) >= FEW * LONG
+    return not teams and len(block.instrs) >= machine.few_lines * LONG
 
 
-def _runs(loads: list[Instr], distances: Distances) -> list[_Lines]:
+def _runs(loads: list[Instr], distances: Distances, line: int) -> list[_Lines]:
     """What lies together: one load of it, and its lines."""
     places: dict[object, tuple[Instr, int, set[int]]] = {}
     for load in loads:
@@ -74,8 +73,8 @@ def _runs(loads: list[Instr], distances: Distances) -> list[_Lines]:
             at = form.get(ONE, (0,) * SIMD_GROUP)
             root = frozenset((product, f) for product, f in form.items() if product != ONE)
             _, first, lines = places.setdefault(root, (load, at[0], set()))
-            lines.update((offset - first) // LINE for offset in at)
-    return [(load, [LINE * n for n in sorted(lines)]) for load, _, lines in places.values()]
+            lines.update((offset - first) // line for offset in at)
+    return [(load, [line * n for n in sorted(lines)]) for load, _, lines in places.values()]
 
 
 def _ask(

@@ -43,8 +43,6 @@ from anymetal.ir.walk import from_below, made_from
 SIMD_GROUP = 32
 #: Where the next gang is that of the next threadgroup: one of these grows.
 NEXT_GROUP = {"__am_group_x": 1, "__am_group_y": 1}
-#: Bytes that gangs may read until the next one has its turn: they stay in a second-level cache.
-NEAR = 128 << 10
 _LINEAR = frozenset("add sub mul shl or sext zext trunc freeze gep".split())
 _SCALED: dict[str, Callable[[int, int], int]] = {
     "mul": operator.mul,
@@ -88,7 +86,7 @@ def run(known: Analyses, steps: dict[str, int], team: int = 1) -> bool:
         if targets := wanted.in_loop(loop, counter):
             reach = sum(wanted.reach(load) for load in targets)
             bound = counter.tests[0].operands[1]
-            limit = Const(bound.type, str(NEAR * abs(counter.growth) // reach))
+            limit = Const(bound.type, str(known.machine.near_bytes * abs(counter.growth) // reach))
             asking = _Asking(front[0], loop, wanted, (bound, limit))
             for load in targets:
                 asking.ask(load)

@@ -24,8 +24,6 @@ from anymetal.ir.calls import AHEAD_READ
 from anymetal.ir.model import Block, Const, Instr, Value
 
 SIMD_GROUP = 32
-FOLLOWED = 16  #: runs that a processor may be trusted to follow
-SHORT = 512  #: bytes of a run that are read before a processor sees that it is one
 AHEAD = 2  #: threadgroups, so that there is one in between
 _ELEMENT = 16  #: bytes between the lanes of a run
 
@@ -46,6 +44,7 @@ class _Rows:
 
     def __init__(self, known: Analyses) -> None:
         self.shapes, self.origins = known(shapes), known(origins)
+        self.machine = known.machine
         self.distances = Distances(known, {"__am_group_x": AHEAD})
 
     def read_in(self, block: Block) -> list[Instr]:
@@ -56,7 +55,7 @@ class _Rows:
             root = frozenset((product, f) for product, f in form.items() if product != ONE)
             places.setdefault(root, []).append((form.get(ONE, (0,))[0], load))
         runs = [run for loads in places.values() for run in self._runs(loads)]
-        if len(runs) <= FOLLOWED:
+        if len(runs) <= self.machine.followed_runs:
             return []
         chosen = {load for run in runs for load in run}
         return [load for load in block.instrs if load in chosen]
@@ -83,7 +82,8 @@ class _Rows:
                 runs.append((at, end, [load]))
             elif end > before:
                 runs[-1] = start, end, [*run, load]
-        return (run for start, end, run in runs if end - start <= SHORT)
+        short = self.machine.unseen_bytes
+        return (run for start, end, run in runs if end - start <= short)
 
 
 def _ask(block: Block, loads: list[Instr], rows: _Rows) -> None:

@@ -10,6 +10,7 @@ import functools
 import importlib.util
 import os
 
+from anymetal.machine import caches_here
 from anymetal.runtime.cache import digest
 
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))
@@ -42,7 +43,7 @@ _CPU_LINES = (
 @functools.cache
 def fingerprint() -> str:
     """Digest of all that kernels of one process have in common."""
-    return digest(package(), tools(), processor())
+    return digest(package(), tools(), processor(), repr(caches_here()))
 
 
 def package() -> str:

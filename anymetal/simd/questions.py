@@ -102,9 +102,8 @@ def few(known: Analyses) -> dict[Instr, list[int]]:
 
 def streaming(known: Analyses) -> set[Instr]:
     """Stores that may go past the caches."""
-    return streaming_stores(
-        known.program, known(regions), known(shapes), known(origins), known(groups)
-    )
+    accesses = known(origins), known(groups), known.machine.line
+    return streaming_stores(known.program, known(regions), known(shapes), *accesses)
 
 
 def own_sums(known: Analyses) -> dict[Argument, Sums]:

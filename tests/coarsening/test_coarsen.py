@@ -10,6 +10,7 @@ from anymetal.coarsening.divergence import Differ
 from anymetal.ir.cfg import find_loops
 from anymetal.ir.model import Program
 from anymetal.ir.spec import Stage, check
+from anymetal.machine import Machine
 from anymetal.passes import place_in_rows, version_by_bounds
 from anymetal.pipeline.program import thread_program
 from tests.compiling import known_of
@@ -18,7 +19,7 @@ from tests.ir.programs import ops, program
 
 LAUNCH = LaunchFacts(linear=True, aligned=True, flat=False, whole=True)
 _STEPS = {"__am_gang": 1, "__am_thread_x": 32}
-_WIDE = frozenset(("avx512f", "avx2"))
+_WIDE, _NARROW = Machine("", "", "+avx512f,+avx2"), Machine("", "", "+avx2")
 _SUM = """
 float sum = 0;
 for (uint k = 0; k < 50; ++k) sum += a[g * 50 + k] * a[k * 32 + l % 32];
@@ -135,13 +136,13 @@ def test_no_barrier_where_simdgroups_are_apart() -> None:
 )  # fmt: skip
 def test_how_many_run_as_one(body: str, size: int) -> None:
     kernel = thread_program(kernel_source(_ID + body))
-    assert teams.form(known_of(kernel, LAUNCH), 8, True, _WIDE) == size
+    assert teams.form(known_of(kernel, LAUNCH, machine=_WIDE), 8, True) == size
     check(kernel, Stage.GANG)
 
 
 def test_fewer_where_registers_are_few() -> None:
     kernel = thread_program(kernel_source(_ID + _SUM))
-    assert 1 < teams.form(known_of(kernel, LAUNCH), 8, True, frozenset(("avx2",))) < 8
+    assert 1 < teams.form(known_of(kernel, LAUNCH, machine=_NARROW), 8, True) < 8
 
 
 def test_registers_of_a_turn_are_used_again() -> None:
@@ -157,7 +158,7 @@ def test_registers_of_a_turn_are_used_again() -> None:
     out[l] = sum;
     """
     kernel = thread_program(kernel_source(_ID + body))
-    assert teams.form(known_of(kernel, LAUNCH), 8, True, _WIDE) == 8
+    assert teams.form(known_of(kernel, LAUNCH, machine=_WIDE), 8, True) == 8
 
 
 @pytest.mark.parametrize(("terms", "size"), [(2, 2), (12, 8)])
@@ -173,7 +174,7 @@ def test_what_is_kept_for_long_turns_may_wait_in_memory(terms: int, size: int) -
     out[g * 32 + l % 32] = {" + ".join(f"s{i}" for i in sums)};
     """
     kernel = thread_program(kernel_source(_ID + body))
-    assert teams.form(known_of(kernel, LAUNCH), 8, True, _WIDE) == size
+    assert teams.form(known_of(kernel, LAUNCH, machine=_WIDE), 8, True) == size
 
 
 def _product_of_sums(row: int, terms: int) -> str:
@@ -193,4 +194,4 @@ def test_a_bound_is_nothing_to_share() -> None:
     )
     place_in_rows.run(Analyses(kernel), 32)
     version_by_bounds.run(known_of(kernel, LAUNCH))
-    assert teams.form(known_of(kernel, LAUNCH), 8, False, _WIDE) == 1
+    assert teams.form(known_of(kernel, LAUNCH, machine=_WIDE), 8, False) == 1

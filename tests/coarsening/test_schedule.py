@@ -9,12 +9,13 @@ from anymetal.coarsening import teams
 from anymetal.coarsening.schedule import Pieces
 from anymetal.ir.model import Instr
 from anymetal.ir.spec import Stage, check
+from anymetal.machine import Machine
 from anymetal.pipeline.program import thread_program
 from tests.compiling import known_of
 from tests.frontend.kernels import kernel_source
 
 LAUNCH = LaunchFacts(linear=True, aligned=True, flat=False, whole=True)
-_WIDE = frozenset(("avx512f", "avx2"))
+_WIDE = Machine("", "", "+avx512f,+avx2")
 _BARRIER = "threadgroup_barrier(mem_flags::mem_none);\n"
 _ID = "uint l = thread_index_in_threadgroup, g = l / 32, lane = l % 32; int n = int(s);\n"
 
@@ -33,7 +34,7 @@ def pieces_of(body: str, monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     monkeypatch.setattr(Pieces, "__call__", spy)
     kernel = thread_program(kernel_source(_ID + _BARRIER + body))
-    assert teams.form(known_of(kernel, LAUNCH), 8, True, _WIDE) == 8
+    assert teams.form(known_of(kernel, LAUNCH, machine=_WIDE), 8, True) == 8
     check(kernel, Stage.GANG)
     return found
 
@@ -90,6 +91,6 @@ def test_pieces_by_what_is_loaded_for_all(
 
     monkeypatch.setattr(Pieces, "__call__", spy)
     kernel = thread_program(kernel_source(_ID + _TILE.format(work, steps)))
-    assert teams.form(known_of(kernel, LAUNCH), 8, True, _WIDE) == 8
+    assert teams.form(known_of(kernel, LAUNCH, machine=_WIDE), 8, True) == 8
     check(kernel, Stage.GANG)
     assert max(found) == count

@@ -70,7 +70,7 @@ def watch(kernel: Kernel, ask_before: bool = True) -> Iterator[Watching]:
     source, raw, variants = compiled(kernel)
     for variant in variants:
         program = thread_program(source, raw=raw)
-        c = GangCompilation(program, variant, machine_for("").enabled)
+        c = GangCompilation(program, variant, machine_for(""))
         yield watched(PASSES, c, ask_before)
         if c.ahead:
             c.ahead.team = c.team

@@ -16,15 +16,14 @@ from anymetal.analysis.uniformity import Shapes
 from anymetal.ir.cfg import Loop
 from anymetal.ir.model import Argument, Instr, Program, Value
 from anymetal.simd.access.groups import Group
-from anymetal.simd.machine import LINE
 
 
 def streaming_stores(
     program: Program, tree: RegionTree, shapes: Shapes, origins: dict[Value, frozenset[Origin]],
-    groups: dict[Instr, Group],
+    groups: dict[Instr, Group], line: int,
 ) -> set[Instr]:  # fmt: skip
-    """Stores of consecutive elements, or groups of stores, that cover whole lines if the first
-    begins one."""
+    """Stores of consecutive elements, or groups of stores, that cover whole lines of `line` bytes
+    if the first begins one."""
     read = _read(program, origins)
     return {
         instr
@@ -32,7 +31,7 @@ def streaming_stores(
         if instr.op == "store"
         and is_plain(instr)
         and _has_no_gaps(instr, shapes, groups)
-        and shapes[instr.operands[1]].stride * shapes.width >= LINE
+        and shapes[instr.operands[1]].stride * shapes.width >= line
         and _only_written(origins.get(instr.operands[1], frozenset()), read)
         and _moves(instr, tree)
     }

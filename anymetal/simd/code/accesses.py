@@ -8,38 +8,23 @@ much less code.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
 
 from anymetal.emission.writer import Writer, suffix
 from anymetal.ir import types as t
+from anymetal.machine import Machine
 from anymetal.simd.code.addresses import Addresses
 from anymetal.simd.code.masks import Mask, Masks
 from anymetal.simd.code.shared import shared
-from anymetal.simd.machine import LINE
-
-
-class VectorMemory(Protocol):
-    """What a target offers for memory."""
-
-    words: int  #: elements of 4 bytes in a register; 0 if that is not known
-
-    @property
-    def swaps_16_bytes(self) -> bool:
-        """Whether 16 bytes can be compared and exchanged atomically."""
-
-    def masked(self, operation: str, size: int) -> bool:
-        """Whether it has a masked "load" or "store", or a "gather" or "scatter" (always masked), of
-        elements of `size` bytes."""
 
 
 class Accesses:
     """Emits vector loads and stores. `address` is that of lane 0 if the lanes are `consecutive`,
     else a vector of addresses."""
 
-    def __init__(self, writer: Writer, masks: Masks, target: VectorMemory) -> None:
+    def __init__(self, writer: Writer, masks: Masks, machine: Machine) -> None:
         self.w = writer
         self.masks = masks
-        self.target = target
+        self.machine = machine
         self.unused = ""  #: an array that inactive lanes may read and write
 
     def load(self, type_: t.Type, address: str, consecutive: bool, align: int, mask: Mask) -> str:
@@ -47,7 +32,7 @@ class Accesses:
         w, vector = self.w, self.w.vector(type_)
         if consecutive and mask is None:
             return w.value(f"load {vector}, ptr {address}, align {align}")
-        if consecutive and self.target.masked("load", type_.size):
+        if consecutive and self.machine.masked("load", type_.size):
             args = [(f"ptr align {align}", address), (self.masks.type, self.masks.text(mask))]
             callee = f"llvm.masked.load.{suffix(type_, w.width)}.p0"
             return w.call(vector, callee, [*args, (vector, "poison")])
@@ -64,7 +49,7 @@ class Accesses:
         if consecutive and mask is None:
             w.do(f"store {vector} {name}, ptr {address}, align {align}")
             return
-        if consecutive and self.target.masked("store", type_.size):
+        if consecutive and self.machine.masked("store", type_.size):
             args = [(f"ptr align {align}", address), (self.masks.type, self.masks.text(mask))]
             callee = f"llvm.masked.store.{suffix(type_, w.width)}.p0"
             w.call("void", callee, [(vector, name), *args])
@@ -88,9 +73,9 @@ class Accesses:
         """Stores vectors (type, name, address) of consecutive whole lines, bypassing the caches if
         the launch is large, the first vector begins a line and all lanes are active; else as
         `usual`. See simd/access/streaming.py."""
-        w = self.w
+        w, line = self.w, self.machine.line
         number = w.value(f"ptrtoint ptr {rows[0][2]} to i64")
-        inside = w.value(f"and i64 {number}, {LINE - 1}")
+        inside = w.value(f"and i64 {number}, {line - 1}")
         whole = w.value(f"icmp eq i64 {inside}, 0")
         wanted = w.value(f"and i1 {whole}, %streaming")
         if mask is not None:
@@ -99,7 +84,7 @@ class Accesses:
         w.do(f"br i1 {wanted}, label %{past}, label %{other}")
         w.label(past)
         for spelling, name, address in rows:
-            w.do(f"store {spelling} {name}, ptr {address}, align {LINE}, !nontemporal !1")
+            w.do(f"store {spelling} {name}, ptr {address}, align {line}, !nontemporal !1")
         w.do(f"br label %{end}")
         w.label(other)
         usual()
@@ -118,7 +103,7 @@ class Accesses:
         w = self.w
         if consecutive:
             address = _apart(w, address, type_.size)
-        if mask is None or (not consecutive and self.target.masked(operation, type_.size)):
+        if mask is None or (not consecutive and self.machine.masked(operation, type_.size)):
             return address, mask
         return _safe(w, address, mask, self._unused()), None
 
@@ -132,7 +117,7 @@ class Accesses:
     @property
     def takes_lanes_apart(self) -> bool:
         """Whether the processor has no gathers at all."""
-        return not self.target.masked("gather", 4)
+        return not self.machine.masked("gather", 4)
 
     def gather(self, type_: t.Type, addresses: Addresses, lane: str, align: int, mask: Mask) -> str:
         """The loaded vector, where lane number `lane` is certain to be active."""

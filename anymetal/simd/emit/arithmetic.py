@@ -9,32 +9,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Protocol
 
 from anymetal.emission import narrow_floats
 from anymetal.emission.writer import Writer, suffix
 from anymetal.ir import types as t
 from anymetal.ir.calls import NATIVE, libm_name, name_of_intrinsic
 from anymetal.ir.model import Const, Instr, Value
+from anymetal.machine import Machine
 from anymetal.simd.code.values import VECTOR, Values
 from anymetal.simd.emit.extremes import CHOICES, LANES, extreme
 from anymetal.simd.emit.saturation import saturated
-
-
-class VectorMath(Protocol):
-    """What a target offers for mathematical functions."""
-
-    def symbol(self, function: str) -> tuple[str, int] | None:
-        """The vector version of a libm function on float: symbol and lanes; None if there is
-        none."""
-
-    def converts(self, type_: t.Type) -> bool:
-        """Whether vectors of float convert to half or bfloat in one instruction."""
-
-    @property
-    def chooses(self) -> bool:
-        """Whether it has AVX-512's vrangeps."""
-
+from anymetal.simd.emit.vecmath import vector_symbol
 
 #: Integer operations without SIMD instruction.
 DIVISIONS = ("udiv", "sdiv", "urem", "srem")
@@ -45,10 +30,10 @@ _IMMEDIATES = {"ctlz": (1,), "cttz": (1,), "abs": (1,), "is.fpclass": (1,), "pow
 class Arithmetic:
     """Emits one computing instruction at a time."""
 
-    def __init__(self, writer: Writer, values: Values, math: VectorMath) -> None:
+    def __init__(self, writer: Writer, values: Values, machine: Machine) -> None:
         self.w = writer
         self.v = values
-        self.math = math
+        self.machine = machine
 
     def emit(self, instr: Instr) -> None:
         shape = self.v.shape(instr)
@@ -263,7 +248,7 @@ class Arithmetic:
     def _through_float(self, instr: Instr) -> bool:
         """Whether the instruction has a narrow type that we compute in float, not LLVM."""
         types = {instr.type, *(v.type for v in instr.operands)}
-        return t.BFLOAT in types or (t.HALF in types and not self.math.converts(t.HALF))
+        return t.BFLOAT in types or (t.HALF in types and not self.machine.converts(t.HALF))
 
     def _narrow(self, instr: Instr, names: list[str], width: int) -> str:
         """Arithmetic in float, rounded after each operation."""
@@ -290,14 +275,14 @@ class Arithmetic:
         return self._from_float(instr.type, result, width) if instr.type in _NARROW else result
 
     def _to_float(self, type_: t.Type, name: str, width: int) -> str:
-        if type_ == t.HALF and self.math.converts(t.HALF):
+        if type_ == t.HALF and self.machine.converts(t.HALF):
             return self.w.value(
                 f"fpext {self._type(type_, width)} {name} to {self._type(t.FLOAT, width)}"
             )
         return narrow_floats.to_float(narrow_floats.Bits(self.w, width), type_, name)
 
     def _from_float(self, type_: t.Type, name: str, width: int) -> str:
-        if self.math.converts(type_) and (width or type_ == t.HALF):
+        if self.machine.converts(type_) and (width or type_ == t.HALF):
             return self.w.value(
                 f"fptrunc {self._type(t.FLOAT, width)} {name} to {self._type(type_, width)}"
             )
@@ -350,7 +335,7 @@ class Arithmetic:
                 if immediate
                 else (self._type(value.type, width), name)
             )
-        if width and base in CHOICES and instr.type == t.FLOAT and self.math.chooses:
+        if width and base in CHOICES and instr.type == t.FLOAT and self.machine.chooses:
             return self._in_chunks(names, LANES, lambda parts: extreme(self.w, base, *parts))
         callee = instr.arg
         if width:
@@ -376,7 +361,9 @@ class Arithmetic:
     def _vector_version(self, instr: Instr) -> tuple[str, int] | None:
         """The vector version of a libm function: symbol and lanes."""
         function = libm_name(instr.arg)
-        found = self.math.symbol(function) if function and instr.type == t.FLOAT else None
+        if function is None or instr.type != t.FLOAT:
+            return None
+        found = vector_symbol(self.machine, function)
         return found if found and found[1] <= self.w.width else None
 
     def runs_lane_by_lane(self, instr: Instr) -> bool:

@@ -16,7 +16,7 @@ from anymetal.ir import types as t
 from anymetal.ir.model import Argument, Instr, Value
 from anymetal.simd.access.own_sums import Sums
 from anymetal.simd.access.ways import REDUCIBLE, AtomicWay, atomic_way, is_plain
-from anymetal.simd.code.accesses import Accesses, VectorMemory
+from anymetal.simd.code.accesses import Accesses
 from anymetal.simd.code.masks import Mask, Masks
 from anymetal.simd.code.values import Values
 from anymetal.simd.emit.additions import add_exclusive, add_one, add_run
@@ -31,7 +31,7 @@ class Atomics:
     def __init__(
         self, writer: Writer, values: Values, masks: Masks, accesses: Accesses,
         contiguity: Contiguity, origins: dict[Value, frozenset[Origin]], used: set[Value],
-        sums: dict[Argument, Sums], only_added: set[Instr], target: VectorMemory,
+        sums: dict[Argument, Sums], only_added: set[Instr],
     ) -> None:  # fmt: skip
         self.w = writer
         self.v = values
@@ -42,7 +42,6 @@ class Atomics:
         self.used = used  #: values with uses
         self.sums = sums
         self.only_added = only_added  #: additions to arrays that are only added to
-        self.target = target
         self.each_lane = EachLane(writer, values, masks)
 
     def load(self, instr: Instr, mask: Mask) -> None:
@@ -73,7 +72,7 @@ class Atomics:
 
     def way(self, instr: Instr) -> AtomicWay:
         """In which way an atomicrmw or cmpxchg of all lanes is done."""
-        swaps = self.target.swaps_16_bytes
+        swaps = self.accesses.machine.swaps_16_bytes
         return atomic_way(instr, self.v.shapes, self.origins, self.used, swaps)
 
     # -- one lane -------------------------------------------------------------------------
@@ -246,7 +245,7 @@ class Atomics:
         """Whether `add_neighbours` can do this addition of floats without uses."""
         return (
             instr.type == t.FLOAT
-            and self.target.swaps_16_bytes
+            and self.accesses.machine.swaps_16_bytes
             and not is_plain(instr, self.origins)
         )
 

@@ -8,7 +8,6 @@ plan says (analysis/linearization.py).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
 
 from anymetal.analysis import flow
 from anymetal.analysis.cache import Analyses
@@ -37,13 +36,13 @@ from anymetal.ir.model import Block, Instr, threadgroup_layout
 from anymetal.ir.problem import Problem
 from anymetal.ir.rules import TO_LANES, TO_MEMORY
 from anymetal.simd import questions
-from anymetal.simd.code.accesses import Accesses, VectorMemory
+from anymetal.simd.code.accesses import Accesses
 from anymetal.simd.code.coroutine import coroutine, wait
 from anymetal.simd.code.marks import Marks, Role
 from anymetal.simd.code.masks import Mask, Masks
 from anymetal.simd.code.values import SCALAR, VECTOR, Values, buffer_name
 from anymetal.simd.emit import prefetch
-from anymetal.simd.emit.arithmetic import Arithmetic, VectorMath
+from anymetal.simd.emit.arithmetic import Arithmetic
 from anymetal.simd.emit.atomics import Atomics
 from anymetal.simd.emit.contiguity import Contiguity
 from anymetal.simd.emit.group_access import GroupAccess
@@ -56,28 +55,25 @@ from anymetal.simd.emit.private_memory import (
     in_waiting_loops,
     interleaved_arrays,
 )
-from anymetal.simd.emit.scaling import Scaling, VectorScaling
+from anymetal.simd.emit.scaling import Scaling
 from anymetal.simd.emit.strays import Strays
 from anymetal.simd.emit.tile_access import TileAccess
 from anymetal.simd.emit.uniform_vote import Everywhere
 from anymetal.simd.lanes.broadcast import WORDS, SpreadLanes
-from anymetal.simd.lanes.cross_lane import CrossLane, Permuting
-from anymetal.simd.lanes.matrices import Matrices, MatrixRegisters
+from anymetal.simd.lanes.cross_lane import CrossLane
+from anymetal.simd.lanes.matrices import Matrices
 from anymetal.simd.lanes.row_forms import RowForms
-
-
-class VectorTarget(VectorMath, VectorMemory, VectorScaling, Permuting, MatrixRegisters, Protocol):
-    """What code generation needs to know of a target."""
 
 
 class GangFunction:
     """One generated function; `text` is its LLVM IR."""
 
     def __init__(
-        self, known: Analyses, name: str, target: VectorTarget, *, masked: bool, suspends: bool,
+        self, known: Analyses, name: str, *, masked: bool, suspends: bool,
         team: int = 1, marks: Marks | None = None,
     ) -> None:  # fmt: skip
         self.known, self.team = known, team
+        machine = known.machine
         self.marks = marks
         self.program = known.program
         self.tree, self.shapes = known(regions), known(shapes)
@@ -101,12 +97,12 @@ class GangFunction:
             self.program, self.shapes, known(questions.demanded), self.w, self.globals,
             known(questions.kept), known(questions.laid_out),
         )  # fmt: skip
-        self.arithmetic = Arithmetic(self.w, self.v, target)
-        accesses = Accesses(self.w, self.masks, target)
+        self.arithmetic = Arithmetic(self.w, self.v, machine)
+        accesses = Accesses(self.w, self.masks, machine)
         contiguity = Contiguity(self.w, self.v, self.masks)
         self.atomics = Atomics(
             self.w, self.v, self.masks, accesses, contiguity, known(origins),
-            known(flow.used), known(questions.own_sums), known(questions.only_added), target,
+            known(flow.used), known(questions.own_sums), known(questions.only_added),
         )  # fmt: skip
         at_once = (1 if masked else team) if suspends else 0
         lasting = in_waiting_loops(known, BARRIER.__eq__) if suspends else set()
@@ -122,18 +118,18 @@ class GangFunction:
             masked=masked,
         )  # fmt: skip
         places = known(questions.matrix_places)
-        rows = RowForms(self.w, self.v, self.masks, places, target.converts(t.HALF))
-        self.matrices = Matrices(self.w, self.v, rows, known, target)
+        rows = RowForms(self.w, self.v, self.masks, places, machine.converts(t.HALF))
+        self.matrices = Matrices(self.w, self.v, rows, known)
         numbers = known(lane_numbers)
         self.tiles = TileAccess(
             self.w, self.v, self.masks, numbers, accesses, self.program.twins,
             known(questions.next_steps), self.matrices.loaded)  # fmt: skip
-        spread = {} if masked or target.words < WORDS else known(questions.spread)
+        spread = {} if masked or machine.words < WORDS else known(questions.spread)
         spread_lanes = SpreadLanes(self.w, self.v, spread)
-        self.lanes = CrossLane(self.w, self.v, self.masks, numbers, spread_lanes, target)
+        self.lanes = CrossLane(self.w, self.v, self.masks, numbers, spread_lanes, machine)
         self.positions = Positions(self.w, self.v, known.launch)
         self.everywhere = Everywhere(self.w, self.v, self.masks, edge=masked)
-        self.scaling = Scaling(self.w, self.v, target)
+        self.scaling = Scaling(self.w, self.v, machine)
         self.log = Log(self.w, self.v, self.masks)
         self.strays = Strays(self.w, self.v, self.masks)
         self.slots: dict[object, str] = {}  #: mask slots
@@ -418,7 +414,7 @@ class GangFunction:
         elif instr.arg == ALL:
             self.everywhere.emit(instr, mask)
         elif instr.arg in (AHEAD_READ, AHEAD_WRITE, LINE_READ, NEXT_READ):
-            prefetch.ask(self.w, self.v, instr)
+            prefetch.ask(self.w, self.v, instr, self.known.machine.line)
         elif instr.arg == APART:
             self.w.end_block()
         elif instr.arg == LOG:

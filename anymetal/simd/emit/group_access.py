@@ -107,10 +107,10 @@ class GroupAccess:
 
     def _has_squares(self, group: Group, type_: t.Type) -> bool:
         rows = len(group.members) % STRIP == 0 and type_.size == WORD and not group.has_gaps
-        return rows and not self._is_ordered(group) and self.accesses.target.words >= 4
+        return rows and not self._is_ordered(group) and self.accesses.machine.words >= 4
 
     def _squares(self, group: Group, type_: t.Type) -> Squares:
-        return Squares(self.w, type_, len(group.members), self.accesses.target.words)
+        return Squares(self.w, type_, len(group.members), self.accesses.machine.words)
 
     def _rows(self, group: Group, type_: t.Type, address: str, parts: list[str]) -> Rows:
         """The vectors to store, in the order of memory: types, names and addresses."""

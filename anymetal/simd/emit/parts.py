@@ -27,7 +27,7 @@ class Parts:
         """The loaded vector, with anything in inactive lanes."""
         w = self.w
         if type_.size == array.unit:
-            if not self.accesses.target.masked("load", type_.size):
+            if not self.accesses.machine.masked("load", type_.size):
                 mask = None
             return self.accesses.load(type_, self._units(array, offset), True, align, mask)
         whole, part = t.Int(8 * array.unit), t.Int(8 * type_.size)
@@ -43,7 +43,7 @@ class Parts:
         w, address = self.w, self._units(array, offset)
         whole = t.Int(8 * array.unit)
         if type_.size == array.unit:
-            if mask is None or self.accesses.target.masked("store", type_.size):
+            if mask is None or self.accesses.machine.masked("store", type_.size):
                 self.accesses.store(type_, name, address, True, align, mask)
                 return
             spelling = w.vector(type_)

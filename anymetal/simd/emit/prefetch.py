@@ -9,19 +9,18 @@ from anymetal.ir import types as t
 from anymetal.ir.calls import AHEAD_WRITE, LINE_READ, NEXT_READ
 from anymetal.ir.model import Instr
 from anymetal.simd.code.values import Values
-from anymetal.simd.machine import LINE
 
 PREFETCH = "llvm.prefetch.p0"
 FIRST, SECOND = "3", "2"  #: caches, as LLVM numbers them
 _ELEMENT = 4  #: bytes that a lane accesses, roughly
 
 
-def ask(w: Writer, v: Values, instr: Instr) -> None:
-    """For the lines of an element, or of a run of elements of all lanes."""
+def ask(w: Writer, v: Values, instr: Instr, line: int) -> None:
+    """For the lines, of so many bytes, of an element, or of a run of elements of all lanes."""
     pointer = instr.operands[0]
     stride = v.shape(pointer).stride
     last = stride * (w.width - 1)
-    offsets = {*range(0, last, LINE if last > 0 else -LINE), 0}
+    offsets = {*range(0, last, line if last > 0 else -line), 0}
     if instr.arg == LINE_READ:
         offsets = {0}
     elif instr.arg != NEXT_READ:  # where the next step does not go on
@@ -32,7 +31,9 @@ def ask(w: Writer, v: Values, instr: Instr) -> None:
         _ask(w, v.scalar(pointer), offset, cache, kind)
 
 
-def ask_for_runs(w: Writer, v: Values, starts: list[str], size: int, distance: Distance) -> None:
+def ask_for_runs(
+    w: Writer, v: Values, starts: list[str], size: int, distance: Distance, line: int
+) -> None:
     """For the lines of runs of `size` bytes that lie so far behind these, to be read soon."""
     far = "0"
     for product, factor in distance.items():
@@ -45,7 +46,7 @@ def ask_for_runs(w: Writer, v: Values, starts: list[str], size: int, distance: D
         far = w.value(f"add i64 {far}, {term}")
     for start in starts:
         there = w.value(f"getelementptr i8, ptr {start}, i64 {far}")
-        for offset in (*range(0, size, LINE), size - 1):
+        for offset in (*range(0, size, line), size - 1):
             _ask(w, there, offset, SECOND)
 
 

@@ -7,38 +7,29 @@ constant, tells them which way to go.
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.ir.calls import SCALE, SCALES
 from anymetal.ir.model import Instr
+from anymetal.machine import Machine
 from anymetal.simd.code.values import VECTOR, Values
 
 _LANES = 16  #: of a register
 _CALLEE = "llvm.x86.avx512.mask.scalef.ps.512"
 
 
-class VectorScaling(Protocol):
-    """What a target offers."""
-
-    @property
-    def scales(self) -> bool:
-        """Whether it has AVX-512's vscalefps."""
-
-
 class Scaling:
     """Emits both functions."""
 
-    def __init__(self, writer: Writer, values: Values, target: VectorScaling) -> None:
+    def __init__(self, writer: Writer, values: Values, machine: Machine) -> None:
         self.w = writer
         self.v = values
-        self.target = target
+        self.machine = machine
 
     def emit(self, instr: Instr) -> bool:
         """Whether the callee is one of the two functions; then it is emitted."""
         if instr.arg == SCALES:
-            self.v.define(instr, "true" if self.target.scales else "false")
+            self.v.define(instr, "true" if self.machine.scales else "false")
         elif instr.arg == SCALE:
             forms = self.v.forms(instr)
             scalar = "" if VECTOR in forms else self._scalar(instr)
@@ -49,7 +40,7 @@ class Scaling:
 
     def _scalar(self, instr: Instr) -> str:
         names = [self.v.scalar(operand) for operand in instr.operands]
-        if not self.target.scales:
+        if not self.machine.scales:
             return names[0]  # unused: the headers go the other way
         wide = f"<{_LANES} x float>"
         lifted = [
@@ -59,7 +50,7 @@ class Scaling:
 
     def _vector(self, instr: Instr) -> str:
         w, names = self.w, [self.v.vector(operand) for operand in instr.operands]
-        if not self.target.scales:
+        if not self.machine.scales:
             return names[0]
         vector, parts = w.vector(t.FLOAT), []
         for first in range(0, w.width, _LANES):

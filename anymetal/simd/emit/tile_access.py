@@ -88,7 +88,8 @@ class TileAccess:
         rows = [self.w.value(f"load {row}, ptr {place}, align {align}") for place in places]
         self.loaded(tile, places[0], rows)
         if tile in self.next_steps:
-            ask_for_runs(self.w, self.v, places, length * type_.size, self.next_steps[tile])
+            size, far = length * type_.size, self.next_steps[tile]
+            ask_for_runs(self.w, self.v, places, size, far, self.accesses.machine.line)
         everything = self._joined(type_, rows, length)
         elements = [element for run in tile.runs for element in run.cells]
         cells = {cell: i for i, element in enumerate(elements) for cell in element}

@@ -16,10 +16,9 @@ from collections.abc import Callable, Iterator
 from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.simd.code.interleave import join
-from anymetal.simd.machine import LINE
 
 WORD = 4  #: bytes
-STRIP = LINE // WORD  #: columns that are transposed at a time
+STRIP = 16  #: columns that are transposed at a time
 _UNIT = 4  #: words that unpacking works within
 
 #: Types, names and addresses of vectors that go to memory.

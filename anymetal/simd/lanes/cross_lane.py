@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from anymetal.analysis.lane_numbers import LaneNumbers
 from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr, Value
 from anymetal.ir.sizes import SIMD_GROUP
+from anymetal.machine import Machine
 from anymetal.simd.code.masks import Mask, Masks
 from anymetal.simd.code.values import Values
 from anymetal.simd.lanes.broadcast import SpreadLanes
@@ -28,14 +27,6 @@ _REDUCTIONS = {
 }  # fmt: skip
 
 
-class Permuting(Protocol):
-    """What a target says of shuffles."""
-
-    @property
-    def permutes(self) -> bool:
-        """Whether it has AVX-512's vpermi2d."""
-
-
 class CrossLane:
     """Emits cross-lane calls, but for products of matrices (matrices.py). An inactive lane gives 0
     to shuffles and matrices, nothing else."""
@@ -47,14 +38,14 @@ class CrossLane:
         masks: Masks,
         numbers: LaneNumbers,
         spread: SpreadLanes,
-        target: Permuting,
+        machine: Machine,
     ) -> None:
         self.w = writer
         self.v = values
         self.masks = masks
         self.numbers = numbers
         self.spread = spread
-        self.permutes = target.permutes and writer.width == SIMD_GROUP
+        self.permutes = machine.permutes and writer.width == SIMD_GROUP
         self.buffer = ""
 
     def emit(self, instr: Instr, mask: Mask) -> None:

@@ -15,7 +15,6 @@ loop that has more of them than registers stay in memory, and are read and writt
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Protocol
 
 from anymetal.analysis.cache import Analyses
 from anymetal.emission.writer import Writer
@@ -30,13 +29,6 @@ from anymetal.simd.lanes.matrix_operands import Lefts, Right
 from anymetal.simd.lanes.row_forms import RowForms
 
 
-class MatrixRegisters(Protocol):
-    """What a target says of its registers."""
-
-    def rows_at_once(self, columns: int) -> int:
-        """How many rows of so many float sums it can hold while it adds to them."""
-
-
 class Matrices:
     """Emits products, and the phis between them that are rows."""
 
@@ -46,14 +38,13 @@ class Matrices:
         values: Values,
         rows: RowForms,
         known: Analyses,
-        target: MatrixRegisters,
     ) -> None:
         self.w = writer
         self.v = values
         self.rows = rows
         self.lefts = Lefts(writer, values, rows, known(questions.matrix_products).values())
         self.phis = known(questions.row_phis)
-        self.target = target
+        self.machine = known.machine
         self.merged = {v for many in self.phis.values() for columns in many for v in columns}
         carried = known(questions.carried)
         for many in self.phis.values():
@@ -71,7 +62,7 @@ class Matrices:
 
     def _at_once(self, columns: Columns) -> int:
         """Vectors of sums that stay in registers while a product is added to them."""
-        return self.target.rows_at_once(4 * len(columns)) * self.rows.vectors(columns)
+        return self.machine.rows_at_once(4 * len(columns)) * self.rows.vectors(columns)
 
     def emit(self, product: Product, mask: Mask) -> None:
         """All calls of a product, in the place of its anchor."""
@@ -84,7 +75,7 @@ class Matrices:
             )
             for step in product.steps
         ]
-        height = self.target.rows_at_once(4 * len(product.results))
+        height = self.machine.rows_at_once(4 * len(product.results))
         part = height * self.rows.vectors(product.results)
         for first in range(0, ROWS, height):
             self.w.forget_loads()  # of right matrices: they are read anew

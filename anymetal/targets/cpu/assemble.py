@@ -8,9 +8,10 @@ import llvmlite.binding as llvm
 
 from anymetal.errors import ToolchainError
 from anymetal.ir.problem import Problem
+from anymetal.machine import Machine
 from anymetal.pipeline.stages import Stages
 from anymetal.runtime import turns
-from anymetal.targets.cpu.machine import Machine, target_machine
+from anymetal.targets.cpu.machine import target_machine
 from anymetal.targets.cpu.support import link_support
 
 

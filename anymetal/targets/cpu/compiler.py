@@ -45,11 +45,11 @@ def compile_kernel(
             machine = machine_for(variant.cpu)
         program = thread_program(source, variant.large, stages, raw, variant.without)
         stages.made("thread program", lambda: print_program(program))
-        c = GangCompilation(program, variant, machine.enabled, stages)
+        c = GangCompilation(program, variant, machine, stages)
         order = _constant("am_order", "counts" if depends_on_order(c.known) else "")
         if not variant.checked:
             c.notes = certain_stores(c.known)
-        text = scalar_ir(c, machine) if variant.width == 1 else vector_ir(c, machine)
+        text = scalar_ir(c) if variant.width == 1 else vector_ir(c)
         text += _constant("am_notes", c.notes) + order
         return assemble(text, machine, stages)
     except Problem as problem:

@@ -9,18 +9,13 @@ returned is simply no longer resumed, so returned threads count as arrived.
 
 from __future__ import annotations
 
+from anymetal.machine import Machine
 from anymetal.simd.access.own_sums import Sums
 from anymetal.simd.emit.positions import CONTEXT_NAMES
 
 _AXES = ("x", "y", "z")
 #: Offsets in am_launch (see runtime/launch.h).
 _GRID, _GROUP, _GROUPS, _CANCEL = 0, 12, 24, 40
-#: Results of so many bytes are taken not to be in a cache when they are read again: what is read
-#: for them takes as much.
-CACHE = 16 << 20
-#: So much asked for ahead is taken not to be in a cache.
-AHEAD_BYTES = 4 << 20
-AHEAD_GANGS = 8  #: as soon as it takes memory to answer
 #: Workers have own sums if a launch has at least so many threads for each.
 THREADS_PER_BIN = 4
 SUMS_FRAME, PRIVATE_FRAME = 1024, 1025  #: behind the frames of gangs (see runtime/launch.h)
@@ -33,9 +28,9 @@ _MEETINGS = [
 
 
 def entry_function(
-    buffers: list[str], width: int, team: int, *, full: bool, partial: bool, suspends: bool,
-    meets: bool, streamed: int, fence: str, sums: list[tuple[str, Sums]], ahead: int = 0,
-    sole: bool = False, private: int = 0,
+    buffers: list[str], machine: Machine, width: int, team: int, *, full: bool, partial: bool,
+    suspends: bool, meets: bool, streamed: int, fence: str, sums: list[tuple[str, Sums]],
+    ahead: int = 0, sole: bool = False, private: int = 0,
 ) -> str:  # fmt: skip
     """LLVM IR of am_entry. `buffers` are the parameter names of the gang functions, in order;
     `team`: how many gangs one call runs (more than one only where there are no partial ones);
@@ -53,12 +48,12 @@ def entry_function(
         lines.append(f"  %slot.{i} = getelementptr ptr, ptr %buffers, i64 {i}")
         lines.append(f"  {name} = load ptr, ptr %slot.{i}, !invariant.load !0")
     lines += _launch_fields()
-    lines += _streaming(streamed)
+    lines += _streaming(streamed, machine)
     lines += _private_memory(private, width * team if suspends else 0)
     lines += _own_sums(sums)
     if suspends:
         lines.append("  %ring = alloca [1024 x ptr], align 16")
-    lines += _group_loop(width * team, ahead)
+    lines += _group_loop(width * team, ahead, machine)
     calls = _Calls(buffers, suspends, team)
     if suspends:
         lines += _ring(calls, full, partial)
@@ -96,7 +91,7 @@ def _launch_fields() -> list[str]:
     return lines
 
 
-def _streaming(bytes_per_thread: int) -> list[str]:
+def _streaming(bytes_per_thread: int, machine: Machine) -> list[str]:
     """Results that no cache can hold go past them."""
     threads = [
         "  %plane.threads = mul i64 %grid.x.wide, %grid.y.wide",
@@ -106,7 +101,7 @@ def _streaming(bytes_per_thread: int) -> list[str]:
         return [*threads, "  %streaming = icmp ne i32 0, 0"]
     return [
         *threads,
-        f"  %streaming = icmp uge i64 %grid.threads, {CACHE // bytes_per_thread}",
+        f"  %streaming = icmp uge i64 %grid.threads, {machine.streamed_bytes // bytes_per_thread}",
     ]
 
 
@@ -164,12 +159,12 @@ def _own_sums(sums: list[tuple[str, Sums]]) -> list[str]:
     ]
 
 
-def _group_loop(width: int, ahead: int) -> list[str]:
+def _group_loop(width: int, ahead: int, machine: Machine) -> list[str]:
     """Position and real size of the next threadgroup: groups at the edge are smaller. `ahead`: as
     in entry_function."""
     lines = [
         *_first("", "%first"),
-        *(_ahead_start(ahead, width) if ahead else []),
+        *(_ahead_start(ahead, width, machine) if ahead else []),
         "  br label %groups",
         "groups:",
         "  %group = phi i64 [ %first, %begin ], [ %group.next, %group.done ]",
@@ -215,18 +210,19 @@ def _next_group(ahead: int) -> list[str]:
     ]
 
 
-def _ahead_start(bytes_per_call: int, threads: int) -> list[str]:
+def _ahead_start(bytes_per_call: int, threads: int, machine: Machine) -> list[str]:
     """Where the program that runs ahead begins, and whether it is worth it: not for memory that is
     in the caches anyway."""
+    far = machine.far_bytes // bytes_per_call * threads
     return [
         "  %ahead.plane = mul i32 %full_size_x, %full_size_y",
         "  %ahead.threads = mul i32 %ahead.plane, %full_size_z",
         "  %ahead.gangs = udiv i32 %ahead.threads, 32",
-        f"  %ahead.groups = udiv i32 {AHEAD_GANGS}, %ahead.gangs",
+        f"  %ahead.groups = udiv i32 {machine.gangs_ahead}, %ahead.gangs",
         "  %ahead.some = call i32 @llvm.umax.i32(i32 %ahead.groups, i32 1)",
         "  %ahead.distance = zext i32 %ahead.some to i64",
         "  %ahead.first = add i64 %first, %ahead.distance",
-        f"  %ahead.pays = icmp ugt i64 %grid.threads, {AHEAD_BYTES // bytes_per_call * threads}",
+        f"  %ahead.pays = icmp ugt i64 %grid.threads, {far}",
         *_first("ahead.", "%ahead.first"),
     ]
 

@@ -1,23 +1,13 @@
-"""The processor to generate code for."""
+"""What LLVM knows of the processor to generate code for."""
 
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple
+from typing import Any
 
 import llvmlite.binding as llvm
 
-
-class Machine(NamedTuple):
-    """A CPU to generate code for."""
-
-    triple: str
-    cpu: str
-    features: str  #: LLVM's list, "+avx2,-avx512f,…"
-
-    @property
-    def enabled(self) -> frozenset[str]:
-        return frozenset(f[1:] for f in self.features.split(",") if f.startswith("+"))
+from anymetal.machine import Machine, caches_here
 
 
 @functools.cache
@@ -30,7 +20,8 @@ def machine_for(cpu: str) -> Machine:
     llvm.initialize_all_asmprinters()
     triple = llvm.get_process_triple()
     if not cpu:
-        return Machine(triple, llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
+        features = llvm.get_host_cpu_features().flatten()
+        return Machine(triple, llvm.get_host_cpu_name(), features, caches_here())
     if cpu == "aarch64":
         return Machine("aarch64-unknown-linux-gnu", "generic", "+neon,+fp-armv8")
     return Machine(triple, cpu, _LEVELS.get(cpu, ""))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from anymetal.analysis.cache import Analyses
 from anymetal.analysis.uniformity import shapes
 from anymetal.emission.emitter import constant_tables
 from anymetal.ir.calls import BARRIER, LOG
-from anymetal.ir.model import Program
 from anymetal.pipeline.driver import run
 from anymetal.prefetch.spread import bytes_asked_for
 from anymetal.simd import questions
@@ -16,9 +16,7 @@ from anymetal.simd.emit.gang import GangFunction
 from anymetal.simd.emit.log import kernel_name
 from anymetal.simd.emit.private_memory import far_arrays
 from anymetal.targets.cpu.entry import entry_function
-from anymetal.targets.cpu.machine import Machine
 from anymetal.targets.cpu.pipeline import PASSES, GangCompilation
-from anymetal.targets.cpu.vecmath import VectorLibrary
 
 #: Vectors that LLVM moves to the stack lie in whole cache lines only if it is told to align it.
 #: LLVM leaves out accesses to null, unless it is an address like any other: there is nothing, and
@@ -40,12 +38,12 @@ _EXTREMES = {
 _FENCES = {"x86_64": "call void @llvm.x86.sse.sfence()"}
 
 
-def vector_ir(c: GangCompilation, machine: Machine) -> str:
+def vector_ir(c: GangCompilation) -> str:
     """LLVM IR of the module for one class of launches, before LLVM's optimisation."""
     with c.stages.stage("vectorizer"):
         run(PASSES, c)
         ahead = _ahead(c)
-        return _module(c, machine, ahead)
+        return _module(c, ahead)
 
 
 def _ahead(c: GangCompilation) -> GangCompilation | None:
@@ -62,13 +60,12 @@ def _suspends(c: GangCompilation) -> bool:
     return c.program.calls(BARRIER) and not c.alone
 
 
-def _module(c: GangCompilation, machine: Machine, ahead: GangCompilation | None) -> str:
+def _module(c: GangCompilation, ahead: GangCompilation | None) -> str:
     program, variant, known = c.program, c.variant, c.known
-    math = VectorLibrary(machine.triple, machine.enabled)
     suspends = _suspends(c)
     marks = c.stages.marks()
     functions = [
-        GangFunction(known, name, math, masked=masked, suspends=suspends, team=c.team, marks=marks)
+        GangFunction(known, name, masked=masked, suspends=suspends, team=c.team, marks=marks)
         for name, masked, wanted in (
             ("gang.full", False, variant.full),
             ("gang.partial", True, variant.partial),
@@ -79,9 +76,7 @@ def _module(c: GangCompilation, machine: Machine, ahead: GangCompilation | None)
     asked = 0
     if ahead:
         asked = bytes_asked_for(ahead.program, ahead.known(shapes))
-        slice_ = GangFunction(
-            ahead.known, "gang.ahead", math, masked=False, suspends=False, team=c.team
-        )
+        slice_ = GangFunction(ahead.known, "gang.ahead", masked=False, suspends=False, team=c.team)
         functions.append(slice_)
     sums, streams = known(questions.own_sums), known(questions.streaming)
     declarations: dict[str, str] = {}
@@ -94,6 +89,7 @@ def _module(c: GangCompilation, machine: Machine, ahead: GangCompilation | None)
     streamed = sum(store.operands[0].type.size for store in streams)
     entry = entry_function(
         [buffer_name(a) for a in program.args],
+        known.machine,
         variant.width,
         c.team,
         full=variant.full,
@@ -102,32 +98,32 @@ def _module(c: GangCompilation, machine: Machine, ahead: GangCompilation | None)
         meets=False,
         streamed=streamed // c.team,
         sums=[(buffer_name(a), own) for a, own in sums.items()],
-        fence=_FENCES.get(machine.triple.split("-")[0], ""),
+        fence=_FENCES.get(known.machine.architecture, ""),
         ahead=asked,
         sole=c.alone and not suspends and not variant.partial,
         private=known(far_arrays).bytes,
     )
     texts = [*(function.text for function in functions), entry]
-    text = module_text(program, machine, declarations, texts, suspends=suspends)
+    text = module_text(known, declarations, texts, suspends=suspends)
     return marks.declared(text) if marks else text
 
 
 def module_text(
-    program: Program,
-    machine: Machine,
+    known: Analyses,
     declarations: dict[str, str],
     functions: list[str],
     *,
     suspends: bool,
 ) -> str:
     """The module of these functions. `suspends`: some of them are coroutines."""
+    program = known.program
     declarations = {**_EXTREMES, **declarations}
     if suspends:
         declarations["llvm.ptrmask.p0.i64"] = "declare ptr @llvm.ptrmask.p0.i64(ptr, i64)"
     inlining = shared.inlining("".join(functions))
     return "\n".join(
         [
-            f'target triple = "{machine.triple}"',
+            f'target triple = "{known.machine.triple}"',
             *constant_tables(program),
             *declarations.values(),
             DECLARATIONS if suspends else "",

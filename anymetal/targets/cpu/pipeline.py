@@ -15,6 +15,7 @@ from anymetal.coarsening import teams
 from anymetal.ir.model import Program
 from anymetal.ir.sizes import SIMD_GROUP
 from anymetal.ir.spec import Stage
+from anymetal.machine import Machine
 from anymetal.passes import (
     check_bounds,
     interleave,
@@ -44,16 +45,15 @@ class GangCompilation(Compilation):
         self,
         program: Program,
         variant: Variant,
-        features: frozenset[str],
+        machine: Machine,
         stages: GangStages | None = None,
         runs_ahead: bool = False,
     ) -> None:
         launch = LaunchFacts(variant.linear, variant.aligned, variant.flat, not variant.partial)
-        known = Analyses(program, launch, variant.width)
+        known = Analyses(program, launch, variant.width, machine)
         stage = Stage.GANG if runs_ahead else Stage.GUARDED  # it asks for memory already
         super().__init__(known, stages or GangStages(), variant.without, stage)
         self.variant = variant
-        self.features = features  #: of the processor
         self.team = 1  #: SIMD-groups that run as one
         self.runs_ahead = runs_ahead  #: it asks for memory, ahead of another program
         self.ahead: GangCompilation | None = None  #: the one that does so for this
@@ -132,7 +132,7 @@ def _slice(c: GangCompilation) -> bool:
     """Makes the program that runs ahead; this one stays as it is."""
     program = run_ahead.slice_of(c.known)
     if program:
-        c.ahead = GangCompilation(program, c.variant, c.features, c.stages, runs_ahead=True)
+        c.ahead = GangCompilation(program, c.variant, c.known.machine, c.stages, runs_ahead=True)
         c.stages.passed("run-ahead", program, c.ahead.stage, True)
     return False
 
@@ -143,7 +143,7 @@ def _coarsen(c: GangCompilation) -> bool:
     if c.runs_ahead:
         c.joined = teams.join(c.known, c.team, c.in_row)
         return c.team > 1
-    c.team = teams.form(c.known, c.variant.team, c.in_row, c.features)
+    c.team = teams.form(c.known, c.variant.team, c.in_row)
     return c.team > 1 or len(c.program.blocks) != blocks
 
 

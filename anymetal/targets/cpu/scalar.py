@@ -22,11 +22,9 @@ from anymetal.simd.emit.positions import CONTEXT, CONTEXT_NAMES
 from anymetal.simd.emit.private_memory import allocate, far_arrays, in_waiting_loops
 from anymetal.simd.emit.strays import NOTE
 from anymetal.targets.cpu.entry import entry_function
-from anymetal.targets.cpu.machine import Machine
 from anymetal.targets.cpu.module import module_text
 from anymetal.targets.cpu.pipeline import PASSES, GangCompilation
 from anymetal.targets.cpu.rendezvous import DECLARATION, Rendezvous
-from anymetal.targets.cpu.vecmath import VectorLibrary
 
 
 class ScalarThread(Lowering):
@@ -34,11 +32,9 @@ class ScalarThread(Lowering):
 
     linkage, attributes = "internal ", "alwaysinline #0 "
 
-    def __init__(
-        self, known: Analyses, math: VectorLibrary, *, suspends: bool, meets: bool
-    ) -> None:
+    def __init__(self, known: Analyses, *, suspends: bool, meets: bool) -> None:
         super().__init__(known.program)
-        self.math, self.suspends = math, suspends
+        self.machine, self.suspends = known.machine, suspends
         self.rendezvous = Rendezvous(self.w, known(regions)) if meets else None
         at_once = 1 if suspends else 0
         lasting = in_waiting_loops(known, _waits) if suspends else set()
@@ -95,7 +91,7 @@ class ScalarThread(Lowering):
     # -- computing ------------------------------------------------------------------------
 
     def converts(self, type_: t.Type) -> bool:
-        return type_ == t.HALF and self.math.converts(type_)
+        return type_ == t.HALF and self.machine.converts(type_)
 
     def maths(self, instr: Instr, names: list[str]) -> str:
         """Subnormal arguments are flushed to zero, as arithmetic takes them: the C library looks at
@@ -140,7 +136,7 @@ def _waits(callee: str) -> bool:
     return callee == BARRIER or is_cross_lane(callee)
 
 
-def scalar_ir(c: GangCompilation, machine: Machine) -> str:
+def scalar_ir(c: GangCompilation) -> str:
     """LLVM IR of the module for one class of launches, before LLVM's optimisation."""
     with c.stages.stage("emitter"):
         run(PASSES, c)
@@ -148,11 +144,11 @@ def scalar_ir(c: GangCompilation, machine: Machine) -> str:
         calls = {i.arg for i in program.instructions() if i.op == "call"}
         meets = any(map(is_cross_lane, calls))
         suspends = meets or (BARRIER in calls and not c.alone)
-        math = VectorLibrary(machine.triple, machine.enabled)
-        thread = ScalarThread(known, math, suspends=suspends, meets=meets)
+        thread = ScalarThread(known, suspends=suspends, meets=meets)
         function = emit(program, "gang.full", thread)
         entry = entry_function(
             [buffer_name(a) for a in program.args],
+            known.machine,
             1,
             1,
             full=True,
@@ -167,4 +163,4 @@ def scalar_ir(c: GangCompilation, machine: Machine) -> str:
         declarations = dict(thread.w.declarations)
         if meets:
             declarations["am_rendezvous"] = DECLARATION
-        return module_text(program, machine, declarations, [function, entry], suspends=suspends)
+        return module_text(known, declarations, [function, entry], suspends=suspends)

@@ -18,6 +18,7 @@ import mlx.core as mx
 from anymetal.dtypes import DTYPES
 from anymetal.frontend.clang import compile_to_ir
 from anymetal.frontend.optimise import optimise
+from anymetal.machine import Machine
 from anymetal.pipeline import program
 from anymetal.runtime import zig
 from anymetal.runtime.cache import Cached
@@ -25,7 +26,7 @@ from anymetal.runtime.code import Code
 from anymetal.runtime.pool import Call, pool
 from anymetal.signature import KernelDefinition, SignatureGenerator
 from anymetal.source import KernelSource
-from anymetal.targets.cpu import compiler, entry
+from anymetal.targets.cpu import compiler
 from anymetal.targets.cpu.machine import machine_for
 from anymetal.targets.cpu.stages import GangStages
 from anymetal.targets.cpu.variant import Variant, fitting_group, gang_width, variant_for
@@ -144,8 +145,8 @@ def _limits(case: Case) -> contextlib.AbstractContextManager[object]:
     if not case.low_limits:
         return contextlib.nullcontext()
     stack = contextlib.ExitStack()
-    for name in ("CACHE", "AHEAD_BYTES"):
-        stack.enter_context(mock.patch.object(entry, name, 256))
+    for name in ("streamed_bytes", "far_bytes"):
+        stack.enter_context(mock.patch.object(Machine, name, 256))
     return stack
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import anymetal
-from anymetal.targets.cpu.entry import CACHE
+from anymetal.targets.cpu.machine import machine_for
 
 _STORES = {
     "float": ("y[i] = float(i);", 1),
@@ -34,7 +34,8 @@ def _expected(name: str, count: int) -> Any:
 @pytest.mark.parametrize("name", _STORES)
 def test_large_results(name: str) -> None:
     body, size = _STORES[name]
-    count = CACHE // (4 * size) + 77  # just so many that it goes past the caches, with an edge
+    results = machine_for("").streamed_bytes
+    count = results // (4 * size) + 77  # just so many that it goes past the caches, with an edge
     kernel = anymetal.metal_kernel(
         name=f"streamed_{name}",
         input_names=[],

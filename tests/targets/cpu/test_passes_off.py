@@ -71,7 +71,7 @@ def run_without(off: Off, name: str, monkeypatch: pytest.MonkeyPatch) -> set[str
     for source, launch in asked:
         assert set(launch.without) == set(off)
         program = thread_program(source, launch.large, changes, without=launch.without)
-        driver.run(PASSES, GangCompilation(program, launch, machine_for("").enabled, changes))
+        driver.run(PASSES, GangCompilation(program, launch, machine_for(""), changes))
     return changes.names
 
 

@@ -135,7 +135,7 @@ def test_teams_have_arrays_that_the_cache_holds() -> None:
     def team(size: int) -> int:
         program = thread_program(_source(size, barrier=True))
         launch = LaunchFacts(linear=True, aligned=True, flat=True, whole=True)
-        return teams.form(known_of(program, launch), 8, True, frozenset(("avx2", "avx512f")))
+        return teams.form(known_of(program, launch, machine=machine_for("x86-64-v4")), 8, True)
 
     assert team(16) > 1
     assert team(16384) == 1

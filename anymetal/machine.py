@@ -1,0 +1,173 @@
+"""The processor: everything that the compiler plans with, in one place.
+
+Instruction sets are LLVM's to find (targets/cpu/machine.py). Sizes of caches are those that the
+system tells of this machine; of others, and where it tells none, they are common ones. What was
+tuned follows from these figures.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:  # runtime/identity.py needs none of it
+    from anymetal.ir.types import Type
+
+_CACHES = "/sys/devices/system/cpu/cpu0/cache"
+#: Any of these features converts the type; AArch64 has half from the start.
+_CONVERSIONS = {
+    ("x86_64", "half"): frozenset(("f16c", "avx512f")),
+    ("x86_64", "bfloat"): frozenset(("avx512bf16",)),
+    ("aarch64", "half"): frozenset(("neon", "fp-armv8")),
+    ("aarch64", "bfloat"): frozenset(("bf16",)),
+}
+
+
+class Caches(NamedTuple):
+    """Bytes of a line, and of what each level holds."""
+
+    line: int = 64
+    first: int = 32 << 10
+    second: int = 1 << 20
+    last: int = 32 << 20
+
+
+COMMON = Caches()
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A CPU to generate code for."""
+
+    triple: str
+    cpu: str
+    features: str  #: LLVM's list, "+avx2,-avx512f,…"
+    caches: Caches = COMMON
+    followed_runs: int = 16  #: of memory, at a time, that it may be trusted to follow
+    unseen_bytes: int = 512  #: read of a run before it sees that it is one
+    few_lines: int = 16  #: that it asks for early enough by itself
+    gangs_ahead: int = 8  #: that have run when memory answers
+
+    @functools.cached_property
+    def enabled(self) -> frozenset[str]:
+        return frozenset(f[1:] for f in self.features.split(",") if f.startswith("+"))
+
+    @property
+    def architecture(self) -> str:
+        return self.triple.split("-")[0]
+
+    # -- vectors --------------------------------------------------------------------------
+
+    @property
+    def vector_bytes(self) -> int:
+        """Of a register."""
+        return 64 if "avx512f" in self.enabled else 32 if "avx2" in self.enabled else 16
+
+    @property
+    def words(self) -> int:
+        """Elements of 4 bytes in a register."""
+        return self.vector_bytes // 4
+
+    @property
+    def registers(self) -> int:
+        """Those for vectors."""
+        return 32 if "avx512f" in self.enabled or self.architecture == "aarch64" else 16
+
+    def rows_at_once(self, columns: int) -> int:
+        """How many rows of so many float sums fit half of the registers."""
+        return max(1, min(8, self.registers // 2 * self.words // columns))
+
+    def converts(self, type_: Type) -> bool:
+        """Whether it converts vectors of float to half or bfloat in one instruction."""
+        of_type = _CONVERSIONS.get((self.architecture, str(type_)), frozenset())
+        return not of_type.isdisjoint(self.enabled)
+
+    def masked(self, operation: str, size: int) -> bool:
+        """Whether a vector "load", "store", "gather" or "scatter" of elements of `size` bytes
+        takes a mask: AVX2 does without scatters, and no gather takes elements of 1 or 2 bytes."""
+        if operation in ("load", "store") and "avx512bw" in self.enabled:
+            return True
+        needed = "avx512f" if operation == "scatter" else "avx2"
+        return size >= 4 and not {needed, "avx512f"}.isdisjoint(self.enabled)
+
+    @property
+    def swaps_16_bytes(self) -> bool:
+        """Whether 16 bytes can be compared and exchanged atomically."""
+        return self.architecture == "aarch64" or "cx16" in self.enabled
+
+    @property
+    def scales(self) -> bool:
+        """Whether it multiplies floats by powers of two: AVX-512's vscalefps."""
+        return "avx512f" in self.enabled
+
+    @property
+    def chooses(self) -> bool:
+        """Whether an instruction takes the larger of two floats, or the one that is not NaN:
+        AVX-512's vrangeps."""
+        return "avx512dq" in self.enabled
+
+    @property
+    def permutes(self) -> bool:
+        """Whether an instruction takes elements out of two registers, in any order: AVX-512's
+        vpermi2d."""
+        return "avx512f" in self.enabled
+
+    # -- memory ---------------------------------------------------------------------------
+
+    @property
+    def line(self) -> int:
+        """Bytes that come from memory at once."""
+        return self.caches.line
+
+    @property
+    def near_bytes(self) -> int:
+        """What gangs may read until the next one has its turn: it stays in a second-level cache."""
+        return self.caches.second // 8
+
+    @property
+    def private_bytes(self) -> int:
+        """Private arrays of a team: more would not stay in the second-level cache."""
+        return self.caches.second // 2
+
+    @property
+    def far_bytes(self) -> int:
+        """So much asked for ahead is taken not to be in a cache."""
+        return self.caches.second * 4
+
+    @property
+    def streamed_bytes(self) -> int:
+        """Results of so many bytes are taken not to be in a cache when they are read again: what is
+        read for them takes as much."""
+        return self.caches.last // 2
+
+    @property
+    def many_lines(self) -> int:
+        """Lines that drive out of the first-level cache what is needed now."""
+        return self.caches.first // 2 // self.line
+
+
+#: One of which nothing is known.
+ANY_MACHINE = Machine("", "generic", "")
+
+
+@functools.cache
+def caches_here(folder: str = _CACHES) -> Caches:
+    """Those of this machine."""
+    sizes: dict[str, int] = {}
+    try:
+        for cache in os.listdir(folder):
+            if cache.startswith("index") and _told(folder, cache, "type") != "Instruction":
+                size = _told(folder, cache, "size").removesuffix("K")
+                sizes[_told(folder, cache, "level")] = int(size) << 10
+                sizes["line"] = int(_told(folder, cache, "coherency_line_size"))
+    except (OSError, ValueError):  # as on other systems, and in some containers
+        return COMMON
+    found = (sizes.get(key, 0) for key in ("line", "1", "2", "3"))
+    return Caches(*(size or usual for size, usual in zip(found, COMMON, strict=True)))
+
+
+def _told(*path: str) -> str:
+    with open(os.path.join(*path)) as file:
+        return file.read().strip()
