@@ -84,17 +84,21 @@ def escapes(optimised: str) -> set[Escape]:
 
 def doubtful(raw: str, simplified: str, optimised: str) -> set[Escape]:
     """The calls of which nobody can see any more whether they have left their loop: the loop has
-    been unrolled or replaced, or comes out of a macro as a whole and so has one place for all.
+    been unrolled or replaced, has lost its name when LLVM joined branches, or comes out of a macro
+    as a whole and so has one place for all.
     """
-    left = {loop.begin.place for function in Function.all(optimised) for loop in function.loops}
+    left = _begins(optimised)
+    named = _begins(simplified)
     called = _called(optimised)
-    in_macros = {
-        Escape(loop.begin.place, loop.begin.place)
+    unknown = {
+        Escape(place, loop.begin.place)
         for function in Function.all(raw)
         for loop in function.loops
-        if loop.is_macro and loop.begin.place in called and _has_ways_out(function, loop)
+        if (loop.is_macro or loop.begin.place not in named) and _has_ways_out(function, loop)
+        for place in called
+        if loop.begin.place <= place <= loop.end.place
     }
-    return in_macros | {
+    return unknown | {
         Escape(level.place, loop.begin.place)
         for function in Function.all(simplified)
         for loop in function.loops
@@ -105,6 +109,11 @@ def doubtful(raw: str, simplified: str, optimised: str) -> set[Escape]:
         for level in function.levels(call[1])
         if loop.surrounds(level)
     }
+
+
+def _begins(text: str) -> set[Place]:
+    """Where the loops begin that a module has."""
+    return {loop.begin.place for function in Function.all(text) for loop in function.loops}
 
 
 def _may_lead_out(function: Function, loop: Loop, block: str) -> bool:
