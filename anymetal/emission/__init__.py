@@ -1,1 +1,1 @@
-"""LLVM IR out of thread programs, one thread at a time, for all targets without gangs."""
+"""LLVM IR of one thread from a thread program, for targets without gangs and the scalar build."""

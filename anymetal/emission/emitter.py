@@ -1,17 +1,16 @@
-"""Plain LLVM IR of one thread, out of a thread program: a line for an instruction.
+"""Plain LLVM IR of one thread: a line for each instruction of the thread program.
 
-    text = emit(program, "thread", lowering)        and lowering.w.declarations beside it
+    text = emit(program, "thread", lowering)        lowering.w.declarations go with it
 
-Values, phis and blocks are those of the program. What depends on the target is written by its
-lowering table (lowering.py); what Metal defines and LLVM does not is settled here: loads under a
-condition, quotients that do not fit, conversions of numbers that are too large, and half and bfloat
-where the processor has none. `guarded_load %p, %c` is
+Values, phis and blocks are those of the program. The target's lowering table (lowering.py) writes
+what depends on the target. What Metal defines and LLVM does not is settled here: loads under a
+condition, quotients that do not fit, conversions of numbers that are too large, half and bfloat
+where the processor has none. `guarded_load %p, %c` becomes
 
     %1 = select i1 %c, ptr %p, ptr %unused
     %2 = load float, ptr %1, align 4
 
-Programs are those of the stages GUARDED and CHECKED (ir/spec.py); what only gangs know is a
-Problem.
+Programs are of the stages GUARDED or CHECKED (ir/spec.py); an instruction for gangs is a Problem.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ _CASTS = frozenset("trunc zext sext fptrunc fpext uitofp sitofp ptrtoint inttopt
 _SATURATING = re.compile(r"llvm\.(fpto[su]i)\.sat\.")
 _NARROW = (t.HALF, t.BFLOAT)
 _NARROW_SUFFIX = re.compile(r"\.b?f16\b")
-#: What narrow floats come through as they are.
+#: Operations that do not compute with narrow floats.
 _MOVES = frozenset("bitcast select freeze extractvalue".split())
 
 
@@ -65,7 +64,7 @@ def emit(program: Program, name: str, lowering: Lowering) -> str:
 
 
 def constant_tables(program: Program) -> list[str]:
-    """Constant tables at program scope, with the types that their initialisers name."""
+    """Constant tables at program scope, and the types that their initialisers name."""
     return program.type_definitions + [
         f"{g.name} = private unnamed_addr constant {g.initializer}, align {g.align}"
         for g in program.globals.values()
@@ -89,8 +88,8 @@ class _Emitter:
                 if shared
                 else variable.name
             )
-        self.phis: list[tuple[int, Instr]] = []  #: with their lines
-        self.edges: dict[tuple[Block, Block], str] = {}  #: the label that an edge comes from
+        self.phis: list[tuple[int, Instr]] = []  #: with the numbers of their lines
+        self.edges: dict[tuple[Block, Block], str] = {}  #: with the label that each comes from
 
     def run(self, name: str) -> str:
         for block in self.blocks:
@@ -134,7 +133,7 @@ class _Emitter:
         match instr.op:
             case "br":
                 self._branch(instr, names)
-            case "ret" | "unreachable":  # a thread that comes where none can come ends
+            case "ret" | "unreachable":  # should a thread come here, it ends
                 self.w.do("br label %function.end")
             case "fence":
                 self.w.do(f"fence {self._scope}seq_cst")
@@ -193,7 +192,7 @@ class _Emitter:
         return f"{self.to.scope} " if self.to.scope else ""
 
     def _accessed(self, instr: Instr, type_: t.Type, what: str) -> str:
-        """The line of a load or a store; `what` is its operands."""
+        """The text of a load or a store with these operands."""
         access = instr.arg
         words = ("atomic " if access.atomic else "") + ("volatile " if access.volatile else "")
         order = f" {self._scope}monotonic" if access.atomic else ""
@@ -224,7 +223,8 @@ class _Emitter:
         return self.w.value(f"atomicrmw {volatile}{operation} ptr {names[0]}, {values} {order}")
 
     def _gep(self, instr: Instr, names: list[str]) -> str:
-        """A step for each index. What LLVM knows of the whole need not hold for the steps."""
+        """A step for each index, without flags: they hold for the whole, perhaps not for the
+        steps."""
         at = names[0]
         for name, value, scale in zip(names[1:], instr.operands[1:], instr.arg[:-1], strict=True):
             unit = "i8" if scale == 1 else f"[{scale} x i8]"
@@ -243,7 +243,7 @@ class _Emitter:
             return self.to.cross_lane(instr, names)
         elif callee in POSITIONS:
             return self.to.position(callee.removeprefix("__am_"))
-        elif callee in (SCALES, SCALE):  # there is no instruction for it, and nobody asks for one
+        elif callee in (SCALES, SCALE):  # no such instruction: SCALES says so, SCALE is unused
             return "false" if callee == SCALES else names[0]
         elif callee == LOG:
             self.to.log(instr, names)
@@ -270,7 +270,7 @@ class _Emitter:
     # -- computing ------------------------------------------------------------------------
 
     def _computed(self, instr: Instr, names: list[str]) -> str:
-        """An instruction, or a call, that gives a value and does nothing else."""
+        """An instruction or call that does nothing but give a value."""
         op, flags, types = instr.op, _flags(instr), [v.type for v in instr.operands]
         if op not in _MOVES and any(self._is_narrow(type_) for type_ in (instr.type, *types)):
             return self._in_float(instr, names)
@@ -311,8 +311,8 @@ class _Emitter:
         return self.w.call(str(instr.type), callee, [(str(source), name)])
 
     def _signed_quotient(self, instr: Instr, name: str, divisor: str) -> str:
-        """MIN / -1 does not fit: LLVM must not be asked for it. (The front end has replaced zero
-        divisors, and constant ones are never -1: that is a negation.)"""
+        """A signed quotient, without asking LLVM for MIN / -1, which does not fit. (The front end
+        has replaced zero divisors, and constant ones are never -1: that is a negation.)"""
         op, type_ = instr.op, instr.type
         if isinstance(instr.operands[1], Const):
             return self.w.value(f"{op} {type_} {name}, {divisor}")
@@ -330,7 +330,7 @@ class _Emitter:
         return type_ in _NARROW and not self.to.converts(type_)
 
     def _in_float(self, instr: Instr, names: list[str]) -> str:
-        """Through float, one rounding an operation."""
+        """An operation of narrow floats in float, rounded once."""
         bits = narrow_floats.Bits(self.w, 0)
         types = [v.type for v in instr.operands]
         names = [
@@ -352,7 +352,7 @@ class _Emitter:
         )
 
     def _resized(self, source: t.Type, name: str, target: t.Type) -> str:
-        """A float of another size, as the one for a narrow `target` that is made of it."""
+        """A float converted to `target`, or to float where `target` is narrow."""
         type_ = t.FLOAT if self._is_narrow(target) else target
         if source == type_:
             return name

@@ -1,6 +1,6 @@
 """What a target says about the code of one thread: everything that plain LLVM IR has no words for.
 
-A target writes one class of this kind, its lowering table. emitter.py writes all other lines.
+A target writes one class, its lowering table; emitter.py writes all other lines.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from anymetal.ir.model import Argument, Block, Global, Instr, Program
 class Lowering(ABC):
     """The lowering table of a target, for one function that runs one thread.
 
-    Methods append lines to `w` and return the names of values. What comes without a body here
-    every target must say; the rest is right for a thread of the host.
+    Methods append lines to `w` and return the names of values. A target must define the abstract
+    ones; the others are right for a thread of the host.
     """
 
-    #: The scope of atomic operations in LLVM's words, such as 'syncscope("agent")'. Their order is
-    #: always Metal's relaxed one.
+    #: The scope of atomic operations in LLVM's words, such as 'syncscope("agent")'. Metal's are all
+    #: relaxed.
     scope = ""
-    #: In front of and behind the head of the function, with a space behind.
+    #: What stands in front of and behind the function's head, each with a space at its end.
     linkage, attributes = "", ""
 
     def __init__(self, program: Program) -> None:
@@ -40,8 +40,8 @@ class Lowering(ABC):
         """The address of a buffer: a parameter, or one cast to a pointer without address space."""
 
     def function(self, name: str, entry: str, body: str) -> str:
-        """The definition. `entry` is what runs first, allocas among it; `body` begins in the middle
-        of a block named `begin`, and leads to `function.end`."""
+        """The definition. `entry` runs first and has the allocas; `body` begins inside a block
+        named `begin` and leads to `function.end`."""
         head = f"{self.linkage}void @{name}({', '.join(self.parameters())}) {self.attributes}"
         return (
             f"define {head}{{\nstart:\n{entry}\n"
@@ -50,15 +50,15 @@ class Lowering(ABC):
         )
 
     def repeats(self, source: Block, target: Block) -> str:
-        """Control goes back from `source` to `target`: a condition under which the thread ends
-        here, because the launch is stopped; empty if it never does."""
+        """For a back edge, a condition under which the thread ends here because the launch is
+        stopped; empty if there is none."""
         return ""
 
     # -- memory ---------------------------------------------------------------------------
 
     def threadgroup_variable(self, variable: Global, offset: int) -> str:
-        """Its address. `offset` is its place where all of them lie one behind the other: there is
-        a parameter `%threadgroup` for the whole."""
+        """The address of a variable in threadgroup memory, which the parameter `%threadgroup`
+        points to; `offset` is its place there."""
         address = f"%{self.w.fresh('shared')}"
         line = f"  {address} = getelementptr i8, ptr %threadgroup, i64 {offset}"
         self.w.entry_lines.append(line)
@@ -73,7 +73,7 @@ class Lowering(ABC):
 
     @abstractmethod
     def position(self, name: str) -> str:
-        """Where the thread stands, as i32: `lane`, `gang`, `thread_x` … (see ir/calls.py)."""
+        """A position of the thread as i32: `lane`, `gang`, `thread_x` … (see ir/calls.py)."""
 
     @abstractmethod
     def barrier(self, instr: Instr) -> None:
@@ -86,13 +86,13 @@ class Lowering(ABC):
     # -- computing ------------------------------------------------------------------------
 
     def converts(self, type_: t.Type) -> bool:
-        """Whether the processor converts this one of half and bfloat, so that LLVM may compute in
-        it. If not, it is computed in float."""
+        """Whether the processor converts half or bfloat, so that LLVM may compute in it. If not, it
+        is computed in float."""
         return False
 
     def maths(self, instr: Instr, names: list[str]) -> str:
-        """A call of a mathematical function, by its name or as LLVM's intrinsic, for which there is
-        no instruction."""
+        """A call of a mathematical function, by its name or as an intrinsic, that is no
+        instruction."""
         return self.call(instr, names)
 
     def call(self, instr: Instr, names: list[str]) -> str:
@@ -110,5 +110,5 @@ class Lowering(ABC):
 
     @abstractmethod
     def stray(self, instr: Instr, names: list[str]) -> None:
-        """Notes an access outside of its array: the operands of `calls.STRAY`, the first of which
-        is true."""
+        """Notes an access outside of its array; operands as of `calls.STRAY`, of which the first is
+        true."""

@@ -10,7 +10,7 @@ from anymetal.ir import types as t
 
 
 class Bits:
-    """Emits integer operations on words of float's size, one value (width 0) or a lane each."""
+    """Emits integer operations on 32-bit words: one value (width 0) or a vector of lanes."""
 
     def __init__(self, writer: Writer, width: int) -> None:
         self.w = writer
@@ -64,7 +64,7 @@ def _narrowed_bfloat(bits: Bits, word: str) -> str:
 
 
 def _widened_half(bits: Bits, word: str) -> str:
-    """Subnormals are integers times 2^-24, so they convert like integers: float has no trouble."""
+    """A subnormal is an integer times 2^-24 and is converted as one."""
     magnitude = bits.do("and", word, 0x7FFF)
     sign = bits.do("shl", bits.do("and", word, 0x8000), 16)
     shifted = bits.do("shl", magnitude, 13)
@@ -85,7 +85,7 @@ def _narrowed_half(bits: Bits, word: str) -> str:
     odd = bits.do("and", bits.do("lshr", word, 13), 1)
     rebased = bits.do("add", magnitude, 0xFFF - (112 << 23))
     normal = bits.do("lshr", bits.do("add", rebased, odd), 13)
-    # Adding 0.5 moves the bits of a subnormal half to the bottom, and rounds them there.
+    # Adding 0.5 rounds a subnormal half and leaves its bits at the bottom.
     half = "0x3FE0000000000000"
     half = bits.w.splat_constant(t.FLOAT, half) if bits.width else half
     value = bits.cast("bitcast", magnitude, t.I32, t.FLOAT)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from anymetal.ir import types as t
 from anymetal.ir.types import Type
 
-#: Made for notes in debug information; without that it is nothing but a label.
+#: An intrinsic for debug information; without that information it is just a label.
 _LABEL = "llvm.codeview.annotation"
 
 
@@ -39,21 +39,20 @@ class Writer:
         self.at = name
 
     def end_block(self) -> None:
-        """A branch that LLVM must not look through and that costs nothing: its scheduler works on
-        one block at a time."""
+        """Ends the block by a branch that LLVM must not look through and that costs nothing: its
+        scheduler does not mix what is in front and behind."""
         behind = self.fresh("behind")
         self.do(f'callbr void asm sideeffect "", ""() memory(none) to label %{behind} []')
         self.label(behind)
 
     def boundary(self) -> None:
-        """A label over which LLVM's scheduler moves nothing, in the middle of a block. It costs
-        nothing. Where a block ends, LLVM may move what is used once into the block of its use:
-        sums that is good for, loads would come late."""
+        """A label, for free, that LLVM's scheduler moves nothing across, within a block. (Between
+        blocks LLVM moves a value with one use to that use: good for sums, too late for loads.)"""
         self.declarations[_LABEL] = f"declare void @{_LABEL}(metadata)"
         self.do(f"call void @{_LABEL}(metadata !0)")
 
     def forget_loads(self) -> None:
-        """What LLVM has loaded in front of this it does not keep for what is loaded behind."""
+        """From here on LLVM does not reuse values that were loaded before."""
         self.do('call void asm sideeffect "", "~{memory}"()')
 
     def alloca(self, type_: Type | str, prefix: str = "slot", align: int = 0) -> str:
@@ -91,7 +90,7 @@ class Writer:
         if type_ in (
             t.HALF,
             t.BFLOAT,
-        ):  # words are easier to move (see passes/legalise_floats.py)
+        ):  # as integers, which are easier to move (see passes/legalise_floats.py)
             word = self.value(f"bitcast {type_} {scalar} to i16")
             return self.value(f"bitcast {self.vector(t.I16)} {self.splat(t.I16, word)} to {vector}")
         one = self.value(f"insertelement {vector} poison, {type_} {scalar}, i64 0")

@@ -1,4 +1,4 @@
-"""The functions that a thread program may call, and what a call does besides its result."""
+"""The functions that a thread program may call, and which of them have effects besides a result."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ BARRIER = "__am_threadgroup_barrier"
 MATRIX_FMA = "__am_matrix_fma"
 #: A line of os_log.
 LOG = "__am_log"
-#: Does nothing; LLVM shall not mix what is in front of it and behind it.
+#: Does nothing, but LLVM must not mix instructions in front of it and behind it.
 APART = "__am_apart"
-#: Whether a condition holds in all active lanes; it may say no although it does.
+#: Whether a condition holds in all active lanes. "No" may be wrong, "yes" may not.
 ALL = "__am_all"
-#: Ask for memory that is going to be read, or written.
+#: Prefetch memory that will be read, or written.
 AHEAD_READ, AHEAD_WRITE = "__am_ahead_read", "__am_ahead_write"
-#: The same for a step of a run that goes on, for the second-level cache: it is for the next gang.
+#: Prefetch for the next gang, into the second-level cache.
 NEXT_READ = "__am_next_read"
-#: For the line of the first lane's address, some time before the end of the block.
+#: Prefetch the line of the first lane's address, anywhere in the block.
 LINE_READ = "__am_line_read"
-#: An access of a checked build: whether it is outside of its array, where it begins there, numbers
-#: of the array and of the access, and the record for it (see passes/check_bounds.py).
+#: Notes a stray access of a checked build (passes/check_bounds.py): whether it is one, its offset,
+#: the numbers of the array and of the access, and the record to write to.
 STRAY = "__am_stray"
 #: Calls that only passes for gangs put in.
 OF_GANGS = frozenset((APART, ALL, AHEAD_READ, AHEAD_WRITE, NEXT_READ, LINE_READ))
@@ -56,7 +56,8 @@ IN_THREADGROUP = {
     "__am_gang": MAX_THREADS_PER_THREADGROUP // SIMD_GROUP,
     **{f"__am_thread_{axis}": MAX_THREADS_PER_THREADGROUP for axis in "xyz"},
 }
-#: Whether the processor multiplies by powers of two, and that product (see simd/emit/scaling.py).
+#: Whether the processor has an instruction to multiply by powers of two, and that instruction (see
+#: simd/emit/scaling.py).
 SCALES, SCALE = "__am_scales", "__am_scale"
 #: Our own functions (see frontend/include/anymetal/intrinsics.h): result and operand types.
 INTRINSICS: dict[str, Signature] = {
@@ -84,7 +85,7 @@ _CROSS_LANE = frozenset(
     [SHUFFLE, "__am_ballot", "__am_simdgroup_barrier", MATRIX_FMA]
     + [f"__am_{name}" for name in _COLLECTIVE]
 )
-#: Intrinsics that are instructions of a processor, or that LLVM makes some of.
+#: Intrinsics that LLVM turns into instructions.
 NATIVE = frozenset(
     "fabs sqrt floor ceil trunc rint nearbyint round roundeven copysign fma fmuladd minnum maxnum "
     "minimum maximum minimumnum maximumnum smin smax umin umax abs ctpop ctlz cttz bitreverse "
@@ -93,7 +94,7 @@ NATIVE = frozenset(
     "ssub.with.overflow umul.with.overflow smul.with.overflow scmp ucmp".split()
 )
 _TYPE_SUFFIX = re.compile(r"\.(?:f16|bf16|f32|f64|i\d+|p0)")
-#: Functions of the C library with a result and nothing else.
+#: Functions of the C library that only give a result.
 LIBM = frozenset(
     name + suffix
     for name in (
@@ -120,7 +121,7 @@ _WITH_EFFECT = (
 
 
 def is_known(callee: str) -> bool:
-    """Whether a program out of Clang may call this: anything else is the user's own function."""
+    """Whether this may be called by Clang's output; anything else is a function of the user's."""
     return callee.startswith("llvm.") or callee in INTRINSICS or callee in LIBM
 
 
@@ -135,7 +136,7 @@ def name_of_intrinsic(callee: str) -> str:
 
 
 def is_long(callee: str) -> bool:
-    """Whether a call is one of the C library, by name or by intrinsic, that no instruction does."""
+    """Whether a call, by name or intrinsic, is one of the C library and no instruction."""
     name = callee.removeprefix("llvm.").split(".")[0].removesuffix("f")
     return name in LIBM and name not in _SHORT
 
@@ -148,15 +149,16 @@ def libm_name(callee: str) -> str:
 
 
 def has_effect(callee: str) -> bool:
-    """Whether a call may change memory, or lets others change it; then its place matters."""
+    """Whether a call may change memory or lets other threads change it, so that it must keep its
+    place."""
     return callee.startswith(_WITH_EFFECT) or not is_known(callee)
 
 
 def plain_name(symbol: str) -> str:
-    """The name that a user knows a function or variable by: `f` for _Z1fi, `n::f` for _ZN1n1fEi.
+    """The name by which the user knows a function or variable: `f` for _Z1fi, `n::f` for _ZN1n1fEi.
 
-    Out of an Itanium-mangled symbol; of a static variable in a function only its own name, and
-    lambdas have none.
+    It is read from an Itanium-mangled symbol. A static variable in a function keeps its own name
+    only, and lambdas have none.
     """
     symbol = plain(symbol)
     if re.match(r"_ZZ\w*Ul", symbol) and not re.search(r"E\d+[A-Za-z_]\w*$", symbol):
@@ -174,5 +176,5 @@ def plain_name(symbol: str) -> str:
 
 
 def _characters(text: str, size: int) -> int:
-    """How many characters of a text are so many bytes."""
+    """How many characters of a text take so many bytes."""
     return len(text.encode()[:size].decode(errors="ignore"))

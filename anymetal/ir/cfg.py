@@ -34,19 +34,18 @@ def reverse_postorder(entry: Block) -> list[Block]:
 
 
 class Dominators(dict[Node, Node]):
-    """The immediate dominator of every reachable node (the entry is its own), in an order in which
-    it comes before those that it dominates."""
+    """The immediate dominator of every reachable node (the entry is its own), each after its
+    dominator."""
 
     @cached_property
     def spans(self) -> dict[Node, tuple[int, int]]:
-        """Numbers for the nodes: those that a node dominates have the ones from the first on, up to
-        the second."""
+        """A range of numbers for each node: first and last of the nodes that it dominates."""
         sizes = dict.fromkeys(self, 1)
         for node in reversed(self):
             if self[node] != node:
                 sizes[self[node]] += sizes[node]
         result: dict[Node, tuple[int, int]] = {}
-        free: dict[Node, int] = {}  #: the first number that no node below has yet
+        free: dict[Node, int] = {}  #: the next number for a node below
         for node, above in self.items():
             start = 0 if node == above else free[above]
             result[node] = start, start + sizes[node]
@@ -81,7 +80,7 @@ def dominators(entry: Node, successors: Callable[[Node], Iterable[Node]]) -> Dom
 def _depth_first(
     entry: Node, successors: Callable[[Node], Iterable[Node]]
 ) -> tuple[list[Node], list[int]]:
-    """Nodes in the order in which a depth-first visit comes to them, and where from (-1: the
+    """Nodes in the order of a depth-first visit, and which node each was reached from (-1: the
     entry)."""
     nodes: list[Node] = []
     above: list[int] = []
@@ -98,8 +97,8 @@ def _depth_first(
 
 
 def _lowest(node: int, last: int, above: list[int], label: list[int], semi: list[int]) -> int:
-    """Of the nodes from `node` up to the first that is not behind `last`, the one whose
-    semidominator is the lowest; the way is shortened for the next time."""
+    """The node with the lowest semidominator on the path from `node` up to the first node not
+    behind `last`; the path is compressed for the next time."""
     way = []
     while above[node] > last:
         way.append(node)

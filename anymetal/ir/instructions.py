@@ -1,6 +1,6 @@
-"""One instruction of LLVM IR text after the other: a handler for each operation.
+"""Reads instructions of LLVM IR text: a handler for each operation.
 
-An operation that has no handler is an error with the text of its line.
+An operation without handler is an error that shows the line.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _CASTS = frozenset(
 
 
 class InstructionReader(OperandReader):
-    """Reads the instructions of a function; `_op_…` is the handler of an operation."""
+    """Reads the instructions of a function; `_op_…` handles an operation."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class InstructionReader(OperandReader):
         return self.blocks[name]
 
     def _parse(self, op: str, tokens: Tokens) -> Instr | None:
-        """The instruction `op`, whose operands follow; None for one without meaning here."""
+        """The instruction `op`, whose operands follow; None for one that means nothing here."""
         if op in _BINARY:
             return self._binary(op, tokens)
         if op in _CASTS:
@@ -131,7 +131,8 @@ class InstructionReader(OperandReader):
         return Instr(t.PTR, "alloca", [], (type_, int(found.group(1)) if found else type_.align))
 
     def _access(self, type_: t.Type, tokens: Tokens, atomic: bool, volatile: bool) -> Access:
-        """Metal aligns a float4 to 16 bytes, MLX's arrays in memory only to 8 or to an element."""
+        """How memory is accessed. Metal aligns a float4 to 16 bytes; in memory, MLX's arrays are
+        aligned to 8 or to an element only."""
         found = re.search(r", align (\d+)", tokens.line)
         align = int(found.group(1)) if found else 1
         return Access(min(align, type_.scalar.size), volatile, atomic)

@@ -1,4 +1,4 @@
-"""Where instructions come from in the user's text, out of LLVM's debug metadata."""
+"""Where in the user's text instructions come from, according to LLVM's debug metadata."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Locations:
         self.files: dict[str, str] = {}  #: by scope
 
     def add(self, line: str) -> None:
-        """Take a line that defines a node."""
+        """Takes in a line that defines a node."""
         key, _, text = line.partition(" = ")
         self.nodes[key] = text
 
@@ -29,10 +29,8 @@ class Locations:
         return self.known[key] if key in self.known else self._resolve(key)
 
     def _resolve(self, key: str) -> Location | None:
-        """The innermost place in the user's text: inlined header code counts as its caller.
-
-        Line 0 is LLVM's word for instructions that stand for several lines.
-        """
+        """The innermost place in the user's text: inlined header code counts as its caller. Line 0
+        is LLVM's sign for instructions that stand for several lines."""
         seen: list[str] = []
         found: Location | None = None
         while key and key not in self.known:
@@ -53,7 +51,7 @@ class Locations:
         seen: list[str] = []
         file = ""
         while scope and scope not in self.files:
-            self.files[scope] = ""  # should it lead back here
+            self.files[scope] = ""  # in case scopes form a circle
             seen.append(scope)
             fields = _fields(self.nodes.get(scope, ""))
             if "file" in fields:
@@ -67,10 +65,11 @@ class Locations:
 
 
 def _is_users(where: str) -> bool:
-    """Whether a file is the user's: a part of a kernel, or a Metal file, which have no folder.
+    """Whether a file belongs to the user: a part of a kernel, or a Metal file; these have no
+    folder.
 
-    Headers have one. `signature` and `wrapper` are our parts of a kernel's text, and `<stdin>` is
-    what stands in front of all parts.
+    Headers have one. `signature` and `wrapper` are parts of a kernel's text that we write, and
+    `<stdin>` is what stands in front of all parts.
     """
     ours = "/" in where or where.startswith("<") or where.endswith((": signature", ": wrapper"))
     return bool(where) and not ours

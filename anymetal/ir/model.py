@@ -183,7 +183,8 @@ class Block:
 
 
 class Program:
-    """One kernel thread. Its arguments are the buffers in binding order; blocks[0] is the entry."""
+    """The program of one thread. Its arguments are the buffers in binding order; blocks[0] is the
+    entry."""
 
     def __init__(
         self,
@@ -199,7 +200,7 @@ class Program:
         self.globals = globals
         self.type_definitions = type_definitions  #: LLVM text, for the globals
         self.shared_buffers = False  #: several arguments may be one array
-        self.twins: dict[Value, Instr] = {}  #: 64-bit ones of 32-bit counters
+        self.twins: dict[Value, Instr] = {}  #: 32-bit counters -> the same in 64 bits
 
     def instructions(self) -> Iterator[Instr]:
         for block in self.blocks:
@@ -210,12 +211,12 @@ class Program:
 
     @property
     def private_arrays(self) -> list[Instr]:
-        """The memory that a thread has for itself."""
+        """The arrays that each thread has for itself."""
         return [i for i in self.instructions() if i.op == "alloca"]
 
     @property
     def private_bytes(self) -> int:
-        """Bytes of it."""
+        """Bytes of these arrays."""
         return sum(i.arg[0].size for i in self.private_arrays)
 
     @property
@@ -236,7 +237,7 @@ def threadgroup_layout(program: Program) -> tuple[dict[str, int], int]:
 
 
 def predecessors(blocks: list[Block]) -> dict[Block, list[Block]]:
-    """Predecessor lists; a block that branches twice to one target stands there once."""
+    """Predecessor lists; a block that branches to one target twice is listed once."""
     result: dict[Block, list[Block]] = {block: [] for block in blocks}
     for block in blocks:
         for successor in dict.fromkeys(block.successors):

@@ -72,7 +72,7 @@ class OperandReader:
         if token.startswith("%"):
             value = self.values.get(token)
             if value is None:
-                # A use in front of its definition (phis): a placeholder, replaced when all is read.
+                # Used before it is defined (phis): a placeholder, replaced at the end.
                 value = self.values[token] = Instr(type_, "forward", [], name=token)
             return value
         if token.startswith("@"):

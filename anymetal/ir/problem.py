@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class Problem(Exception):
-    """The compiler met something that it does not handle: a defect of ours, not of the kernel.
+    """The compiler met something that it cannot handle: a defect of ours, not of the kernel.
 
-    The target that asked for the compilation makes it a `CompilerError` with the kernel's name.
+    The target turns it into a `CompilerError` with the kernel's name.
     """

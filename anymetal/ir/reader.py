@@ -1,7 +1,7 @@
 """Reads LLVM IR text (of LLVM 22, optimised, one function) into a `Program`.
 
-A line-by-line reader for the subset that Clang and LLVM's passes produce for kernels. What it does
-not know is an error with the text of the line: nothing is skipped in silence.
+It reads, line by line, the subset that Clang and LLVM's passes produce for kernels. Anything else
+is an error that shows the line: nothing is skipped in silence.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from anymetal.ir.tokens import Tokens, plain
 
 
 class Reader(InstructionReader):
-    """State of reading one module."""
+    """The state of reading one module."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
         self.lines = text.split("\n")
-        self.forwards: dict[Value, Instr] = {}  #: placeholder -> its definition
+        self.forwards: dict[Value, Instr] = {}  #: placeholder -> what was defined later
 
     def read(self, function: str) -> Program:
         start = self._module_level(function)
@@ -151,5 +151,6 @@ class Reader(InstructionReader):
 
 
 def read_program(text: str, function: str = "__am_kernel") -> Program:
-    """The thread program of `function` in LLVM IR `text`. Raises Problem outside the subset."""
+    """The thread program of `function` in LLVM IR `text`. Raises Problem for text outside the
+    subset."""
     return Reader(text).read(function)

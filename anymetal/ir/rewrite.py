@@ -1,4 +1,4 @@
-"""Puts other instructions in the place of some."""
+"""Replaces instructions one by one."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from anymetal.ir.model import Block, Instr, Program, Value
 
 
 def rewrite(program: Program, one: Callable[[Block, Instr], Value | None]) -> bool:
-    """Asks `one` about each instruction; whether any was replaced.
+    """Asks `one` about each instruction; returns whether any was replaced.
 
-    `one` may append instructions to the block and return the value that takes the place of the old
-    one's result; with None the instruction stays.
+    `one` may append instructions to the block and return the value that replaces the old one's
+    result; with None the instruction stays.
     """
     replaced: dict[Value, Value] = {}
 
@@ -27,7 +27,7 @@ def rewrite(program: Program, one: Callable[[Block, Instr], Value | None]) -> bo
                 block.append(instr)
             else:
                 replaced[instr] = new
-    if replaced:  # phis look ahead, and blocks need not stand in the order of dominance
+    if replaced:  # also in phis, and in blocks that stand in front of those that dominate them
         for instr in program.instructions():
             update(instr)
     return bool(replaced)

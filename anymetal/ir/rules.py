@@ -1,4 +1,4 @@
-"""The rules of single operations: which operands, `arg`, flags and result each one takes."""
+"""The rules of each operation: which operands, `arg`, flags and result it may have."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from anymetal.ir.types import Type
 
 
 class Broken(Exception):
-    """An instruction breaks a rule; the text says which."""
+    """An instruction breaks a rule, which the text names."""
 
 
 def need(holds: bool, rule: str) -> None:
@@ -41,12 +41,12 @@ def _ptr(type_: Type) -> bool:
 
 
 def _value(type_: Type) -> bool:
-    """What a lane can hold in a register."""
+    """Whether a lane can hold it in a register."""
     return _int(type_) or _float(type_) or _ptr(type_)
 
 
 def _in_memory(type_: Type) -> bool:
-    """What lies in memory in whole bytes."""
+    """Whether it lies in memory in whole bytes."""
     element = type_.scalar
     return _value(type_) and (not isinstance(element, t.Int) or element.bits % 8 == 0)
 
@@ -74,7 +74,7 @@ def _no_arg(instr: Instr) -> None:
 
 
 def _access(access: Any, type_: Type, atomic: bool | None = None) -> None:
-    """The arg of an instruction that loads or stores this type."""
+    """Checks the arg of an instruction that loads or stores this type."""
     need(isinstance(access, Access), "arg must be an Access")
     _alignment(access.align)
     need(access.align <= type_.scalar.size, "no access relies on more than its elements' alignment")
@@ -85,10 +85,9 @@ def _alignment(align: int) -> None:
     need(align > 0 and not align & (align - 1), "align is a power of two")
 
 
-#: Flag of accesses whose values are in the order of memory.
+#: A flag of accesses: values are in the order of memory (simd/access/memory_order.py).
 ORDERED = "ordered"
-#: Of the operands, of which each lane has one, the vector number `arg` in the order of memory; and
-#: the reverse.
+#: From the members of a group to vector number `arg` in the order of memory; and the inverse.
 TO_MEMORY, TO_LANES = REORDERINGS = "in_memory_order", "in_lane_order"
 _FAST = frozenset("fast nnan ninf nsz arcp contract afn reassoc".split())
 _FLAGS = {
@@ -106,7 +105,7 @@ _FLAGS = {
 
 
 def flags_of(instr: Instr) -> frozenset[str]:
-    """The flags that the instruction may have."""
+    """The flags that an instruction may have."""
     known = _FLAGS.get(instr.op, frozenset())
     if known is _FAST and not (_float(instr.type) or instr.op == "fcmp"):
         return frozenset()  # a selection of integers
@@ -147,7 +146,7 @@ def _unary(kind: Kind) -> Rule:
 
 
 def _cast(source: Kind, target: Kind, bits: str = "") -> Rule:
-    """A cast of element type; `bits` says how the width must change: <, > or =."""
+    """A cast between these element types; `bits` says how the width must change: <, > or =."""
     compare = {"<": int.__lt__, ">": int.__gt__, "=": int.__eq__}.get(bits)
 
     def rule(instr: Instr) -> None:
@@ -314,7 +313,7 @@ def _call(instr: Instr) -> None:
 
 
 def _name_of(type_: Type) -> str:
-    """The type in the names of LLVM's intrinsics."""
+    """A type as it stands in the names of LLVM's intrinsics."""
     element = _TYPE_NAMES.get(str(type_.scalar), str(type_.scalar))
     return f"v{type_.lanes}{element}" if type_.is_vector else element
 

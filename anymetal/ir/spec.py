@@ -1,8 +1,8 @@
 """The grammar of the thread program, checked by machine.
 
-`check` applies the rules of each operation (rules.py), and those for whole programs: blocks,
-control flow, definitions before uses. It raises a Problem with the instruction and the rule that it
-breaks. Tests run it after every pass.
+`check` applies the rules of each operation (rules.py) and those of whole programs: blocks, control
+flow, definitions before uses. It raises a Problem that names the instruction and the broken rule.
+Tests run it after every pass.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ _ACCESSES = ("load", "guarded_load", "store")
 
 
 class Stage(IntEnum):
-    """How far a program has come; each stage has rules of its own."""
+    """How far a program has come in the pipeline; later stages allow and forbid other things."""
 
     READ = 0  #: as LLVM left it, with short vectors
     SCALAR = 1  #: no vectors any more
     GUARDED = 2  #: loads may be under a condition
-    CHECKED = 3  #: accesses may tell that they are outside of their arrays
-    GANG = 4  #: a gang asks for memory, and what holds for all its lanes
+    CHECKED = 3  #: calls that note stray accesses
+    GANG = 4  #: calls for gangs: prefetches, votes of all lanes
     INTERLEAVED = 5  #: private arrays of all lanes lie side by side: pointers are offsets
     ORDERED = 6  #: values may be in the order of memory
 
@@ -84,7 +84,7 @@ class _Checker:
         return Problem(f"thread program, stage {self.stage.name.lower()}: {text}")
 
     def _blocks(self) -> None:
-        """What must hold before control flow can be looked at."""
+        """Checks what control-flow analysis relies on."""
         blocks = self.program.blocks
         if not blocks:
             raise self._problem("no blocks")
@@ -130,7 +130,7 @@ class _Checker:
             self._operand(instr, number, value, block)
 
     def _later(self, instr: Instr) -> None:
-        """What only passes for gangs put in."""
+        """Checks that an instruction is none that only later stages have."""
         if instr.op == "call":
             known = instr.arg not in OF_GANGS or self.stage >= Stage.GANG
             need(known, "asks for memory, or about all lanes, before there is a gang")
@@ -172,24 +172,24 @@ class _Checker:
                 need(False, f"operand {number} is a {type(value).__name__}")
 
     def _defined(self, value: Instr, user: Instr, place: Block) -> bool:
-        """Whether the value is computed on every way to its use at the end of, or in, `place`."""
+        """Whether a value is computed on every path to its use in `place`, or at its end."""
         home, position = self.at[value]
         if home is place and user.op != "phi":
             return position < self.at[user][1]
         return dominates(self.idom, home, place)
 
     def _visible(self, value: Instr, place: Block) -> bool:
-        """Whether the use is inside the loop around the value (LLVM's loop-closed SSA form).
+        """Whether a use is inside the loop around the value (LLVM's loop-closed SSA form).
 
-        Lanes may leave a loop in different iterations, so what is uniform in the loop need not be
-        uniform behind it: a phi marks the place.
+        Lanes may leave a loop in different iterations, so a value that is uniform in the loop need
+        not be uniform behind it; a phi marks the place.
         """
         loop = self.loop_of.get(self.at[value][0])
         return loop is None or place in loop.blocks
 
 
 def _spelled(value: Const) -> bool:
-    """Whether a constant is one of its type."""
+    """Whether a constant is spelled as its type demands."""
     type_, text = value.type, value.text
     if value.is_undef:
         return True

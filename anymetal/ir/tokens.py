@@ -12,7 +12,7 @@ _TOKEN = re.compile(
       | [()\[\]{}<>,=*|:!]""",
     re.X,
 )
-#: LLVM's words in front of operands that the program keeps as `Instr.flags`.
+#: LLVM's words in front of operands, kept as `Instr.flags`.
 FLAGS = frozenset(
     "nuw nsw exact disjoint nneg samesign inbounds nusw fast nnan ninf nsz arcp contract afn "
     "reassoc".split()
@@ -43,7 +43,7 @@ def plain(name: str) -> str:
 
 
 def quoted(name: str) -> str:
-    """A name as LLVM writes it, without what stands in front."""
+    """A name as LLVM writes it, without its sigil."""
     if _PLAIN.fullmatch(name):
         return name
     return '"' + re.sub(r"[^ -!#-\[\]-~]", lambda match: _escaped(match[0]), name) + '"'
@@ -85,7 +85,7 @@ class Tokens:
         return " ".join(words)
 
     def skip_decoration(self) -> None:
-        """Parameter and call attributes that the vectorizer has no use for."""
+        """Skips attributes of parameters and calls that mean nothing here."""
         while self.peek():
             token = self.peek()
             if token in _DECORATION or _CALLING.match(token):

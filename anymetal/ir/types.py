@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-#: Every type that was asked for, by its class and fields.
+#: All types that exist, by class and fields.
 _known: dict[tuple[Any, ...], Any] = {}
 
 
 class Type:
     """Base of all types. `size` and `align` are in bytes.
 
-    Types that are alike are one object, so to compare them costs nothing.
+    Equal types are one object, so comparing them costs nothing.
     """
 
     size: int

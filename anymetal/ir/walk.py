@@ -1,7 +1,7 @@
-"""Questions about values that are answered from their operands up, or from there to their users.
+"""Walks over values, from their operands up or down to their users.
 
-Chains of instructions are as long as a user writes them, and use what they have twice. So no such
-question calls itself: each value is asked about once, after those that it is made of.
+Chains of instructions can be as long as a user writes them, and share parts. So no walk is
+recursive, and each value is visited once.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ def from_below(
     parts: Callable[[Node], Iterable[Node]],
     answer: Callable[[Node], Answer],
 ) -> Answer:
-    """The answer for a node, which finds those for its parts in `known`; all of them stay there.
+    """The answer for a node; `known` has, and keeps, the answers for its parts, which are found
+    first.
 
-    What a node is made of must not lead back to it: `parts` stops at phis, or says itself what
-    holds while a loop goes round.
+    Parts must not lead back to their node: `parts` stops at phis, or knows itself what holds in a
+    loop.
     """
     if node not in known:
         for one in postorder(node, lambda n: [p for p in parts(n) if p not in known]):
@@ -34,7 +35,8 @@ def from_below(
 
 
 def made_from(instrs: Iterable[Instr], roots: Iterable[Value]) -> set[Value]:
-    """The roots and what of the instructions is made of them, loads at such addresses included."""
+    """The roots and all instructions that use them, directly or not; loads at such addresses,
+    too."""
     users: dict[Value, list[Instr]] = {}
     for instr in instrs:
         for operand in instr.operands:

@@ -11,7 +11,7 @@ from anymetal.pipeline.stages import Stages
 
 
 class Compilation:
-    """A program on its way through the pipeline; targets add what their passes need to know."""
+    """A program on its way through the pipeline. Targets add what their passes need to know."""
 
     def __init__(
         self, known: Analyses, stages: Stages, without: Collection[str], stage: Stage = Stage.READ
@@ -40,16 +40,17 @@ class Pass(Generic[C]):
         optional: bool = True,
     ) -> None:
         self.name = name
-        self.run = run  #: whether it changed the program
+        self.run = run  #: returns whether it changed the program
         self.why = why  #: why it stands where it stands
         self.stage = stage  #: the rules (ir/spec.py) that the program follows from here on
-        self.needs = needs  #: without these it does not run
+        self.needs = needs  #: it runs if all of these hold
         self.keeps = keeps  #: questions whose answers stay right
         self.optional = optional  #: an optimisation, which `ANYMETAL_PASSES` may switch off
 
 
 def run(passes: Iterable[Pass[C]], compilation: C) -> None:
-    """Takes the program through the passes that it is for."""
+    """Runs the passes over the program, except those that are switched off or whose needs do not
+    hold."""
     for one in passes:
         off = one.optional and one.name in compilation.without
         if off or not all(fact(compilation) for fact in one.needs):

@@ -1,4 +1,4 @@
-"""From a Metal text to the thread program: the part of a compiler that all targets share."""
+"""From Metal text to the thread program: the part of the compiler that all targets share."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ from anymetal.source import KernelSource, LibrarySource
 
 #: Metal's limit; the text of the error is Metal's own.
 THREADGROUP_LIMIT = 32768
-#: Bytes of a thread's arrays: together those of 1024 threads, which may be under way at once, have
-#: 1 GiB.
+#: Bytes of a thread's arrays: those of a threadgroup's 1024 threads take 1 GiB.
 PRIVATE_LIMIT = 1 << 20
 
 
@@ -35,8 +34,8 @@ def thread_program(
 ) -> Program:
     """The optimised, scalar program of one thread.
 
-    `large`: how many times 2^31 bytes an array may have; `raw`: what Clang makes of the kernel, if
-    it was asked before; `without`: passes that are switched off.
+    `large`: how many times 2^31 bytes the largest array may have; `raw`: Clang's output, if it is
+    there already; `without`: passes that are switched off.
     """
     stages = stages or Stages()
     if raw is None:

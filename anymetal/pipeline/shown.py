@@ -1,4 +1,4 @@
-"""Programs behind passes: as text for people, and checked."""
+"""Shows programs between passes to people, and checks them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from anymetal.ir.spec import Stage, check
 
 
 def check_behind(name: str, program: Program, stage: Stage) -> None:
-    """Raises Problem with the name of the pass if it has left a program that breaks a rule."""
+    """Checks a program behind a pass; the Problem that it raises names the pass."""
     try:
         check(program, stage)
     except Problem as problem:
@@ -21,7 +21,7 @@ def check_behind(name: str, program: Program, stage: Stage) -> None:
 
 
 class Shown:
-    """Tells what passes make of a program: all of it, or what each has changed."""
+    """Shows the program behind passes: the whole, or what each has changed."""
 
     def __init__(self, wanted: Wanted, tell: Callable[[str, str], None]) -> None:
         self._wanted, self._tell = wanted, tell

@@ -1,4 +1,4 @@
-"""Who follows a compilation: what took how long, and what came of it."""
+"""Observers of a compilation: what took how long, and what each stage made."""
 
 from __future__ import annotations
 
@@ -15,22 +15,20 @@ if TYPE_CHECKING:
 
 
 class Times(NamedTuple):
-    """How long a compilation took, in seconds."""
+    """How long the parts of a compilation took, in seconds."""
 
     stages: dict[str, float]
     passes: dict[str, float]
 
 
 class Stages:
-    """Follows one compilation and takes the time of each stage, and of each pass.
-
-    A subclass may also look at what the stages make; this one does not.
-    """
+    """Observes one compilation: takes the time of each stage and pass. Subclasses look at results,
+    too."""
 
     def __init__(self, wanted: debug.Wanted = debug.NOTHING) -> None:
         self.times: dict[str, float] = {}  #: seconds, in the order of the stages
         self.passes: dict[str, float] = {}  #: likewise; passes are parts of stages
-        self.wanted = wanted  #: what `ANYMETAL_DEBUG` asks for shall be made as text
+        self.wanted = wanted  #: what `ANYMETAL_DEBUG` asks for
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -45,10 +43,10 @@ class Stages:
             yield
 
     def passed(self, name: str, program: Program, stage: Stage, changed: bool) -> None:
-        """The program has come through a pass, and to this stage of its grammar."""
+        """Called behind a pass, with the stage of the grammar that the program is in now."""
 
     def made(self, what: str, text: Callable[[], str]) -> None:
-        """A stage has made something that can be shown as text."""
+        """Called when there is something that can be shown as text."""
 
 
 def longest_first(times: Mapping[str, float]) -> list[tuple[str, float]]:

@@ -14,8 +14,8 @@ from anymetal.simd.lanes.broadcast import SpreadLanes
 from anymetal.simd.lanes.permute import lookup
 from anymetal.simd.lanes.reductions import reduce_lanes, scan_lanes
 
-#: (operation, element type) -> (vector.reduce kind, identity). Floats start from -0.0 and NaN
-#: because -0.0 + x is x for all x, and minnum(NaN, x) is x.
+#: (operation, element type) -> (vector.reduce kind, identity). -0.0 + x is x for all x, and so is
+#: minnum(NaN, x).
 _REDUCTIONS = {
     ("add", "f32"): ("fadd", "-0.0"), ("mul", "f32"): ("fmul", "1.0"),
     ("min", "f32"): ("fmin", "0x7FF8000000000000"), ("max", "f32"): ("fmax", "0x7FF8000000000000"),
@@ -28,8 +28,8 @@ _REDUCTIONS = {
 
 
 class CrossLane:
-    """Emits cross-lane calls, but for products of matrices (matrices.py). An inactive lane gives 0
-    to shuffles and matrices, nothing else."""
+    """Emits cross-lane calls, except products of matrices (matrices.py). An inactive lane gives 0
+    to shuffles and matrices, and nothing to the others."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class CrossLane:
         elif kind[0] == "ballot":
             self._ballot(instr, mask)
         elif kind[0] == "simdgroup":
-            pass  # in lockstep, the memory accesses of the lanes are in program order already
+            pass  # lanes run in lockstep, so their accesses are in order already
         elif kind[0] == "reduce":
             reduction, identity = _REDUCTIONS[kind[1], kind[2]]
             vector = self.masks.blend(instr.type, self.v.vector(instr.operands[0]), identity, mask)
@@ -85,7 +85,7 @@ class CrossLane:
             self.v.define(instr, vector=self._lookup(source, self.v.vector(lane)))
 
     def _read(self, value: Value, lane: Value) -> str:
-        """The element of a lane out of memory; behind the lanes' elements lies a zero."""
+        """The element of a lane, read from memory; a zero lies behind the lanes' elements."""
         index, width = self.v.scalar(lane), self.w.width
         inside = self.w.value(f"icmp ult i32 {index}, {width}")
         safe = self.w.value(f"select i1 {inside}, i32 {index}, i32 {width}")
@@ -118,7 +118,7 @@ class CrossLane:
         return self._through_memory(source, lanes, inside)
 
     def _through_memory(self, source: str, lanes: str, inside: str) -> str:
-        """The one way that is fast enough on every other instruction set."""
+        """A shuffle by way of memory: fast enough where there is no such instruction."""
         w, vector, width = self.w, self.w.vector(t.I32), self.w.width
         if not self.buffer:
             self.buffer = w.alloca(vector, "shuffle", 128)

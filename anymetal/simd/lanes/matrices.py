@@ -3,13 +3,13 @@
     d(row, column) = c(row, column) + sum over k of a(row, k) * b(k, column)
 
 Rows of c and b are vectors (row_forms.py), and an element of `a` is the factor of a whole row
-(matrix_operands.py). The products of an element are added in the order of k.
+(matrix_operands.py). The products for an element are added in the order of k.
 
-A kernel that holds many sums has more of them than there are registers. So rows that fit are
-computed from the first step of a product to the last before the next ones have their turn. LLVM's
-scheduler would mix them, and move sums between registers and memory for each single addition; so
-they end a block, with a branch that LLVM must not look through and that costs nothing. Sums of a
-loop that has more of them than registers stay in memory, and are read and written once a product.
+A kernel may hold more sums than there are registers. So as many rows as fit go through all steps of
+a product before the next rows begin. LLVM's scheduler would mix these parts, and move sums between
+registers and memory for each addition; so each part ends its block, with a branch that LLVM must
+not look through and that costs nothing. If the sums of a loop do not fit into the registers, they
+stay in memory and are read and written once in each product.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from anymetal.simd.lanes.row_forms import RowForms
 
 
 class Matrices:
-    """Emits products, and the phis between them that are rows."""
+    """Emits products, and the phis that hold their rows."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Matrices:
                 self._settle([carried[c] for c in many if c in carried])
 
     def _settle(self, products: Iterable[Product]) -> None:
-        """Sums for which there are no registers stay in memory."""
+        """Keeps the sums of these products in memory."""
         for product in products:
             if self.v.laid_out.isdisjoint((*product.sums, *product.results)):
                 self.rows.settle(product.sums, product.results)
@@ -61,11 +61,11 @@ class Matrices:
         return ROWS * self.rows.vectors(columns)
 
     def _at_once(self, columns: Columns) -> int:
-        """Vectors of sums that stay in registers while a product is added to them."""
+        """How many vectors of sums stay in registers while products are added to them."""
         return self.machine.rows_at_once(4 * len(columns)) * self.rows.vectors(columns)
 
     def emit(self, product: Product, mask: Mask) -> None:
-        """All calls of a product, in the place of its anchor."""
+        """The whole product, in the place of its anchor."""
         anchor, settled = product.anchor, product.sums in self.rows.settled
         sums = [] if settled else self.rows.of(product.sums)
         steps = [
@@ -78,7 +78,7 @@ class Matrices:
         height = self.machine.rows_at_once(4 * len(product.results))
         part = height * self.rows.vectors(product.results)
         for first in range(0, ROWS, height):
-            self.w.forget_loads()  # of right matrices: they are read anew
+            self.w.forget_loads()  # or LLVM keeps rows of right matrices in registers
             numbers = range(first // height * part, (first // height + 1) * part)
             if settled:
                 sums += [self.rows.load_one(product.sums, "row", i) for i in numbers]
@@ -94,7 +94,7 @@ class Matrices:
     def _add(
         self, product: Product, sums: list[str], rows: range, left: list[str], right: Right
     ) -> None:
-        """Add a step's products to rows of sums."""
+        """Adds a step's products to these rows of sums."""
         vectors, type_ = self.rows.vectors(product.results), self.rows.type(product.results)
         callee = f"llvm.fmuladd.v{type_.split()[0][1:]}f32"
         for k in range(ROWS):
@@ -108,7 +108,7 @@ class Matrices:
             self.w.boundary()
 
     def loaded(self, tile: Tile, address: str, rows: list[str]) -> None:
-        """A tile has been loaded run by run."""
+        """Takes note of a tile that was loaded: it may be a matrix."""
         columns = self.rows.loaded(tile, address, rows)
         if columns:
             self.lefts.loaded(columns, tile)
@@ -116,18 +116,18 @@ class Matrices:
     # -- phis -----------------------------------------------------------------------------
 
     def enter(self, block: Block) -> None:
-        """Take over the rows that predecessors have left."""
+        """Reads the rows that predecessors have left in phis."""
         for columns in self.phis.get(block, ()):
             if columns not in self.rows.settled:
                 self.rows.define(columns, self.rows.load(columns, "phi"))
 
     def leave(self, source: Block, target: Block) -> Iterable[tuple[Columns, list[str]]]:
-        """The rows that the phis of `target` shall have, unless those are there already."""
+        """The rows for the phis of `target`, except those that are in the right place already."""
         pairs = [(c, incoming(c, source)) for c in self.phis.get(target, ())]
         return [(c, self.rows.of(x)) for c, x in pairs if not self.rows.together(c, x)]
 
     def hand_over(self, moves: Iterable[tuple[Columns, list[str]]]) -> None:
-        """All are read before any is written."""
+        """Writes rows to phis; they have all been read, as one may be another's value."""
         for columns, names in moves:
             kind = "row" if columns in self.rows.settled else "phi"
             for i, name in enumerate(names):

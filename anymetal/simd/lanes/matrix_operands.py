@@ -1,12 +1,11 @@
-"""Where products of 8 x 8 matrices get their operands from (matrices.py).
+"""Where products of 8 x 8 matrices get their operands from (matrices.py): from memory.
 
-An element of the left matrix is the factor of a whole row. It comes out of memory, where processors
-spread a number over a vector as they load it; a permutation of registers would cost as much as the
-multiplication. Rows of right matrices come out of memory again and again: there are more of them
-than registers beside the sums.
+An element of the left matrix is the factor of a whole row. Processors spread a number over a vector
+as they load it; a permutation of registers would cost as much as the multiplication. Rows of right
+matrices are loaded again and again: beside the sums there are no registers for them.
 
-Both are read where the kernel has loaded them, as long as they stay there. What is no float there
-is written down as floats once.
+Both are read where the kernel has loaded them, as long as they stay there. Halves are converted
+once and kept in memory as floats.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _ROW = _FLOAT * ROWS  #: bytes
 
 
 class Lefts:
-    """Left matrices, as numbers in memory."""
+    """Left matrices, as floats in memory."""
 
     def __init__(
         self, writer: Writer, values: Values, rows: RowForms, products: Iterable[Product]
@@ -35,7 +34,7 @@ class Lefts:
         self.w = writer
         self.v = values
         self.rows = rows
-        #: Those that do not stay where they are, by the loads they come from.
+        #: Those that have to be copied, by the loads that they come from.
         self.leaving = {
             (product.anchor.block, self._origin(step.left)): step.left
             for product in products
@@ -44,7 +43,7 @@ class Lefts:
         }
 
     def _origin(self, columns: Columns) -> Columns:
-        """What the columns are conversions of."""
+        """The columns that these are conversions of."""
         while source := self.rows.source(columns):
             columns = source
         return columns
@@ -53,14 +52,14 @@ class Lefts:
         return not self.rows.source(left) and self.rows.in_memory.at(left, user) is not None
 
     def loaded(self, columns: Columns, tile: Tile) -> None:
-        """A matrix has been loaded. If it does not stay, it is copied at once: it would only take
-        registers until its product comes."""
+        """Copies a left matrix that has just been loaded, if it will not stay: until its product
+        comes it would take registers."""
         left = self.leaving.get((tile.anchor.block, columns))
         if left:
             self._copy(left, None)
 
     def places(self, left: Columns, user: Instr, mask: Mask) -> list[str]:
-        """The addresses of the rows; inactive lanes have zeros."""
+        """The addresses of the rows; inactive lanes count as zeros."""
         if mask is None and self._stays(left, user) and self.rows.stay(left, user):
             return [self.rows.place(left, row) for row in range(ROWS)]
         copy = self._copy(left, mask)
@@ -107,7 +106,7 @@ class Right:
         return self.rows.read(self.columns, k)
 
     def _floats(self, k: int) -> list[str]:
-        """A row that is converted when it is needed first, and kept for the next time."""
+        """A row that is converted when it is first needed, and then kept in memory."""
         type_, count = self.rows.type(self.columns), self.rows.vectors(self.columns)
         size = _FLOAT * int(type_.split()[0][1:])
         buffer, kept = (self.columns, "floats"), (self.columns, f"floats {k}")
@@ -125,8 +124,8 @@ class Right:
 
 
 def _unknown(w: Writer, type_: str, prefix: str) -> str:
-    """Memory of which LLVM does not see what was stored: it would permute registers instead of
-    loading numbers, or keep vectors for which there are none."""
+    """Memory that LLVM cannot look into: it would permute registers instead of loading what was
+    stored, or keep vectors for which there are no registers."""
     return w.value(f'call ptr asm sideeffect "", "=r,0"(ptr {w.alloca(type_, prefix, 64)})')
 
 

@@ -1,7 +1,8 @@
-"""Each lane takes the element that it names out of a vector of 32.
+"""Shuffles by lane numbers that only the data tell: each lane takes an element out of a vector of
+32.
 
-LLVM has no instruction for that. Through memory it is a gather behind a store, for which the gather
-waits; AVX-512 takes elements out of two registers at once.
+LLVM has no instruction for that. By way of memory it is a gather that waits for a store; AVX-512
+takes elements out of two registers at once.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ _HALF = f"<{SIMD_GROUP // 2} x i32>"
 
 
 def lookup(w: Writer, source: str, lanes: str) -> str:
-    """Elements of `source`; of a lane number only the lowest five bits count."""
+    """The elements of `source` in these lanes; only the lowest five bits of a lane number count."""
     low, high = (_half(w, source, at) for at in (0, SIMD_GROUP // 2))
     parts = [
         w.call(_HALF, _CALLEE, [(_HALF, low), (_HALF, _half(w, lanes, at)), (_HALF, high)])

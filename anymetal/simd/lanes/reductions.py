@@ -7,7 +7,7 @@ from anymetal.ir import types as t
 
 
 def reduce_lanes(w: Writer, kind: str, type_: t.Type, vector: str) -> str:
-    """Horizontal reduction of all lanes with LLVM's vector.reduce intrinsics."""
+    """Reduction of all lanes with LLVM's vector.reduce intrinsics."""
     name = f"llvm.vector.reduce.{kind}.{suffix(type_, w.width)}"
     args = [(w.vector(type_), vector)]
     if kind in ("fadd", "fmul"):
@@ -19,8 +19,8 @@ def reduce_lanes(w: Writer, kind: str, type_: t.Type, vector: str) -> str:
 
 
 def _extreme(w: Writer, kind: str, name: str, type_: t.Type, vector: str) -> str:
-    """Smallest or largest number; NaN if there is none. LLVM's own reduction looks for NaN in each
-    of its steps, which takes several times as long."""
+    """The smallest or largest number; NaN if there is none. LLVM's own reduction tests for NaN in
+    each step, which takes several times as long."""
     spelling = w.vector(type_)
     lowest = "0x7FF0000000000000" if kind == "fmin" else "0xFFF0000000000000"
     numbers = w.value(f"fcmp ord {spelling} {vector}, {vector}")

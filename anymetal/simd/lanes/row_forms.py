@@ -1,15 +1,14 @@
 """Matrices as rows: the second form of what the lanes of a SIMD-group hold of them.
 
 Lane bits 4, 2 and 1 are the row of a lane's elements, bits 3 and 0 the upper bits of the column
-(see simdgroup_matrix.h). So two values, the lane's two elements of a matrix, are 8 rows of 8
-numbers:
+(see simdgroup_matrix.h). So two values, a lane's two elements of a matrix, are 8 rows of 8 numbers:
 
     row r = the first and second value of the lanes l, l + 1, l + 8, l + 9,  l = lane bits of r
 
-Columns of several matrices, an even number of values, are rows as long as they have together, in
-vectors of at most 16 numbers. A row is had from the lanes by a permutation, and from memory as it
-lies there, where the matrix was loaded in this block. Products of matrices give rows (matrices.py);
-lanes get their elements out of those only where somebody asks for them.
+An even number of values, columns of several matrices, are rows that are as long as all of them, in
+vectors of at most 16 numbers. A row comes from the lanes by a permutation, or from memory if the
+matrix was loaded in this block. Products give rows (matrices.py); lanes get their elements only
+where an instruction needs them.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _HALF = 16  #: lanes of rows 0 to 3
 
 
 class RowForms:
-    """The rows of columns; `widens` says whether halves become floats by an instruction."""
+    """The rows of columns; `widens`: the processor converts halves to floats."""
 
     def __init__(
         self, writer: Writer, values: Values, masks: Masks, places: MatrixPlaces, widens: bool
@@ -44,9 +43,9 @@ class RowForms:
         self.masks = masks
         self.in_memory = places
         self.widens = widens
-        self.places: dict[Value, tuple[Columns, int]] = {}  #: columns that are rows to begin with
+        self.places: dict[Value, tuple[Columns, int]] = {}  #: values that exist as rows
         self.slots: dict[tuple[Columns, str], str] = {}
-        self.settled: set[Columns] = set()  #: rows that are in memory all the time
+        self.settled: set[Columns] = set()  #: columns whose rows stay in memory
 
     @staticmethod
     def vectors(columns: Columns) -> int:
@@ -60,7 +59,7 @@ class RowForms:
     # -- definitions ----------------------------------------------------------------------
 
     def define(self, columns: Columns, names: list[str]) -> None:
-        """The columns are these rows; other blocks find them in slots."""
+        """Defines columns by their rows; other blocks find these in stack slots."""
         for number, value in enumerate(columns):
             self.places[value] = columns, number
             self.v.derived[value] = self._of_lanes
@@ -72,8 +71,8 @@ class RowForms:
                 self.v.define(value, vector=self._of_lanes(value))
 
     def settle(self, *both: Columns) -> None:
-        """These columns share one place in memory, from the function's start to its end: LLVM does
-        not try to keep them in registers."""
+        """Gives these columns one place in memory for the whole function; LLVM does not try to keep
+        them in registers."""
         count, type_ = ROWS * self.vectors(both[0]), self.type(both[0])
         array = self.w.alloca(f"[{count} x {type_}]", "settled", 64)
         self.w.do(f'call void asm sideeffect "", "r"(ptr {array})')
@@ -87,7 +86,7 @@ class RowForms:
                 self.v.derived[value] = self._of_lanes
 
     def together(self, one: Columns, other: Columns) -> bool:
-        """Whether two columns share a place."""
+        """Whether two columns have one place in memory."""
         place = self.slots.get((one, "row 0"))
         return place is not None and place == self.slots.get((other, "row 0"))
 
@@ -109,7 +108,8 @@ class RowForms:
         return self.slots[key]
 
     def loaded(self, tile: Tile, address: str, rows: list[str]) -> Columns:
-        """A tile has been loaded run by run: the columns, if those are the rows of a matrix."""
+        """Takes note of a tile that was loaded; returns its columns if its runs are the rows of a
+        matrix."""
         if not is_matrix(tile):
             return ()
         columns: Columns = tuple(tile.members)
@@ -121,7 +121,7 @@ class RowForms:
     # -- uses -----------------------------------------------------------------------------
 
     def of(self, columns: Columns, mask: Mask = None) -> list[str]:
-        """The vectors of all rows, one row after the other; inactive lanes have zeros."""
+        """The vectors of all rows, one row after the other; inactive lanes count as zeros."""
         place = self.places.get(columns[0])
         if place is not None and place[0] == columns and mask is None:
             return self._known(columns)
@@ -151,7 +151,7 @@ class RowForms:
         return [self.v.local[key] for key in keys]
 
     def _from_memory(self, pair: Columns) -> list[str] | None:
-        """Rows as they were loaded in this block, perhaps converted."""
+        """The rows as they were loaded in this block, perhaps converted."""
         rows = [self.v.local.get((pair, f"row {r}")) for r in range(ROWS)]
         if all(rows):
             return [row for row in rows if row]
@@ -160,7 +160,8 @@ class RowForms:
         return [self._converted(pair, source, row) for row in found] if found else None
 
     def source(self, pair: Columns) -> Columns:
-        """What a pair is the conversion of, by an instruction for whole rows."""
+        """The pair that this is a conversion of, if whole rows can be converted by an
+        instruction."""
         source = converted(pair)
         return source if source and (source[0].type != t.HALF or self.widens) else ()
 
@@ -172,18 +173,18 @@ class RowForms:
     # -- rows where they lie --------------------------------------------------------------
 
     def stay(self, columns: Columns, user: Instr) -> bool:
-        """Whether all rows can be read from memory in the place of `user`."""
+        """Whether all rows can still be read from memory when `user` is emitted."""
         pairs = [columns[i : i + 2] for i in range(0, len(columns), 2)]
         return all(self.in_memory.at(pair, user) and self._address(pair) for pair in pairs)
 
     def _address(self, pair: Columns) -> str:
-        """Where the first row of a matrix lies; nothing if its rows were not loaded as such."""
+        """The address of a matrix's first row; empty if it was not loaded by rows."""
         address = self.v.local.get((pair, "address"))
         source = self.source(pair)
         return address or (self._address(source) if source else "")
 
     def place(self, pair: Columns, row: int) -> str:
-        """The address of a row of a matrix that stays."""
+        """The address of a row of a matrix that stays in memory."""
         tile = self.in_memory.loaded(pair)
         assert tile is not None
         return self.w.value(
@@ -191,7 +192,7 @@ class RowForms:
         )
 
     def read(self, columns: Columns, row: int) -> list[str]:
-        """The vectors of one row of matrices that stay."""
+        """One row of matrices that stay in memory, as vectors."""
         pairs = [self._read(columns[i : i + 2], row) for i in range(0, len(columns), 2)]
         if len(pairs) == 1:
             return pairs
@@ -207,7 +208,7 @@ class RowForms:
         return self.w.value(f"load {type_}, ptr {self.place(pair, row)}, align {first.arg.align}")
 
     def _permuted(self, pair: Columns, mask: Mask) -> list[str]:
-        """Rows out of the lanes, two by one permutation."""
+        """Rows from the lanes, two by each permutation."""
         lanes = [self.masks.blend(t.FLOAT, self.v.vector(v), "0.0", mask) for v in pair]
         rows: list[str] = []
         for half in range(2):
@@ -218,7 +219,7 @@ class RowForms:
         return rows
 
     def _of_lanes(self, value: Value) -> str:
-        """A lane's elements, out of rows."""
+        """A value of the lanes, from rows."""
         columns, number = self.places[value]
         names, vectors = self._known(columns), self.vectors(columns)
         size = min(_WIDEST, 4 * len(columns))
@@ -248,15 +249,15 @@ class RowForms:
 
 
 def _row(row: int) -> list[int]:
-    """Where the elements of a row stand in two values of 16 lanes."""
+    """Where the elements of a row are in two values of 16 lanes."""
     return [2 * row + lane + _HALF * element for lane in LANES for element in range(2)]
 
 
 def _back(size: int) -> list[int]:
-    """16 lanes of one value out of two times two rows with the four elements of each."""
+    """Where the elements of 16 lanes are in two pairs of rows."""
     return [(row >> 1) * size + (row & 1) * 4 + i for row, i in map(_of_lane, range(_HALF))]
 
 
 def _of_lane(lane: int) -> tuple[int, int]:
-    """The row of a lane, and which of the row's lanes it is."""
+    """The row of a lane, and which of that row's lanes it is."""
     return lane >> 1 & 3, LANES.index(lane & 0b1001)
