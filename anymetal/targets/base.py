@@ -102,7 +102,7 @@ class Target(Protocol):
         """Wait until `run` only records; raises ToolchainError with what that takes."""
 
     def run(self, launch: Launch) -> list[mx.array]:
-        """Run the kernel, or record that it shall run, and return its outputs."""
+        """Run the kernel, or record that it has to run, and return its outputs."""
 
     def keep(
         self, cache: CallCache | None, launch: Launch, call: KeywordArguments

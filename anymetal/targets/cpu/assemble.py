@@ -1,4 +1,4 @@
-"""From LLVM IR to an object file: LLVM's own optimisation and code generation."""
+"""From LLVM IR to an object file, by LLVM's optimisation and code generation."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""How many bytes of its outputs a launch is certain to store, from what the compiler found out
-(analysis/must_store.py). An output that is covered need not be filled before."""
+"""How many bytes of its outputs a launch is certain to store, from what the compiler wrote down
+(analysis/must_store.py). An output that is covered need not be filled first."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from math import prod
 
 from anymetal.targets.base import Extent
 
-#: Addresses are computed in 32 bits, perhaps; from here on that might show.
+#: Larger outputs do not count: an address computed in 32 bits might wrap.
 _MOST_BYTES = 1 << 31
 
 
 def covered_bytes(text: str, grid: Extent, group: Extent) -> dict[int, int]:
-    """For parameters by their number: all bytes from the first on that are stored."""
+    """For each covered parameter, by its number: how many bytes from its beginning on are
+    stored."""
     if any(threads % size for threads, size in zip(grid, group, strict=True)):
         return {}  # smaller threadgroups at the edge
-    names: dict[str, int] = {}  #: how many values each has
+    names: dict[str, int] = {}  #: how many values each name takes on
     factors: dict[str, int] = {}
     for axis, threads, size in zip("xyz", grid, group, strict=True):
         names |= {f"thread_{axis}": size, f"group_{axis}": threads // size}
@@ -33,8 +34,8 @@ def covered_bytes(text: str, grid: Extent, group: Extent) -> dict[int, int]:
 def _steps(
     address: list[tuple[int, list[str]]], names: dict[str, int], factors: dict[str, int]
 ) -> list[tuple[int, int]] | None:
-    """By how much each name moves the address, and how many values it has; None if an address is
-    no sum of such."""
+    """By how much each name moves the address, and how many values it takes on; None if the address
+    is no such sum."""
     step = dict.fromkeys(names, 0)
     for factor, product in address:
         moving = [name for name in product if name in names]
@@ -45,8 +46,8 @@ def _steps(
 
 
 def _covered(size: int, offsets: list[int], steps: list[tuple[int, int]]) -> int:
-    """The bytes from 0 on that elements at all sums of steps cover without a gap; 0 if there are
-    gaps behind the first."""
+    """How many bytes from 0 on are covered by elements at all sums of steps; 0 if there are
+    gaps."""
     distances = {b - a for a, b in pairwise(offsets)}
     if len(distances) > 1:
         return 0

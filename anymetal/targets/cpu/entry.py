@@ -19,7 +19,7 @@ _GRID, _GROUP, _GROUPS, _CANCEL = 0, 12, 24, 40
 #: Workers have own sums if a launch has at least so many threads for each.
 THREADS_PER_BIN = 4
 SUMS_FRAME, PRIVATE_FRAME = 1024, 1025  #: behind the frames of gangs (see runtime/launch.h)
-#: The last part of a ring where threads meet in cross-lane calls: their scheduler runs them.
+#: Instead of _turns, where threads meet in cross-lane calls: their scheduler runs them.
 _MEETINGS = [
     "turn:",
     "  call void @am_rendezvous(ptr %ring, i32 %threads)",
@@ -32,14 +32,18 @@ def entry_function(
     suspends: bool, meets: bool, streamed: int, fence: str, sums: list[tuple[str, Sums]],
     ahead: int = 0, sole: bool = False, private: int = 0,
 ) -> str:  # fmt: skip
-    """LLVM IR of am_entry. `buffers` are the parameter names of the gang functions, in order;
-    `team`: how many gangs one call runs (more than one only where there are no partial ones);
-    `meets`: gangs suspend in cross-lane calls too; `streamed`: bytes that a thread stores and that
-    may go past the caches, and `fence` what has to follow on such stores; `sums`: the worker's own
-    arrays, each with the buffer that it stands for; `ahead`: bytes that a call of `gang.ahead` asks
-    for, where there is such a function and there are no partial gangs (see prefetch/run_ahead.py);
-    `sole`: one call of `gang.full` runs all of a threadgroup, so its first gang is number 0;
-    `private`: bytes of large private arrays of a call (see simd/emit/private_memory.py)."""
+    """LLVM IR of am_entry.
+
+    buffers    parameter names of the gang functions, in order
+    team       gangs that one call runs; more than one only if there are no partial gangs
+    meets      gangs also suspend in cross-lane calls
+    streamed   bytes of a thread's stores that may bypass the caches; `fence` follows them
+    sums       the worker's own arrays, each with the buffer that it stands for
+    ahead      bytes that a call of `gang.ahead` prefetches, if there is that function (see
+               prefetch/run_ahead.py); there are no partial gangs then
+    sole       one call of `gang.full` runs a whole threadgroup, so its first gang is number 0
+    private    bytes of large private arrays of a call (simd/emit/private_memory.py)
+    """
     lines = [
         "define void @am_entry(ptr %buffers, ptr %launch, i64 %first, i64 %last, ptr %worker) #0 {",
         "start:",
@@ -106,8 +110,8 @@ def _streaming(bytes_per_thread: int, machine: Machine) -> list[str]:
 
 
 def _private_memory(bytes_per_call: int, threads: int) -> list[str]:
-    """Memory of the worker for large private arrays: for one call of a gang function, or, where
-    all gangs of a threadgroup are under way at once, for each `threads` of them."""
+    """Memory of the worker for large private arrays: for one call of a gang function; or for each
+    `threads` of a threadgroup, if all its gangs are suspended and resumed in turn."""
     if not bytes_per_call:
         return ["  %private = getelementptr i8, ptr null, i64 0"]
     lines = [f"  %private.bytes = add i64 {bytes_per_call}, 0"]
@@ -129,8 +133,8 @@ def _private_memory(bytes_per_call: int, threads: int) -> list[str]:
 
 
 def _own_sums(sums: list[tuple[str, Sums]]) -> list[str]:
-    """The worker's own arrays, full of zeros, if the launch is large enough for them to pay. Called
-    for no groups at all, the worker hands over what it has in them and leaves zeros behind."""
+    """The worker's own arrays, zeroed, if the launch is large enough for them to pay. When called
+    for no threadgroups, the worker hands over its sums and leaves zeros behind."""
     if not sums:
         return ["  %sums = getelementptr i8, ptr null, i64 0", "  br label %begin", "begin:"]
     bins = sum(one.bins for _, one in sums)
@@ -160,8 +164,8 @@ def _own_sums(sums: list[tuple[str, Sums]]) -> list[str]:
 
 
 def _group_loop(width: int, ahead: int, machine: Machine) -> list[str]:
-    """Position and real size of the next threadgroup: groups at the edge are smaller. `ahead`: as
-    in entry_function."""
+    """The position and size of the next threadgroup; those at the edge are smaller. `ahead`: as
+    above."""
     lines = [
         *_first("", "%first"),
         *(_ahead_start(ahead, width, machine) if ahead else []),
@@ -211,8 +215,8 @@ def _next_group(ahead: int) -> list[str]:
 
 
 def _ahead_start(bytes_per_call: int, threads: int, machine: Machine) -> list[str]:
-    """Where the program that runs ahead begins, and whether it is worth it: not for memory that is
-    in the caches anyway."""
+    """Where the program that runs ahead begins, and whether it pays: not if the memory is in a
+    cache."""
     far = machine.far_bytes // bytes_per_call * threads
     return [
         "  %ahead.plane = mul i32 %full_size_x, %full_size_y",
@@ -228,7 +232,7 @@ def _ahead_start(bytes_per_call: int, threads: int, machine: Machine) -> list[st
 
 
 def _first(walk: str, group: str) -> list[str]:
-    """The place in x, y, z of the first threadgroup of a walk through them."""
+    """The position of the first threadgroup of a walk, `walk` being a prefix of names."""
     return [
         f"  %{walk}first.x = urem i64 {group}, %groups.x.wide",
         f"  %{walk}first.row = udiv i64 {group}, %groups.x.wide",
@@ -246,7 +250,7 @@ def _phis(walk: str) -> list[str]:
 
 
 def _next(walk: str) -> list[str]:
-    """To the next threadgroup: by counting, since divisions take long."""
+    """The position of the next threadgroup, by counting: divisions take long."""
     return [
         f"  %{walk}right = add i64 %{walk}wide.x, 1",
         f"  %{walk}row.done = icmp eq i64 %{walk}right, %groups.x.wide",
@@ -269,14 +273,14 @@ class _Calls:
         self.team = team
 
     def full(self) -> list[str]:
-        """The call of gang number %gang, or of so many teams."""
+        """The call of gang number %gang, or of team number %gang."""
         if self.team == 1:
             return [self.text("gang.full", "%gang", "0")]
         first = f"  %gang.first = mul i32 %gang, {self.team}"
         return [first, self.text("gang.full", "%gang.first", "0")]
 
     def text(self, function: str, gang: str, active: str, walk: str = "") -> str:
-        """A call; `walk` says which threadgroup, that at hand or the one ahead."""
+        """A call for the current threadgroup, or for the one of `walk`."""
         values = {name: f"%{name}" for name in CONTEXT_NAMES} | {"gang": gang, "active": active}
         values |= {f"group_{axis}": f"%{walk}group_{axis}" for axis in _AXES}
         context = [f"i32 {values[name]}" for name in CONTEXT_NAMES]
@@ -322,8 +326,7 @@ def _sequence(calls: _Calls, full: bool, partial: bool, ahead: bool, sole: bool)
 
 
 def _run_ahead(calls: _Calls, gang: str, behind: str) -> list[str]:
-    """Some threadgroups ahead, the gangs with the numbers of those that have just run; then to the
-    block `behind`."""
+    """The same gangs some threadgroups ahead, then on to the block `behind`."""
     return [
         f"  br i1 %ahead.wanted, label %ahead, label %{behind}",
         "ahead:",
@@ -333,7 +336,7 @@ def _run_ahead(calls: _Calls, gang: str, behind: str) -> list[str]:
 
 
 def _ring(calls: _Calls, full: bool, partial: bool) -> list[str]:
-    """Start every gang."""
+    """Starts every gang."""
     lines = ["  br label %gangs", "gangs:"]
     *first, call = calls.full()
     if full:
@@ -363,7 +366,7 @@ def _ring(calls: _Calls, full: bool, partial: bool) -> list[str]:
 
 
 def _turns() -> list[str]:
-    """Resume the gangs that wait until none does."""
+    """Resumes all gangs in turn until none waits."""
     return [
         "turn:",
         "  %ragged.gang = icmp ne i32 %rest, 0",

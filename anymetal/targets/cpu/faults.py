@@ -1,8 +1,8 @@
-"""What a checked build has found (passes/check_bounds.py), in words: a warning or an error.
+"""What a checked build has found (passes/check_bounds.py), as a warning or an error.
 
-ANYMETAL_FAULTS   recover: a kernel that has faulted goes on with 0 for what it reads outside of
-                  its arrays and without what it writes there, and warns; raise: it raises
-                  KernelMemoryError; by default, recover for what it reads, raise for the rest
+ANYMETAL_FAULTS says which. `recover`: reads outside of an array give 0, writes there are dropped,
+and the kernel warns. `raise`: it raises KernelMemoryError. Default: recover for reads, raise for
+writes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MODES = ("", "recover", "raise")
 _MOST_TOLD = 4096
 _DESCRIPTIONS = {"shape": 4, "strides": 8, "ndim": 4, "size": 4}  #: bytes of a number
 
-#: Places of which a warning has told: once is enough.
+#: Places that have been warned about: once is enough.
 _told: set[tuple[int, str]] = set()  # by the hash of the kernel, which is not kept for this
 
 
@@ -47,7 +47,7 @@ class _Kind(ctypes.Structure):
 
 
 class Strays(ctypes.Structure):
-    """What a launch of a checked build notes, as `am_strays` in launch.h."""
+    """What a launch of a checked build notes; `am_strays` in launch.h."""
 
     _fields_ = [("reads", _Kind), ("writes", _Kind), ("lock", ctypes.c_int32)]
 
@@ -66,7 +66,7 @@ class Shaped(NamedTuple):
 
 
 def mode() -> str:
-    """What ANYMETAL_FAULTS asks for; by default nothing."""
+    """The value of ANYMETAL_FAULTS, empty by default."""
     text = os.environ.get("ANYMETAL_FAULTS", "")
     if text in _MODES:
         return text
@@ -106,9 +106,9 @@ class CheckedPlan(Plan):
 def diagnosis(
     source: KernelSource, arrays: Sequence[Exporter], key: tuple[Extent, Extent, int, int]
 ) -> KernelMemoryError | None:
-    """What strayed in a launch on arrays that exist, as far as another one on copies of them tells.
+    """The error for a launch on arrays that exist, found by another launch on copies of them.
 
-    The arrays are as the kernel has left them when it faulted.
+    The kernel has left the arrays as they were when it faulted.
     """
     plan = CheckedPlan(source, *key)
     plan.report.always_refuses = True
@@ -122,7 +122,7 @@ def diagnosis(
 
 
 class Report:
-    """Tells of the launches of one checked build."""
+    """Reports on the launches of one checked build."""
 
     def __init__(
         self, source: KernelSource, notes: str, slots: Sequence[int], threadgroup: Extent

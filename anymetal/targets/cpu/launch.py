@@ -157,7 +157,8 @@ class CpuTarget:
     def run_in_place(
         self, source: KernelSource, arrays: Sequence[Exporter], grid: Extent, threadgroup: Extent
     ) -> None:
-        """Run the kernel to its end on these arrays: all that it reads, then all that it writes."""
+        """Run the kernel on these arrays and wait for it: all that it reads, then all that it
+        writes."""
         if 0 in grid or 0 in threadgroup:
             return
         large = max((array.nbytes for array in arrays), default=0) // _LARGE
@@ -188,10 +189,10 @@ def _key(grid: Extent, threadgroup: Extent, large: int) -> _Key:
 
 
 class _BySource(Generic[_T]):
-    """Plans by source, and of each source by launch; as long as the source is there.
+    """Plans by source, and of each source by launch, for as long as the source exists.
 
-    By the identity of the source: the front of the house makes one for equal calls, and comparing
-    two takes longer than a launch.
+    Sources are told apart by identity: equal calls have the same one, and to compare two would take
+    longer than a launch.
     """
 
     def __init__(self) -> None:

@@ -18,10 +18,9 @@ from anymetal.simd.emit.private_memory import far_arrays
 from anymetal.targets.cpu.entry import entry_function
 from anymetal.targets.cpu.pipeline import PASSES, GangCompilation
 
-#: Vectors that LLVM moves to the stack lie in whole cache lines only if it is told to align it.
-#: LLVM leaves out accesses to null, unless it is an address like any other: there is nothing, and
-#: who goes there must hear of it.
-#: LLVM's estimate of 1 / sqrt(x) is NaN at 0 and infinity, which no math mode of Metal's has.
+#: stackrealign: vectors that LLVM keeps on the stack lie in whole cache lines.
+#: null_pointer_is_valid: LLVM must not drop accesses to null, as they have to be reported.
+#: reciprocal-estimates: those of 1 / sqrt(x) are NaN at 0 and infinity, in no math mode of Metal's.
 _ATTRIBUTES = """\
 attributes {} = {{ nounwind null_pointer_is_valid "stackrealign" "probe-stack"="inline-asm" \
 "min-legal-vector-width"="512" "prefer-vector-width"="512" \
@@ -30,11 +29,11 @@ _METADATA = """\
 !0 = !{}
 !1 = !{i32 1}
 """
-#: Of the entry.
+#: Declarations that the entry needs.
 _EXTREMES = {
     f"llvm.{name}.i32": f"declare i32 @llvm.{name}.i32(i32, i32)" for name in ("umin", "umax")
 }
-#: What makes stores past the caches visible before anything that follows, where they do not wait.
+#: Makes non-temporal stores visible before anything that follows, where they are not in order.
 _FENCES = {"x86_64": "call void @llvm.x86.sse.sfence()"}
 
 
@@ -47,7 +46,8 @@ def vector_ir(c: GangCompilation) -> str:
 
 
 def _ahead(c: GangCompilation) -> GangCompilation | None:
-    """The program that runs ahead, as it comes through the same passes, if it can have a use."""
+    """The program that runs ahead, after the same passes; None if there is none or no use for
+    it."""
     if c.ahead is None or _suspends(c):
         return None
     c.ahead.team = c.team

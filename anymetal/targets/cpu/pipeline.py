@@ -51,18 +51,18 @@ class GangCompilation(Compilation):
     ) -> None:
         launch = LaunchFacts(variant.linear, variant.aligned, variant.flat, not variant.partial)
         known = Analyses(program, launch, variant.width, machine)
-        stage = Stage.GANG if runs_ahead else Stage.GUARDED  # it asks for memory already
+        stage = Stage.GANG if runs_ahead else Stage.GUARDED  # that one has prefetches already
         super().__init__(known, stages or GangStages(), variant.without, stage)
         self.variant = variant
         self.team = 1  #: SIMD-groups that run as one
-        self.runs_ahead = runs_ahead  #: it asks for memory, ahead of another program
-        self.ahead: GangCompilation | None = None  #: the one that does so for this
-        self.joined = True  #: it could be made one for the same team
+        self.runs_ahead = runs_ahead  #: it only prefetches, ahead of another program
+        self.ahead: GangCompilation | None = None  #: the program that does so for this one
+        self.joined = True  #: it could be made one for the same team as that program
         self.notes = ""  #: what the launch has to know
 
     @property
     def in_row(self) -> bool:
-        """Whether the SIMD-groups of a team lie one behind the other in x."""
+        """Whether the SIMD-groups of a team are neighbours in x."""
         return not self.variant.rows
 
     @property
@@ -138,7 +138,7 @@ def _slice(c: GangCompilation) -> bool:
 
 
 def _coarsen(c: GangCompilation) -> bool:
-    """Into one program for several SIMD-groups; one that runs ahead joins as many."""
+    """Forms a team; a program that runs ahead forms one as large."""
     blocks = len(c.program.blocks)
     if c.runs_ahead:
         c.joined = teams.join(c.known, c.team, c.in_row)

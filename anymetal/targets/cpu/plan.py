@@ -1,6 +1,6 @@
-"""Plans: a kernel with one grid and threadgroup, whose machine code is loaded.
+"""A kernel with one grid and threadgroup: its machine code is loaded, the launch is described.
 
-What is left for a launch are the addresses of its arrays.
+A call only has to add the addresses of its arrays.
 """
 
 from __future__ import annotations

@@ -1,20 +1,20 @@
 """Cross-lane calls of the scalar build: meetings of threads, each of which is a coroutine.
 
-At a cross-lane call a thread fills in its record, suspends, and finds the result there when it goes
-on. Who meets whom is decided while the kernel runs, by a scheduler (rendezvous.cpp) that shares no
-code with masks and linearization: that makes this build a reference for the vectorized one. The
-record is the promise of the coroutine:
+At a cross-lane call a thread writes a record and suspends; when it is resumed, the record has the
+result. A scheduler (rendezvous.cpp) decides at run time who meets whom. It shares no code with
+masks and linearization, so this build is a reference for the vectorized one. The record is the
+promise of the coroutine:
 
     { ptr meeting, [4 x i32] operands, i32 words, [words x i32] key }
 
-`meeting` is the scheduler's function of the callee's name, null unless the thread is in such a
-call; the result takes the place of the first operand.
+`meeting` is the scheduler's function for the callee, null while the thread is in no such call; the
+result replaces the first operand.
 
 `key` says how far the thread has come. The position in the text does not: in a loop, a thread that
-has still to finish iteration 1 is behind one that is early in iteration 2. So the key is the path
-through the loop nest: [node in the region, iteration of that loop] for each loop around the call,
-then [node, number of the call]. Nodes are in topological order, hence the lexicographically smaller
-key is further behind, and threads with equal keys are at the same call in the same iterations.
+is late in iteration 1 is behind one that is early in iteration 2. So the key is the path through
+the loop nest: [node in the region, iteration of that loop] for each loop around the call, then
+[node, number of the call]. Nodes are in topological order. Hence the lexicographically smaller key
+is further behind, and threads with equal keys are at the same call in the same iterations.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Rendezvous:
             writer.do(f"store i32 0, ptr {counter}")
 
     def emit(self, instr: Instr, names: list[str]) -> str:
-        """Wait for the others; the name of the result."""
+        """Waits for the other threads; returns the name of the result."""
         assert instr.block is not None
         self.w.declarations[instr.arg] = f"declare void @{instr.arg}(ptr)"
         self._put(_MEETING, "ptr", f"@{instr.arg}")
@@ -65,7 +65,8 @@ class Rendezvous:
         return self.w.value(f"load {instr.type}, ptr {self._at(_OPERANDS)}")
 
     def next_iteration(self, header: Block) -> None:
-        """Count; the loops inside start anew, since only now they can be entered once more."""
+        """Counts an iteration. Loops inside begin at 0 again: only now can they be entered once
+        more."""
         counter = self.iterations[header]
         done = self.w.value(f"load i32, ptr {counter}")
         self.w.do(f"store i32 {self.w.value(f'add i32 {done}, 1')}, ptr {counter}")

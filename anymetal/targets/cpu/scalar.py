@@ -1,8 +1,8 @@
-"""The scalar build: gangs of one lane, in which LLVM IR of one thread runs as it stands.
+"""The scalar build: gangs of one lane, which run the plain LLVM IR of one thread.
 
 It is the reference for the vectorized build, with which it shares neither masks nor shapes. Each
-thread is a gang: its number in the threadgroup is `%gang`. Threads that wait for each other are
-coroutines, at barriers like gangs, and in cross-lane calls with a scheduler (rendezvous.py).
+thread is a gang, whose number is `%gang`. Threads that wait for each other are coroutines: at
+barriers as gangs do, and in cross-lane calls with a scheduler (rendezvous.py).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from anymetal.targets.cpu.rendezvous import DECLARATION, Rendezvous
 
 
 class ScalarThread(Lowering):
-    """How one thread asks for what the CPU target's entry and runtime have."""
+    """The lowering table: how one thread uses the CPU target's entry and runtime."""
 
     linkage, attributes = "internal ", "alwaysinline #0 "
 
@@ -94,8 +94,8 @@ class ScalarThread(Lowering):
         return type_ == t.HALF and self.machine.converts(type_)
 
     def maths(self, instr: Instr, names: list[str]) -> str:
-        """Subnormal arguments are flushed to zero, as arithmetic takes them: the C library looks at
-        their bits and scales them by a multiplication, which flushes them, too."""
+        """Flushes subnormal arguments to zero, as arithmetic does: the C library reads their bits,
+        then scales them by a multiplication, which flushes them."""
         names = [
             self.w.call("float", "llvm.canonicalize.f32", [("float", name)])
             if operand.type == t.FLOAT
@@ -120,7 +120,7 @@ class ScalarThread(Lowering):
         self._tell(NOTE, [*args, *(("i32", c) for c in context)])
 
     def _stored(self, type_: t.Type, name: str) -> str:
-        """The address of a value: these functions take one for each lane of a gang."""
+        """The address of a value, for functions that take the address of a gang's lanes."""
         address = self.w.alloca(type_, "told")
         self.w.do(f"store {type_} {name}, ptr {address}")
         return address

@@ -1,4 +1,4 @@
-"""Who follows a compilation for the CPU."""
+"""Observers of a compilation for the CPU."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
 
 class GangStages(Stages):
-    """Is also told of the functions of gangs."""
+    """Is also told about the functions of gangs."""
 
     def marks(self) -> Marks | None:
         """Marks for the generated code, if the assembly is to be explained."""
         return None
 
     def vectorized(self, functions: list[GangFunction]) -> None:
-        """The vectorizer has decided, and written these functions."""
+        """Called when these functions have been written."""
 
 
 class DebugStages(GangStages):
-    """Tells what `ANYMETAL_DEBUG` asks for (see debug.py), as soon as it is known."""
+    """Shows what `ANYMETAL_DEBUG` asks for (debug.py), as soon as it exists."""
 
     def __init__(self, source: KernelSource, variant: Variant, wanted: debug.Wanted) -> None:
         super().__init__(wanted)

@@ -1,7 +1,7 @@
-"""C++ of our own that generated code calls.
+"""Our own C++ that generated code calls.
 
-Each file is compiled to LLVM IR once, by the Clang that compiles kernels, kept in the cache as our
-headers are, and linked into the modules that call it; a kernel that needs none of it pays nothing.
+Each file is compiled to LLVM IR once, by the Clang that compiles kernels, and kept in the cache. It
+is linked into modules that call it; others pay nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from anymetal.runtime.identity import tools
 
 _HERE = Path(__file__).parent
 _HEADER = _HERE.parents[1] / "runtime" / "launch.h"
-#: The functions by which a module says that it needs a file.
+#: A module that declares one of these functions needs the file.
 _FILES = {
     "am_rendezvous": "rendezvous.cpp",
     "am_log": "log.cpp",
@@ -34,16 +34,16 @@ _FLAGS = (
     "-fno-delete-null-pointer-checks -mprefer-vector-width=512 "
     "-discard-value-names"
 ).split()
-#: What must be there to compile: who calls has asked whether the machine has it.
+#: Features that the files are compiled with; callers make sure that the machine has them.
 _FEATURES = {"x86_64": ["-target-feature", "+cx16"]}
-#: Which processor it is, the target machine decides.
+#: Attributes that are removed: the module's target machine decides.
 _PROCESSOR = re.compile(r' "(?:target-cpu|target-features|tune-cpu)"="[^"]*"')
 
 
 def link_support(module: Any, triple: str) -> None:
-    """Add the files to a module whose functions it declares.
+    """Links in the files whose functions a module declares.
 
-    As internal functions, so that LLVM drops those that nobody needs before it works on them.
+    They become internal functions, so that LLVM drops those without uses before it works on them.
     """
     declared = {known.name for known in module.functions if known.is_declaration}
     sources = {file for name, file in _FILES.items() if name in declared}

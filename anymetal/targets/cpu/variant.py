@@ -89,11 +89,12 @@ _TELLING = ("simd", "quad", "threadgroup", "__am_")
 
 
 def fitting_group(source: KernelSource, grid: Extent, group: Extent) -> Extent:
-    """The threadgroup to run `grid` with: `group`, unless another is better and nobody can tell.
+    """The threadgroup to run `grid` with: `group`, or a better one that the kernel cannot tell from
+    it.
 
-    A kernel that only knows its position in the grid runs alike in any threadgroups. If those of
-    the caller would leave lanes of the gangs empty (as (1, 1, 1) does), rows of the grid are used;
-    and if rows are short, whole ones, whose gangs have much in common and may run as one.
+    A kernel that only knows its position in the grid runs alike in all threadgroups. If the
+    caller's would leave lanes of gangs empty (as (1, 1, 1) does), rows of the grid are used. If
+    rows are short, whole ones are, as their gangs have much in common and may run as one.
     """
     full = group[0] % SIMD_GROUP == 0 and grid[0] % group[0] == 0
     rows = _whole_rows(grid, group) if full else group
@@ -108,7 +109,7 @@ def fitting_group(source: KernelSource, grid: Extent, group: Extent) -> Extent:
 
 
 def _whole_rows(grid: Extent, group: Extent) -> Extent:
-    """As many whole rows of a grid with short rows as the threadgroup has parts of rows."""
+    """Whole rows of a grid with short rows: as many as the threadgroup has rows."""
     x, (_, y, z) = grid[0], group
     if group[0] == x or x > LARGEST_TEAM * SIMD_GROUP or z > 1 or y == 1:
         return group
@@ -156,7 +157,8 @@ def variant_for(
 
 
 def switched_off() -> tuple[str, ...]:
-    """The passes that `ANYMETAL_PASSES` switches off: names with a minus, and commas between."""
+    """The passes that `ANYMETAL_PASSES` switches off: names, each after a minus, separated by
+    commas."""
     text = os.environ.get("ANYMETAL_PASSES", "")
     names = [name.strip() for name in text.split(",") if name.strip()]
     if wrong := [name for name in names if not name.startswith("-")]:
