@@ -100,7 +100,7 @@ class Linearizer:
 
     def _keeps_order(self, plan: RegionPlan, node: Node) -> bool:
         """Whether a uniform node may jump to its targets while lanes are deferred: these must not
-        have their turn before any target. Else the node is made divergent, and what follows runs in
+        run before any target. Else the node is made divergent, and what follows runs in
         order."""
         for edge in node.edges:
             if edge.node is None and not plan.divergent:

@@ -44,7 +44,7 @@ class Stores(NamedTuple):
     size: int  #: of an element in bytes
     offsets: list[int]  #: constants of the addresses
     address: list[tuple[int, tuple[str, ...]]]  #: the rest: factors and names
-    turns: dict[str, int]  #: of the loops whose counters are among the names
+    iterations: dict[str, int]  #: of the loops whose counters are among the names
 
 
 def certain_stores(known: Analyses) -> str:
@@ -66,7 +66,7 @@ class _Finder:
             for o in all_
         )
         self.touched = self._touched()
-        self.turns: dict[str, int] = {}
+        self.iterations: dict[str, int] = {}
         self.counters: dict[Instr, Form] = {}
         self.forms: dict[Value, Form | None] = {}
         self.idom, self.late = known(dominators), known(postdominators)
@@ -74,7 +74,7 @@ class _Finder:
         for number, loop in enumerate(known(loops)):  # inner ones last
             count = known(trips).get(loop, 0)
             if 0 < count <= _MOST_TURNS:
-                self.turns[f"loop_{number}"] = count
+                self.iterations[f"loop_{number}"] = count
                 self._count(known(inductions)[loop], f"loop_{number}")
 
     def found(self) -> list[Stores]:
@@ -113,7 +113,7 @@ class _Finder:
             return None
         key, (size, offsets) = max(forms.items(), key=lambda item: len(item[1][1]))
         address = [(factor, names) for names, factor in key]
-        return Stores(argument.index, size, sorted(set(offsets)), address, self.turns)
+        return Stores(argument.index, size, sorted(set(offsets)), address, self.iterations)
 
     # -- control flow ---------------------------------------------------------------------
 

@@ -220,7 +220,7 @@ class Shapes:
         start = graph[source.index]
         ends, leaves = start.ends, start.leaves
         labels = {number: number for number in start.following}
-        pending = sorted(start.following)  # a heap: nodes have their turn in the region's order
+        pending = sorted(start.following)  # a heap: nodes come in the region's order
         while pending and (len(pending) > 1 or ends):
             number = heappop(pending)
             ways, label = graph[number], labels[number]

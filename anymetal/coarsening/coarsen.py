@@ -2,12 +2,12 @@
 
     %g = call @__am_gang()            %g = call @__am_gang()
     %x = load %a + lane       becomes %x = load %a + lane
-    store %x + %g, …                  store %x + %g, …          the turn of the first SIMD-group
-                                      store %x + (%g + 1), …    the turn of the second
+    store %x + %g, …                  store %x + %g, …          the section of the first SIMD-group
+                                      store %x + (%g + 1), …    the section of the second
 
 The program of one thread becomes that of `count` threads, one of each of `count` neighbouring
 SIMD-groups. Instructions whose result is the same for all of them stay as they are; those whose
-result differs (divergence.py) are there once for each SIMD-group, which make up its turn. So a
+result differs (divergence.py) are there once for each SIMD-group, which make up its section. So a
 value that all need is loaded once, chains of dependent operations of one SIMD-group run beside
 those of the others, and barriers between the SIMD-groups of a team cost nothing. Where SIMD-groups
 branch to different sides, they do so one after the other. teams.py decides where it pays.
@@ -23,18 +23,18 @@ from anymetal.ir import types as t
 from anymetal.ir.calls import ALL, APART
 from anymetal.ir.model import Block, Const, Instr, Program, Value
 
-#: Turns of so many instructions are kept apart from each other (by APART). LLVM's scheduler would
-#: mix them, which takes more registers than there are, and loads lines in an order that processors
-#: do not foresee. Shorter ones may be mixed, as processors do themselves.
+#: Sections of so many instructions are kept apart from each other (by APART). LLVM's scheduler
+#: would mix them, which takes more registers than there are, and loads lines in an order that
+#: processors do not foresee. Shorter ones may be mixed, as processors do themselves.
 LONG = 8
 
 
 def run(
     program: Program, differ: Differ, steps: dict[str, int], count: int,
-    pieces: Callable[[list[Instr]], list[list[Instr]]] = lambda turn: [turn],
+    pieces: Callable[[list[Instr]], list[list[Instr]]] = lambda section: [section],
 ) -> None:  # fmt: skip
     """Makes the program that of a team. `differ` is of this program, and possible; `steps` says by
-    how much the result of a call grows from one SIMD-group to the next; `pieces` cuts a turn."""
+    how much the result of a call grows from one SIMD-group to the next; `pieces` cuts a section."""
     _Jam(program, differ, steps, count, pieces).run()
 
 
@@ -113,7 +113,7 @@ class _Jam:
                 flush()
             if needs and instr.op == "call" and instr.arg == ALL:
                 result.extend(self._asked_of_all(instr))
-            # It goes in front of the turns: it needs nothing that differs.
+            # It goes in front of the sections: it needs nothing that differs.
             result.append(instr)
         phis = [i for i in result if i.op == "phi"]
         return phis + [i for i in result if i.op != "phi"]

@@ -1,17 +1,17 @@
-"""In which order the turns of a team's SIMD-groups go through memory (see coarsen.py).
+"""In which order the sections of a team's SIMD-groups go through memory (see coarsen.py).
 
     for (uint k = 0; k < 32; k += 8) out[(y + k) * columns + x] = tile[x][y + k];
 
-One turn after the other, this writes the rows 0, 8, 16, 24, 1, 9, … If a turn can be cut into
+One section after the other, this writes the rows 0, 8, 16, 24, 1, 9, … If one can be cut into
 pieces that hand no vectors to each other, and the stores of one SIMD-group are farther apart than
-those of its neighbours, the team does the first piece of all turns, then the second of all, and so
-on. That is the order of memory, which processors foresee, and each piece's loads and stores share
-registers.
+those of its neighbours, the team does the first piece of all sections, then the second of all, and
+so on. That is the order of memory, which processors foresee, and each piece's loads and stores
+share registers.
 
     for (uint k = 0; k < 16; ++k) sum += left[y][k] * right[k][x];
 
 Here all SIMD-groups need the same 16 rows of `right`. Beside the sums of a team the registers have
-room for one of these rows, not for all. So turns are cut behind each row's last use.
+room for one of these rows, not for all. So sections are cut behind each row's last use.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from anymetal.ir.model import Instr, Value
 
 
 class Pieces:
-    """Cuts turns of a team of `count` into pieces. `shapes` are those of a SIMD-group; `room` says
-    how many of its vectors fit into the registers."""
+    """Cuts sections of a team of `count` into pieces. `shapes` are those of a SIMD-group; `room`
+    says how many of its vectors fit into the registers."""
 
     def __init__(self, shapes: Shapes, distances: Distances, count: int, room: int) -> None:
         self.shapes = shapes
@@ -34,47 +34,47 @@ class Pieces:
         self.count = count
         self.room = room
 
-    def __call__(self, turn: list[Instr]) -> list[list[Instr]]:
-        """The pieces of a turn; each is done by all SIMD-groups before any begins the next."""
-        pieces = self._cut(turn)
+    def __call__(self, section: list[Instr]) -> list[list[Instr]]:
+        """The pieces of a section; each is done by all SIMD-groups before any begins the next."""
+        pieces = self._cut(section)
         stores = [s for s in map(_last_store, pieces) if s]
         in_order = len(stores) > 1 and all(self._far(a, b) for a, b in pairwise(stores))
-        return pieces if in_order else self._by_what_is_shared(turn)
+        return pieces if in_order else self._by_what_is_shared(section)
 
-    def _by_what_is_shared(self, turn: list[Instr]) -> list[list[Instr]]:
+    def _by_what_is_shared(self, section: list[Instr]) -> list[list[Instr]]:
         """Cuts behind the last use of each vector that is loaded for all, if the registers have no
         room for all of these, but have some for what is handed from piece to piece; else the whole
-        turn."""
-        last = {v: at for at, instr in enumerate(turn) for v in instr.operands}
-        shared = [v for v in last if self._is_shared(v, turn)]
+        section."""
+        last = {v: at for at, instr in enumerate(section) for v in instr.operands}
+        shared = [v for v in last if self._is_shared(v, section)]
         ends = sorted({last[v] for v in shared})
-        if not shared or len(ends) < len(shared) or any(map(writes, turn[: ends[-1]])):
-            return [turn]
-        cuts = [0, *(end + 1 for end in ends[:-1]), len(turn)]
-        pieces = [turn[a:b] for a, b in pairwise(cuts)]
+        if not shared or len(ends) < len(shared) or any(map(writes, section[: ends[-1]])):
+            return [section]
+        cuts = [0, *(end + 1 for end in ends[:-1]), len(section)]
+        pieces = [section[a:b] for a, b in pairwise(cuts)]
         kept = self.count * max((self._kept(a, b) for a, b in pairwise(pieces)), default=0)
-        return pieces if 2 * kept <= self.room < kept + len(shared) else [turn]
+        return pieces if 2 * kept <= self.room < kept + len(shared) else [section]
 
-    def _is_shared(self, value: Value, turn: list[Instr]) -> bool:
-        if not isinstance(value, Instr) or value.op != "load" or value in turn:
+    def _is_shared(self, value: Value, section: list[Instr]) -> bool:
+        if not isinstance(value, Instr) or value.op != "load" or value in section:
             return False
-        return value.block is turn[0].block and self.shapes[value].is_varying
+        return value.block is section[0].block and self.shapes[value].is_varying
 
     def _kept(self, piece: list[Instr], following: list[Instr]) -> int:
         """How many vectors of a SIMD-group one piece hands to the next."""
         handed = {v for i in following for v in i.operands if v in piece}
         return sum(self.shapes[v].is_varying for v in handed)
 
-    def _cut(self, turn: list[Instr]) -> list[list[Instr]]:
+    def _cut(self, section: list[Instr]) -> list[list[Instr]]:
         """Cuts behind each store that no vector outlives."""
-        last = {v: at for at, instr in enumerate(turn) for v in instr.operands}
+        last = {v: at for at, instr in enumerate(section) for v in instr.operands}
         pieces: list[list[Instr]] = [[]]
         needed = 0
-        for at, instr in enumerate(turn):
+        for at, instr in enumerate(section):
             pieces[-1].append(instr)
             if self.shapes[instr].is_varying:
                 needed = max(needed, last.get(instr, 0))
-            if instr.op == "store" and needed <= at < len(turn) - 1:
+            if instr.op == "store" and needed <= at < len(section) - 1:
                 pieces.append([])
         return pieces
 

@@ -34,9 +34,9 @@ MOST_INSTRUCTIONS = 4096
 MOST_STRAIGHT = 4
 #: A loop may need so many times the registers of the machine: some of its values come from memory.
 CROWDED = 1.4
-#: A turn is long if it has so many instructions for each vector that the SIMD-group keeps until its
-#: next turn: loading and storing these then costs little, so they need no registers.
-LONG_TURN = 24
+#: A section is long if it has so many instructions for each vector that the SIMD-group keeps until
+#: its next one: loading and storing these then costs little, so they need no registers.
+LONG_SECTION = 24
 
 
 #: What is known of launches that have teams.
@@ -119,10 +119,10 @@ def _may_wait(instr: Instr, used: set[Value]) -> bool:
 
 class _Needs(NamedTuple):
     """Registers that a block needs at each point: for what each SIMD-group keeps until its next
-    turn, and for everything else."""
+    section, and for everything else."""
 
     points: list[tuple[int, int]]
-    waits: bool  #: turns are long, so what is kept may lie in memory
+    waits: bool  #: sections are long, so what is kept may lie in memory
 
     def most(self, size: int) -> int:
         """The registers that a team of `size` needs at most."""
@@ -172,9 +172,9 @@ class _Choice:
     def _needs(self, block: Block, behind: set[Value]) -> _Needs:
         passing = set(block.body) - behind
         needed = [self._registers(point, passing) for point in points(block, behind)]
-        turn = sum(i in self.differ.values for i in block.instrs) * self.each
+        section = sum(i in self.differ.values for i in block.instrs) * self.each
         kept = max(kept for kept, _ in needed)
-        return _Needs(needed, waits=turn >= LONG_TURN * kept)
+        return _Needs(needed, waits=section >= LONG_SECTION * kept)
 
     def _shares(self, block: Block) -> bool:
         """Whether vectors are loaded that are the same for all SIMD-groups."""
@@ -209,8 +209,8 @@ class _Choice:
         return user.op == "gep" or (user.op == "icmp" and not together)
 
     def _registers(self, point: set[Value], passing: set[Instr]) -> tuple[int, int]:
-        """Registers for values that each SIMD-group keeps while others have their turn, and
-        registers for all other values: shared ones, and those of the turn that runs, which are gone
+        """Registers for values that each SIMD-group keeps during the sections of others,
+        and for all other values: shared ones, and those of the section that runs, which are gone
         (`passing`) at its end."""
         vectors = [v for v in point if self.lanes[v].is_varying]
         kept = sum(v in self.differ.values and v not in passing for v in vectors)

@@ -15,7 +15,7 @@ from anymetal.frontend import constants, toolchain
 from anymetal.frontend.forbidden import find_forbidden
 from anymetal.frontend.unit import translation_unit
 from anymetal.frontend.visible import file_system
-from anymetal.runtime import cache, turns, zig
+from anymetal.runtime import cache, locks, zig
 from anymetal.runtime.cache import digest
 from anymetal.runtime.identity import files_in, tools
 from anymetal.runtime.zig import host_triple
@@ -158,7 +158,7 @@ def precompiled_header(math_mode: MathMode) -> int:
     key = digest(tools(), *flags(math_mode), *_HEADER_FLAGS, files_in(str(INCLUDE)))
     found = cache.get(key, ".pch")
     if found is None:
-        with turns.making(key):
+        with locks.making(key):
             found = cache.get(key, ".pch") or _precompiled(math_mode, key)
     return zig.in_memory(found.content)
 

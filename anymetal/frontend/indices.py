@@ -16,7 +16,7 @@ import re
 
 import llvmlite.binding as llvm
 
-from anymetal.runtime import turns
+from anymetal.runtime import locks
 
 #: Clang's own names for the conversion of an array index and of a pointer offset.
 _INDEX = re.compile(r"^(  (%(?:idxprom|idx\.ext)[\w.]*) = )zext(?= i32 )", re.M)
@@ -69,7 +69,7 @@ def _sizes(text: str, types: list[str]) -> dict[str, int]:
     names = list(dict.fromkeys(types))
     variables = [f"@am.{number} = external global {name}" for number, name in enumerate(names)]
     layout = _LAYOUT.search(text)
-    with turns.llvm:
+    with locks.llvm:
         module = llvm.parse_assembly("\n".join([*_TYPE.findall(text), *variables]))
         target = llvm.create_target_data(layout[1] if layout else "")
         return {

@@ -23,7 +23,7 @@ from anymetal.frontend import convergence
 from anymetal.frontend.defined import define_semantics
 from anymetal.ir.calls import IN_THREADGROUP
 from anymetal.ir.problem import Problem
-from anymetal.runtime import turns
+from anymetal.runtime import locks
 
 KERNEL = "__am_kernel"
 THREADGROUP_PREFIX = "threadgroup."
@@ -53,7 +53,7 @@ def optimise(raw: str, large: int = 0) -> str:
     `large`: how many times 2^31 bytes the largest array has (see indices.py). What cannot become
     one function, such as recursion, has been refused before (see restrictions.py).
     """
-    with turns.llvm:
+    with locks.llvm:
         text = _optimised(prepare(raw, large))
         if not convergence.at_risk(raw, text):
             return text

@@ -16,7 +16,7 @@ import json
 from pathlib import Path
 
 from anymetal.frontend.dialect import shipped_for_clang
-from anymetal.runtime import cache, turns
+from anymetal.runtime import cache, locks
 from anymetal.runtime.identity import MLX_HEADERS, included, package
 
 #: Where Clang believes them to be.
@@ -44,7 +44,7 @@ def _readable_copy(original: Path) -> dict[str, str]:
     key = cache.digest("MLX's headers", package(), included(MLX_HEADERS))
     found = cache.get(key, ".json")
     if found is None:
-        with turns.making(key):
+        with locks.making(key):
             found = cache.get(key, ".json") or _store(key, original)
     copy: dict[str, str] = json.loads(found.content)
     return copy

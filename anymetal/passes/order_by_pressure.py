@@ -30,7 +30,7 @@ def order_lazily(known: Analyses) -> bool:
     shapes, changed = known(final_shapes), False
     for block in program.blocks:
         if any(i.op == "call" and i.arg == APART for i in block.instrs):
-            continue  # SIMD-groups of a team have their turns in an order of their own
+            continue  # sections of a team's SIMD-groups have an order of their own
         before = _moves(block.instrs, shapes)
         if before >= MANY:
             lazy = _lazy(block)

@@ -3,7 +3,7 @@
     <directory>/entries/<key><suffix>   a result, sealed (see files.py)
     <directory>/tune/                   what `anymetal tune` has measured, sealed
     <directory>/tmp/                    files that are being written
-    <directory>/lock                    locked in part by who makes a result (see turns.py)
+    <directory>/lock                    locked in part by who makes a result (see locks.py)
 
 Processes may read, write, remove and clear at the same time: whoever gets an entry has all of its
 content, and needs the file no more. An entry that is not what was once put there counts as none.

@@ -37,7 +37,7 @@ from pathlib import Path
 from typing import Any
 
 from anymetal.errors import AnyMetalError, AnyMetalWarning, CompilerError, KernelTimeoutError
-from anymetal.runtime import helper_main, places, processors, turns
+from anymetal.runtime import helper_main, locks, places, processors
 from anymetal.runtime.helper_main import DONE, MISFIT, NOTE, RAISED, TAKEN, receive, send
 from anymetal.runtime.interpreter import interpreter, search_path
 from anymetal.runtime.limits import seconds_in
@@ -145,7 +145,7 @@ class _Helper:
         self._fresh = True
         self._printed = ""
         # No child may be forked meanwhile: it would keep the helper's end of the socket.
-        with turns.starting:
+        with locks.starting:
             self._messages = _above_streams(os.memfd_create("anymetal helper"))
             ours, theirs = map(_moved_up, socket.socketpair())
             with theirs:

@@ -122,7 +122,7 @@ inline void relax() {
 template <typename Done>
 bool spin(uint64_t nanoseconds, Done done) {
   for (uint64_t end = now() + nanoseconds;;) {
-    for (int turn = 0; turn < 16; ++turn) {
+    for (int attempt = 0; attempt < 16; ++attempt) {
       if (done()) return true;
       relax();
     }

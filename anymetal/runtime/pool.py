@@ -23,7 +23,7 @@ from anymetal.errors import (
     KernelTimeoutError,
     ToolchainError,
 )
-from anymetal.runtime import cache, processors, turns, zig
+from anymetal.runtime import cache, locks, processors, zig
 from anymetal.runtime.limits import seconds_in
 from anymetal.runtime.loading import NO_CODE, load
 
@@ -157,7 +157,7 @@ def pool() -> Pool:
     global _pool
     if _pool is None:
         file = _library_file()
-        with turns.starting:
+        with locks.starting:
             if _pool is None:
                 _pool = Pool(file)
     return _pool
@@ -173,7 +173,7 @@ def _library_file() -> cache.Cached:
     sources = [(_FOLDER / name).read_bytes() for name in _UNITS + _HEADERS]
     key = cache.digest("pool", zig.host_triple(), *sources)
     if (found := cache.get(key)) is None:
-        with turns.making(key):
+        with locks.making(key):
             if (found := cache.get(key)) is None:
                 found = cache.put(key, ".so", _built(), "the thread pool")
     return found

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from anymetal.errors import ToolchainError
-from anymetal.runtime import turns
+from anymetal.runtime import locks
 
 _REMEDY = "Install AnyMetal's dependencies again: python -m pip install --force-reinstall ziglang"
 
@@ -128,7 +128,7 @@ def run(
     with Files() as given:
         given.add(text.encode())
         try:
-            with turns.starting:
+            with locks.starting:
                 process = subprocess.Popen(
                     [zig_path(), *arguments],
                     stdin=given.descriptors[0],

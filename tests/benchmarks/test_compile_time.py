@@ -30,10 +30,10 @@ def test_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         template_arguments="",
     )
     variant = variant_for(source, (256, 1, 1), (256, 1, 1))
-    turn = compile_time._turn(source, variant)
+    timing = compile_time._timed(source, variant)
     file = tmp_path / "k.metal"
     file.write_text("one\ntwo\n")
-    compile_time._show(file, [(variant.text, turn)])
+    compile_time._show(file, [(variant.text, timing)])
 
     title, *rows = capsys.readouterr().out.splitlines()
     assert title.startswith("k.metal (2 lines), full SIMD-groups along x: ")
@@ -42,4 +42,4 @@ def test_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     passes = [re.fullmatch(r"    ([a-z-]+) +(\d+\.\d) ms +\d+\.\d %", row) for row in rows[7:]]
     names = [one.name for one in (*thread.PASSES, *gang.PASSES) if one.name not in ELSEWHERE]
     assert [found[1] for found in passes if found] == names
-    assert sum(turn.passes.values()) <= turn.stages["passes"] + turn.stages["vectorizer"]
+    assert sum(timing.passes.values()) <= timing.stages["passes"] + timing.stages["vectorizer"]

@@ -145,8 +145,8 @@ def test_fewer_where_registers_are_few() -> None:
     assert 1 < teams.form(known_of(kernel, LAUNCH, machine=_NARROW), 8, True) < 8
 
 
-def test_registers_of_a_turn_are_used_again() -> None:
-    """What a SIMD-group needs during its turn only is there once, however many take turns."""
+def test_registers_of_a_section_are_used_again() -> None:
+    """What a SIMD-group needs during its section only is there once for all sections."""
     parts = [f"t{i} = v * a[g * 50 + k + {i}]" for i in range(12)]
     products = " + ".join(f"(t{i} * t{(i * 5 + 1) % 12})" for i in range(12))
     body = f"""

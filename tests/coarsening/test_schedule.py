@@ -1,4 +1,4 @@
-"""In which order a team stores: turn by turn, or piece by piece."""
+"""In which order a team stores: section by section, or piece by piece."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _ID = "uint l = thread_index_in_threadgroup, g = l / 32, lane = l % 32; int n = 
 
 
 def pieces_of(body: str, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Into how many pieces each turn with stores is cut."""
+    """Into how many pieces each section with stores is cut."""
     found: list[int] = []
     cut = Pieces.__call__
 
-    def spy(self: Pieces, turn: list[Instr]) -> list[list[Instr]]:
-        pieces = cut(self, turn)
-        assert [i for piece in pieces for i in piece] == turn
-        if any(i.op == "store" for i in turn):
+    def spy(self: Pieces, section: list[Instr]) -> list[list[Instr]]:
+        pieces = cut(self, section)
+        assert [i for piece in pieces for i in piece] == section
+        if any(i.op == "store" for i in section):
             found.append(len(pieces))
         return pieces
 
@@ -83,9 +83,9 @@ def test_pieces_by_what_is_loaded_for_all(
     found: list[int] = []
     cut = Pieces.__call__
 
-    def spy(self: Pieces, turn: list[Instr]) -> list[list[Instr]]:
-        pieces = cut(self, turn)
-        assert [i for piece in pieces for i in piece] == turn
+    def spy(self: Pieces, section: list[Instr]) -> list[list[Instr]]:
+        pieces = cut(self, section)
+        assert [i for piece in pieces for i in piece] == section
         found.append(len(pieces))
         return pieces
 

@@ -112,10 +112,10 @@ def test_functions_of_the_user_and_macros() -> None:
         inputs=[mx.array(_X)], grid=(32, 1, 1), threadgroup=(32, 1, 1),
         output_shapes=[(32,)], output_dtypes=[mx.int32],
     )  # fmt: skip
-    turns = _X & 3
+    iterations = _X & 3
     same = (_X % 2)[:, None] == (_X % 2)[None, :]
-    first = (same & (turns[:, None] == turns[None, :])).sum(axis=1) + turns
-    second = (turns[:, None] == turns[None, :]).sum(axis=1)
+    first = (same & (iterations[:, None] == iterations[None, :])).sum(axis=1) + iterations
+    second = (iterations[:, None] == iterations[None, :]).sum(axis=1)
     assert np.array(result).tolist() == (first + second + 3200).tolist()
 
 

@@ -101,11 +101,11 @@ def test_lanes_meet_at_each_label() -> None:
         "int k = (n + 3) / 4; switch (n & 3) { case 0: do { s += 1000 * simd_sum(1); "
         "case 2: s += 0; case 3: s += 0; case 1: s += simd_sum(1); } while (--k > 0); }"
     )
-    turns = [max(1, (n + 3) // 4) for n in range(32)]
-    last = [sum(sum(t > k for t in turns) for k in range(own)) for own in turns]
+    rounds = [max(1, (n + 3) // 4) for n in range(32)]
+    last = [sum(sum(t > k for t in rounds) for k in range(own)) for own in rounds]
     starting = sum(n & 3 == 0 for n in range(32))
     first = [
-        starting * (n & 3 == 0) + sum(sum(t > k for t in turns) for k in range(1, turns[n]))
+        starting * (n & 3 == 0) + sum(sum(t > k for t in rounds) for k in range(1, rounds[n]))
         for n in range(32)
     ]
     assert run(body) == [1000 * a + b for a, b in zip(first, last, strict=True)]

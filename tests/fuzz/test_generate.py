@@ -60,7 +60,7 @@ def test_features_are_common_enough(cases: list[Case]) -> None:
 
 
 def test_a_cross_lane_call_before_break_breaks_the_rules() -> None:
-    """Whether lanes of several turns meet behind the loop is nobody's promise."""
+    """Whether lanes of several iterations meet behind the loop is nobody's promise."""
     i, total = tree.Variable(tree_int := integer(0).type, "i"), integer(1)
     call = out(CrossLane(tree_int, "simd_sum", (total,)))
     leave = If(compare("<", LANE, integer(3)), (call, tree.Break()))

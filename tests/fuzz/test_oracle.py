@@ -120,7 +120,7 @@ def test_lanes_drop_out_of_a_loop() -> None:
     limit = _as_int(Binary(UINT, "&", TID, integer(3, UINT)))
     count = out(CrossLane(INT, "simd_sum", (integer(1),)), "+=")
     result = _result(case(Loop("for", _I, integer(0), limit, 1, None, (count,)), threads=32))
-    live = [24, 16, 8]  # lanes in turn 0, 1, 2
+    live = [24, 16, 8]  # lanes in iteration 0, 1, 2
     assert (result == [sum(live[: lane % 4]) for lane in range(32)]).all()
 
 

@@ -124,9 +124,9 @@ def test_kernels_are_not_fused():
     def fun(x):
         return mx.exp(ticks(mx.exp(x * 0) * 2 + 1) - 3) * 5
 
-    for turn in range(1, 4):
+    for number in range(1, 4):
         assert fun(X).tolist() == [5] * 8
-        assert ticks.count == turn
+        assert ticks.count == number
 
 
 def test_unused_outputs_of_a_compiled_function():
@@ -259,8 +259,8 @@ def test_state_that_is_input_and_output():
         state["steps"] = state["steps"] + 1
         return state["sum"].sum()
 
-    for turn in range(1, 6):
-        assert fun(X).item() == turn * sum(DOUBLED)
+    for number in range(1, 6):
+        assert fun(X).item() == number * sum(DOUBLED)
     assert state["steps"].item() == 5
     assert state["sum"].tolist() == [5 * v for v in DOUBLED]
 
@@ -285,9 +285,9 @@ def test_a_kernel_of_constants():
     ticks = Ticks()
     constant = mx.arange(8.0)
     fun = mx.compile(lambda x: x + ticks(constant))
-    for turn in range(1, 4):
+    for number in range(1, 4):
         assert fun(X).tolist() == DOUBLED
-        assert ticks.count <= turn
+        assert ticks.count <= number
     assert ticks.count >= 1
 
 

@@ -24,7 +24,7 @@ from anymetal.runtime.bridge.lock import LOCKED, lock_file
 from anymetal.runtime.bridge.native import Native, Unusable, load
 from anymetal.runtime.bridge.recipe import Missing, Recipe, recipe
 
-_PATIENCE = 600  #: seconds for the compiler
+_TIMEOUT = 600  #: seconds for the compiler
 
 
 def main() -> int:
@@ -97,7 +97,7 @@ def _compile(command: list[str], folder: Path, group: int | None) -> str:
             stderr=subprocess.STDOUT,
             env={**os.environ, "TMPDIR": str(folder)},
             preexec_fn=None if group is None else lambda: os.setpgid(0, group),
-            timeout=_PATIENCE,
+            timeout=_TIMEOUT,
             text=True,
             errors="replace",
         )

@@ -10,7 +10,7 @@ from anymetal.runtime import cache, files
 #: What tells the program that builds that it has the lock (build.py), as descriptor 3.
 LOCKED = "--locked"
 #: Seconds for which another process may build while we wait, and between two looks.
-_PATIENCE, _GLANCE = 900.0, 0.05
+_TIMEOUT, _GLANCE = 900.0, 0.05
 
 
 def lock_file(wait: bool) -> int | None:
@@ -18,7 +18,7 @@ def lock_file(wait: bool) -> int | None:
 
     None if another process has it, for long if we wait.
     """
-    end = time.monotonic() + _PATIENCE
+    end = time.monotonic() + _TIMEOUT
     descriptor = files.lock_file(cache.cache_directory() / "bridge.lock")
     while _is_held(descriptor):
         if not wait or time.monotonic() > end:

@@ -10,14 +10,14 @@ from anymetal.errors import ToolchainError
 from anymetal.ir.problem import Problem
 from anymetal.machine import Machine
 from anymetal.pipeline.stages import Stages
-from anymetal.runtime import turns
+from anymetal.runtime import locks
 from anymetal.targets.cpu.machine import target_machine
 from anymetal.targets.cpu.support import link_support
 
 
 def assemble(text: str, machine: Machine, stages: Stages | None = None) -> bytes:
     """Optimise a module and generate code for `machine`."""
-    with turns.llvm:
+    with locks.llvm:
         return _assembled(text, machine, stages or Stages())
 
 
@@ -61,5 +61,5 @@ def optimised(text: str, machine: Machine) -> Any:
 
 def assembly(text: str, machine: Machine) -> str:
     """Assembly text of a module, for people."""
-    with turns.llvm:
+    with locks.llvm:
         return _listing(optimised(text, machine), machine, comments=False)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from anymetal import debug
 from anymetal.frontend.clang import compile_to_ir
 from anymetal.pipeline.stages import Times
-from anymetal.runtime import turns, zig
+from anymetal.runtime import locks, zig
 from anymetal.source import KernelSource
 from anymetal.targets.cpu.stages import GangStages
 from anymetal.targets.cpu.variant import Variant
@@ -55,7 +55,7 @@ def build(
 
 
 def _import_compiler() -> Any:
-    with turns.llvm:  # nobody shall fork while it is imported
+    with locks.llvm:  # nobody shall fork while it is imported
         import_module(_RESTRICTIONS)
         return import_module(_COMPILER)
 

@@ -13,7 +13,7 @@ from anymetal.ir.problem import Problem
 from anymetal.pipeline import thread
 from anymetal.pipeline.driver import Pass
 from anymetal.pipeline.program import thread_program
-from anymetal.runtime import turns
+from anymetal.runtime import locks
 from anymetal.source import KernelSource
 from anymetal.targets.cpu import pipeline as gang
 from anymetal.targets.cpu.assemble import assemble
@@ -41,7 +41,7 @@ def compile_kernel(
     stages = stages or GangStages()
     check_names(variant.without, stages.wanted.passes)
     try:
-        with turns.llvm:
+        with locks.llvm:
             machine = machine_for(variant.cpu)
         program = thread_program(source, variant.large, stages, raw, variant.without)
         stages.made("thread program", lambda: print_program(program))

@@ -24,8 +24,8 @@ def covered_bytes(text: str, grid: Extent, group: Extent) -> dict[int, int]:
         names |= {f"thread_{axis}": size, f"group_{axis}": threads // size}
         factors |= {f"full_size_{axis}": size, f"grid_{axis}": threads}
     result = {}
-    for argument, size, offsets, address, turns in json.loads(text):
-        steps = _steps(address, names | turns, factors)
+    for argument, size, offsets, address, iterations in json.loads(text):
+        steps = _steps(address, names | iterations, factors)
         if steps is not None and offsets[0] == 0:
             result[argument] = _covered(size, offsets, steps)
     return result

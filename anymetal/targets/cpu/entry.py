@@ -21,7 +21,7 @@ THREADS_PER_BIN = 4
 SUMS_FRAME, PRIVATE_FRAME = 1024, 1025  #: behind the frames of gangs (see runtime/launch.h)
 #: Instead of _turns, where threads meet in cross-lane calls: their scheduler runs them.
 _MEETINGS = [
-    "turn:",
+    "round:",
     "  call void @am_rendezvous(ptr %ring, i32 %threads)",
     "  br label %group.done",
 ]
@@ -356,28 +356,28 @@ def _ring(calls: _Calls, full: bool, partial: bool) -> list[str]:
     if partial:
         lines += [
             "  %ragged = icmp ne i32 %rest, 0",
-            "  br i1 %ragged, label %edge, label %turn",
+            "  br i1 %ragged, label %edge, label %round",
             "edge:",
             f"  %edge.handle = {calls.text('gang.partial', '%whole', '%rest')}",
             "  %edge.place = getelementptr ptr, ptr %ring, i32 %whole",
             "  store ptr %edge.handle, ptr %edge.place",
         ]
-    return [*lines, "  br label %turn"]
+    return [*lines, "  br label %round"]
 
 
 def _turns() -> list[str]:
     """Resumes all gangs in turn until none waits."""
     return [
-        "turn:",
+        "round:",
         "  %ragged.gang = icmp ne i32 %rest, 0",
         "  %ragged.count = zext i1 %ragged.gang to i32",
         "  %count = add i32 %whole, %ragged.count",
         "  br label %resume",
         "resume:",
-        "  %at = phi i32 [ 0, %turn ], [ %at.next, %resumed ]",
-        "  %waiting = phi i1 [ false, %turn ], [ %waiting.next, %resumed ]",
+        "  %at = phi i32 [ 0, %round ], [ %at.next, %resumed ]",
+        "  %waiting = phi i1 [ false, %round ], [ %waiting.next, %resumed ]",
         "  %remains = icmp ult i32 %at, %count",
-        "  br i1 %remains, label %look, label %turn.end",
+        "  br i1 %remains, label %look, label %round.end",
         "look:",
         "  %where = getelementptr ptr, ptr %ring, i32 %at",
         "  %coroutine = load ptr, ptr %where",
@@ -390,6 +390,6 @@ def _turns() -> list[str]:
         "  %waiting.next = phi i1 [ %waiting, %look ], [ true, %wake ]",
         "  %at.next = add i32 %at, 1",
         "  br label %resume",
-        "turn.end:",
-        "  br i1 %waiting, label %turn, label %group.done",
+        "round.end:",
+        "  br i1 %waiting, label %round, label %group.done",
     ]

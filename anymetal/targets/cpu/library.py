@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 from anymetal import debug
 from anymetal.frontend import strict
 from anymetal.pipeline.stages import Stages, Times
-from anymetal.runtime import cache, identity, turns
+from anymetal.runtime import cache, identity, locks
 from anymetal.runtime.code import Code
 from anymetal.source import KernelSource
 from anymetal.targets.cpu.stages import DebugStages
@@ -71,7 +71,7 @@ def _library_of(
 ) -> tuple[str, cache.Cached]:
     found = cache.get(key)
     if found is None:
-        with turns.making(key):
+        with locks.making(key):
             found = cache.get(key)
             if found is None:
                 library = shared_library(source, variant, stages)

@@ -14,7 +14,7 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from anymetal.errors import ToolchainError
-from anymetal.runtime import cache, turns, zig
+from anymetal.runtime import cache, locks, zig
 from anymetal.runtime.cache import digest
 from anymetal.runtime.identity import tools
 
@@ -62,7 +62,7 @@ def _compiled(source: str, triple: str) -> str:
     key = digest(tools(), *arguments, (_HERE / source).read_bytes(), _HEADER.read_bytes())
     found = cache.get(key, ".ll")
     if found is None:
-        with turns.making(key):
+        with locks.making(key):
             found = cache.get(key, ".ll") or _made(key, source, arguments)
     return found.content.decode()
 

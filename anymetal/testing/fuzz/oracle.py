@@ -57,7 +57,7 @@ from anymetal.testing.fuzz.types import BOOL, Array, Type, common, promote
 
 Pointer: TypeAlias = "tuple[tuple[str, Array], ...]"
 
-_MAX_TURNS = 1500
+_MAX_ITERATIONS = 1500
 #: Byte layout of the header's `struct Record`.
 RECORD = np.dtype([("a", np.int32), ("b", np.float32), ("c", np.int16), ("d", np.uint8, (2,))])
 _COMPONENTS = {name: i for names in ("xyzw", "rgba") for i, name in enumerate(names)}
@@ -95,7 +95,7 @@ class Machine:
         self.epoch = np.zeros(self.threads.count, np.int64)
         self.memory: dict[str, Memory] = {b.name: self._memory(b) for b in case.buffers}
         self.frames = [_Frame(np.zeros_like(self.exists))]
-        self.turns = 0
+        self.iterations = 0
 
     def _memory(self, buffer: Buffer) -> Memory:
         kind, size, none = buffer.type, buffer.size, np.zeros((), np.int64)
@@ -175,7 +175,7 @@ class Machine:
         lanes, size = len(mask), len(values)
         data = np.zeros((size * lanes,) if kind.width == 1 else (kind.width, size * lanes))
         memory = Memory(kind, size, data.astype(kind.dtype), np.arange(lanes) * size)
-        if name in self.memory:  # declared again, in another turn of a loop or by other lanes
+        if name in self.memory:  # declared again, in another iteration of a loop or by other lanes
             memory = self.memory[name]
         self.memory[name] = memory
         for place, value in enumerate(values):
@@ -251,8 +251,8 @@ class Machine:
         live, done = mask, np.zeros_like(mask)
         first = True
         while live.any():
-            self.turns += 1
-            if self.turns > _MAX_TURNS:
+            self.iterations += 1
+            if self.iterations > _MAX_ITERATIONS:
                 raise Undefined("runs too long")
             if not (first and node.kind == "do"):
                 going = self._goes_on(node, live)

@@ -171,13 +171,13 @@ class _Printer:
         inner = [_INDENT + line for line in self.block(node.body)]
         if node.kind == "for":
             return [f"for ({start}; {test}; {step}) {{", *inner, "}"]
-        turn = [f"{_INDENT}{step};", *inner]
+        iteration = [f"{_INDENT}{step};", *inner]
         if node.kind == "while":
-            return [f"{start};", f"while ({test}) {{", *turn, "}"]
+            return [f"{start};", f"while ({test}) {{", *iteration, "}"]
         if node.kind == "do":
-            return [f"{start};", "do {", *turn, f"}} while ({test});"]
+            return [f"{start};", "do {", *iteration, f"}} while ({test});"]
         leave = f"{_INDENT}if (!({test})) break;"
-        return [f"{start};", "for (;;) {", leave, *turn, "}"]
+        return [f"{start};", "for (;;) {", leave, *iteration, "}"]
 
     # --------------------------------------------------------------------------- expressions
 

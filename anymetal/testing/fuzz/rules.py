@@ -1,8 +1,8 @@
 """What every case must obey statically; the shrinker checks its candidates against it.
 
 Names are declared before use. `break` and `continue` have something to leave. And a cross-lane
-call never stands in a block that leaves a loop: whether the lanes of several turns may meet behind
-the loop is a question that Metal does not answer.
+call never stands in a block that leaves a loop: whether the lanes of several iterations may meet
+behind the loop is a question that Metal does not answer.
 """
 
 from __future__ import annotations

@@ -217,14 +217,14 @@ class Statements:
         if scope.chance(0.3) and (name, kind, size) in inputs:
             twins = [p[0] for p in inputs if p[1:] == (kind, size)]
             condition, second = self.values.condition(1), start(rng.choice(twins))
-        pointer, turns, step = scope.fresh("p"), rng.randint(1, 4), rng.randint(1, 3)
-        if half <= turns * step:
-            turns = step = 1
+        pointer, iterations, step = scope.fresh("p"), rng.randint(1, 4), rng.randint(1, 3)
+        if half <= iterations * step:
+            iterations = step = 1
         declaration = DeclarePointer(pointer, kind, first, condition, second)
-        scope.pointers.append(PointerLocal(pointer, kind, half - turns * step))
+        scope.pointers.append(PointerLocal(pointer, kind, half - iterations * step))
         counter = Variable(INT, scope.fresh("i"))
-        limit: Expr = Constant(INT, turns)
-        if turns in (1, 3) and scope.chance(0.6):
+        limit: Expr = Constant(INT, iterations)
+        if iterations in (1, 3) and scope.chance(0.6):
             limit = Binary(INT, "&", self.values.integer(INT, 1), limit)
         with scope.block(uniform=False, breaks="divergent", continues="divergent"):
             scope.locals.append(Local(counter, uniform=False, writable=False))
@@ -302,7 +302,7 @@ class Statements:
         return [Loop(rng.choice(shapes), counter, start, limit, step, condition, body, op)]
 
     def _range(self, kind: Type, together: bool) -> tuple[Expr, Expr, LoopOp, int]:
-        """Start, limit and step of a loop of a few turns."""
+        """Start, limit and step of a loop of a few iterations."""
         scope, rng = self.scope, self.rng
         way = rng.random()
         if way < 0.15 and kind.kind == "int":

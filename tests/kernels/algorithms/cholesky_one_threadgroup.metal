@@ -1,4 +1,4 @@
-// The same with a column a turn and all threads at work below the diagonal.
+// The same with a column an iteration and all threads at work below the diagonal.
 // input: a = float32[40, 40] np.eye(40) * 50 + np.fromfunction(lambda i, j: np.sin(i + j), (40, 40))
 // output: l = float32[40, 40]
 // grid: 64

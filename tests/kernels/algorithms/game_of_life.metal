@@ -1,4 +1,4 @@
-// Eight neighbours on a torus; several turns by the caller would follow.
+// Eight neighbours on a torus; several generations by the caller would follow.
 // input: cells = bool[20, 30] random
 // output: next = bool[20, 30]
 // grid: 30 20

@@ -13,7 +13,7 @@
 // expect: sums = total
 uint lane = thread_index_in_simdgroup, row = thread_position_in_grid.y;
 int at = start[row];
-for (int turn = 0; turn < 1; ++turn) {
+for (int iteration = 0; iteration < 1; ++iteration) {
     float value = x[row * 32 + lane];
     if (lane % 3 > 0) atomic_fetch_add_explicit(&sums[at + lane], value, memory_order_relaxed);
 }

@@ -1,4 +1,4 @@
-// A switch in a loop: `break` leaves the switch, `continue` the turn, `return` the kernel.
+// A switch in a loop: `break` leaves the switch, `continue` the iteration, `return` the kernel.
 // input: code = int32[50, 12] integers(0, 4)
 // output: y = int32[50]
 // where:

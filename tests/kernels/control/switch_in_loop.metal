@@ -1,4 +1,4 @@
-// `break` leaves the switch, `continue` the turn, and some cases fall through.
+// `break` leaves the switch, `continue` the iteration, and some cases fall through.
 // input: x = uint8[60] random
 // output: y = int32[60]
 // grid: 60

@@ -13,4 +13,4 @@ uint lane = thread_index_in_simdgroup;
 y[3 * i] = (uint)(simd_vote::vote_t)simd_active_threads_mask();
 if (lane % 2) y[3 * i + 1] = (uint)(ulong)simd_active_threads_mask();
 else y[3 * i + 1] = (uint)(ulong)simd_active_threads_mask();
-for (uint turn = 0; turn <= lane; ++turn) y[3 * i + 2] = (uint)(ulong)simd_active_threads_mask();
+for (uint iteration = 0; iteration <= lane; ++iteration) y[3 * i + 2] = (uint)(ulong)simd_active_threads_mask();

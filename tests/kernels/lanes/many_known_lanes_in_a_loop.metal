@@ -5,7 +5,7 @@
 // threadgroup: 72
 // where:
 //     def run(v):
-//         for turn in range(5): v = v * 0.5 + v[:8] @ (np.arange(8) / 16 + turn / 100)
+//         for iteration in range(5): v = v * 0.5 + v[:8] @ (np.arange(8) / 16 + iteration / 100)
 //         return v
 //     groups = [x[at : at + 32].astype(np.float64) for at in (0, 32, 64)]
 // expect: y = np.concatenate([run(v) for v in groups])
@@ -13,10 +13,10 @@
 uint i = thread_position_in_grid.x;
 float v = x[i];
 #pragma nounroll
-for (uint turn = 0; turn < 5; ++turn) {
+for (uint iteration = 0; iteration < 5; ++iteration) {
     float sum = 0;
     #pragma unroll
-    for (uint k = 0; k < 8; ++k) sum += simd_shuffle(v, k) * (k / 16.0f + turn / 100.0f);
+    for (uint k = 0; k < 8; ++k) sum += simd_shuffle(v, k) * (k / 16.0f + iteration / 100.0f);
     v = v * 0.5f + sum;
 }
 y[i] = v;

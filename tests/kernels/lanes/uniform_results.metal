@@ -9,9 +9,9 @@
 // expect: y = np.repeat(r.max(1) * (r.max(1) + 1) // 2, 32)
 uint i = thread_position_in_grid.x;
 threadgroup int shared[32];
-int turns = simd_max(x[i]), total = 0;
-for (int turn = 0; turn < turns; ++turn) {
-  shared[thread_index_in_simdgroup] = turn + 1;
+int rounds = simd_max(x[i]), total = 0;
+for (int iteration = 0; iteration < rounds; ++iteration) {
+  shared[thread_index_in_simdgroup] = iteration + 1;
   threadgroup_barrier(mem_flags::mem_threadgroup);
   total += shared[31 - thread_index_in_simdgroup];
   threadgroup_barrier(mem_flags::mem_threadgroup);

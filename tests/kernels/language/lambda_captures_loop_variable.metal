@@ -1,4 +1,4 @@
-// A lambda a turn, with what the turn had, collected in an array of values.
+// A lambda an iteration, with what that iteration had, collected in an array of values.
 // input: x = int32[50] integers(-9, 9)
 // output: y = int32[50]
 // grid: 50

@@ -1,4 +1,4 @@
-// Each turn sums the lanes that are still in the loop.
+// Each iteration sums the lanes that are still in the loop.
 // input: n = int32[32] integers(0, 6)
 // output: y = int32[32]
 // grid: 32

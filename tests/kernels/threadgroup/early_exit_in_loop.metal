@@ -1,4 +1,4 @@
-// Threads return in different turns of a loop; the others go on meeting at the barrier.
+// Threads return in different iterations of a loop; the others go on meeting at the barrier.
 // output: y = int32[64]
 // grid: 64
 // threadgroup: 64
@@ -7,12 +7,12 @@
 threadgroup int most;
 uint i = thread_position_in_threadgroup.x;
 int sum = 0;
-for (uint turn = 0; turn < 8; turn++) {
-  if (i == 63) most = 63 - turn * 8;
+for (uint iteration = 0; iteration < 8; iteration++) {
+  if (i == 63) most = 63 - iteration * 8;
   threadgroup_barrier(mem_flags::mem_threadgroup);
   sum += most;
   threadgroup_barrier(mem_flags::mem_threadgroup);
-  if (i < (turn + 1) * 8) {
+  if (i < (iteration + 1) * 8) {
     y[i] = sum;
     return;
   }

@@ -8,9 +8,9 @@ threadgroup int v[100];
 uint i = thread_position_in_threadgroup.x;
 uint n = threads_per_threadgroup.x;
 v[i] = x[i];
-for (uint turn = 0; turn < n; turn++) {
+for (uint iteration = 0; iteration < n; iteration++) {
   threadgroup_barrier(mem_flags::mem_threadgroup);
-  if (i % 2 == turn % 2 && i + 1 < n && v[i] > v[i + 1]) {
+  if (i % 2 == iteration % 2 && i + 1 < n && v[i] > v[i + 1]) {
     int t = v[i];
     v[i] = v[i + 1];
     v[i + 1] = t;

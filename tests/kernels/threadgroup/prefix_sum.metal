@@ -1,4 +1,4 @@
-// Hillis and Steele: two barriers a turn.
+// Hillis and Steele: two barriers an iteration.
 // input: x = int32[120] integers
 // output: y = int32[120]
 // grid: 120

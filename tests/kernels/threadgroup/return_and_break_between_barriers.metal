@@ -5,20 +5,20 @@
 // threadgroup: 4 3
 // init: -1
 // where:
-//     def turns(g):
+//     def rounds(g):
 //         return 2 if g % 2 == 0 else 1
-// expect: y = [-1 if l == 5 else sum((l + 1 + k) % 12 for k in range(turns(g))) for l, g in zip(lid, group)]
+// expect: y = [-1 if l == 5 else sum((l + 1 + k) % 12 for k in range(rounds(g))) for l, g in zip(lid, group)]
 threadgroup int slots[12];
 uint t = thread_position_in_grid.x + 24 * thread_position_in_grid.y;
 uint lid = thread_index_in_threadgroup;
 int sum = 0;
 slots[lid] = lid;
 threadgroup_barrier(mem_flags::mem_threadgroup);
-for (int turn = 0; turn < 8; turn++) {
-  sum += slots[(lid + 1 + turn) % 12];
+for (int iteration = 0; iteration < 8; iteration++) {
+  sum += slots[(lid + 1 + iteration) % 12];
   if (lid == 5) return;
   threadgroup_barrier(mem_flags::mem_threadgroup);
-  if (stop[turn + 4 + (threadgroup_position_in_grid.x % 2)]) break;
+  if (stop[iteration + 4 + (threadgroup_position_in_grid.x % 2)]) break;
   threadgroup_barrier(mem_flags::mem_threadgroup);
 }
 y[t] = sum;

@@ -7,7 +7,7 @@
 threadgroup int slots[40];
 uint lid = thread_position_in_threadgroup.x;
 int value = x[thread_position_in_grid.x];
-for (uint turn = 0; turn <= threadgroup_position_in_grid.x; turn++) {
+for (uint iteration = 0; iteration <= threadgroup_position_in_grid.x; iteration++) {
   slots[lid] = value;
   threadgroup_barrier(mem_flags::mem_threadgroup);
   value = slots[(lid + 1) % 40];

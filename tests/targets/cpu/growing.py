@@ -279,9 +279,9 @@ def phis(steps: int) -> Iterable[str]:
     """Many values that one branch changes."""
     size = max(2, int(steps**0.5))
     yield "".join(f"float v{k} = a[i + {k}];" for k in range(size))
-    for turn in range(size):
-        changed = "".join(f"v{k} = v{k} * y + {turn}.0f;" for k in range(size))
-        yield f"if (h > {turn}u) {{ {changed} out[{turn}] = x; }}"
+    for number in range(size):
+        changed = "".join(f"v{k} = v{k} * y + {number}.0f;" for k in range(size))
+        yield f"if (h > {number}u) {{ {changed} out[{number}] = x; }}"
     yield "".join(f"x += v{k};" for k in range(size))
 
 

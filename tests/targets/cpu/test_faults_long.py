@@ -38,11 +38,11 @@ done = {"faults": 0, "good": 0}
 
 def fault(kind):
     stream = mx.new_stream(mx.cpu)
-    for turn in range(COUNT // 3):
-        if turn in (COUNT // 30, COUNT // 3 - 1):
+    for launch in range(COUNT // 3):
+        if launch in (COUNT // 30, COUNT // 3 - 1):
             meeting.wait()
             meeting.wait()
-        n = 64 + (turn * 67) % (N - 64)
+        n = 64 + (launch * 67) % (N - 64)
         if kind is writes:
             try:
                 mx.eval(run(writes, x, grid=(n, 1, 1), stream=stream)[0])

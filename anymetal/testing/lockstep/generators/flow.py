@@ -134,7 +134,7 @@ def generate(rng: random.Random) -> Case:
 
 
 def _duff(text: Text) -> None:
-    """A loop whose first turn begins in the middle."""
+    """A loop whose first iteration begins in the middle."""
     rng = text.rng
     value, count = text.variables[0].name, text.fresh("n")
     text.line(f"int {count} = (int)(({text.integer('uint', 1)} & 15u) + 1u);")

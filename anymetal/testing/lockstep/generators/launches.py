@@ -1,5 +1,5 @@
 """Launches that take the ways of large ones: results past the caches, programs that run ahead, what
-the next gang reads, runs side by side, places that follow from data, long turns."""
+the next gang reads, runs side by side, places that follow from data, long iterations."""
 
 from __future__ import annotations
 
@@ -169,20 +169,20 @@ def _sorted_runs(rng: random.Random) -> Case:
     threads = rng.choice((2048, 4096))
     launch = ((threads, 1, 1), (rng.choice((32, 256)), 1, 1))
     order = np.random.default_rng(rng.getrandbits(64)).permutation(threads // 32).astype(np.uint32)
-    turns = rng.choice((1, 2, 4))
+    iterations = rng.choice((1, 2, 4))
     inputs = [
-        Input("place", "uint", order * np.uint32(32 * turns)),
-        input_of(rng, "x", "uint", threads * turns),
+        Input("place", "uint", order * np.uint32(32 * iterations)),
+        input_of(rng, "x", "uint", threads * iterations),
     ]
     text.line(GID)
     text.line("uint lane = thread_position_in_grid.x & 31u;")
     text.line("uint to = place[gid / 32u];")
-    text.line(f"for (uint k = 0; k < {turns}u; k++) {{")
-    text.line(f"uint v = x[gid * {turns}u + k];")
+    text.line(f"for (uint k = 0; k < {iterations}u; k++) {{")
+    text.line(f"uint v = x[gid * {iterations}u + k];")
     text.line("y[to + lane] = v * 3u + k;")
     text.line("to += 32u;")
     text.line("}")
-    return _case(text, inputs, [Output("y", "uint", threads * turns)], launch)
+    return _case(text, inputs, [Output("y", "uint", threads * iterations)], launch)
 
 
 def _table(rng: random.Random) -> Case:

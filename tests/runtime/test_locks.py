@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from anymetal.runtime import cache, turns, zig
+from anymetal.runtime import cache, locks, zig
 from anymetal.runtime.code import Code
 from anymetal.targets.cpu import library
 from anymetal.targets.cpu.variant import variant_for
@@ -48,7 +48,7 @@ def test_threads_make_a_thing_once() -> None:
     made = []
 
     def make() -> None:
-        with turns.making("key"):
+        with locks.making("key"):
             if cache.get("key") is None:
                 made.append(threading.get_ident())
                 time.sleep(0.05)
@@ -61,10 +61,10 @@ def test_threads_make_a_thing_once() -> None:
 
 
 def test_different_things_do_not_wait_for_each_other() -> None:
-    with turns.making("one"), ThreadPoolExecutor(1) as threads:
+    with locks.making("one"), ThreadPoolExecutor(1) as threads:
 
         def other() -> bool:
-            with turns.making("two"):
+            with locks.making("two"):
                 return True
 
         assert threads.submit(other).result(timeout=5)
@@ -72,9 +72,9 @@ def test_different_things_do_not_wait_for_each_other() -> None:
 
 def test_an_error_leaves_no_lock_behind() -> None:
     for _ in range(2):
-        with pytest.raises(ZeroDivisionError), turns.making("key"):
+        with pytest.raises(ZeroDivisionError), locks.making("key"):
             raise ZeroDivisionError
-    assert not turns._makers
+    assert not locks._makers
 
 
 def test_a_kernel_is_compiled_once_by_threads(capfd, monkeypatch) -> None:
@@ -113,11 +113,11 @@ def test_a_kernel_that_vanishes_before_it_is_loaded_is_loaded(monkeypatch) -> No
 
 
 def test_a_stopped_process_is_not_waited_for_endlessly(directory, monkeypatch) -> None:
-    monkeypatch.setattr(turns, "PATIENCE", 0.1)
+    monkeypatch.setattr(locks, "TIMEOUT", 0.1)
     holder = """
 import time
-from anymetal.runtime import turns
-with turns.making("key"):
+from anymetal.runtime import locks
+with locks.making("key"):
     print("held", flush=True)
     time.sleep(60)
 """
@@ -127,12 +127,12 @@ with turns.making("key"):
     try:
         assert process.stdout is not None and process.stdout.readline() == "held\n"
         start = time.monotonic()
-        with turns.making("key"):
+        with locks.making("key"):
             assert time.monotonic() - start >= 0.1 and process.poll() is None
         process.kill()
         process.wait()
-        monkeypatch.setattr(turns, "PATIENCE", 60)
-        with turns.making("key"):  # a dead one holds nothing
+        monkeypatch.setattr(locks, "TIMEOUT", 60)
+        with locks.making("key"):  # a dead one holds nothing
             assert time.monotonic() - start < 30
     finally:
         process.kill()
@@ -143,7 +143,7 @@ with turns.making("key"):
 def test_something_in_the_place_of_the_lock(directory, damage) -> None:
     directory.mkdir(mode=0o700)
     damage(directory / "lock")
-    with turns.making("key"):
+    with locks.making("key"):
         pass
     assert not (directory.parent.parent / "victim").exists()
 
@@ -153,7 +153,7 @@ def test_file_systems_without_locks(monkeypatch) -> None:
         raise OSError(38, "not implemented")
 
     monkeypatch.setattr(fcntl, "lockf", refuse)
-    with turns.making("key"):
+    with locks.making("key"):
         pass
 
 
@@ -197,13 +197,13 @@ def test_a_child_that_is_forked_during_a_compilation_can_compile() -> None:
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_child_can_make_what_its_parent_was_making() -> None:
     def make() -> None:
-        with turns.making("key"):
+        with locks.making("key"):
             pass
 
     entered, leave = threading.Event(), threading.Event()
 
     def hold() -> None:
-        with turns.making("other"):
+        with locks.making("other"):
             entered.set()
             leave.wait()
 
@@ -212,7 +212,7 @@ def test_a_child_can_make_what_its_parent_was_making() -> None:
     entered.wait()
     try:
         assert in_child(make) == 0
-        assert "other" in turns._makers
+        assert "other" in locks._makers
     finally:
         leave.set()
         thread.join()

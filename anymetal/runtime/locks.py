@@ -1,4 +1,4 @@
-"""Taking turns: what one thread, or one process, should do at a time, and when nobody may fork.
+"""Locks: what one thread, or one process, should do at a time, and when nobody may fork.
 
 LLVM is entered by one thread at a time: llvmlite locks each of its calls, and all modules share one
 context. Whoever holds `llvm` lets it go only when the module at hand is done with, which costs no
@@ -27,7 +27,7 @@ llvm = threading.RLock()
 starting = threading.RLock()
 
 #: Seconds after which another process is no longer waited for: it may have been stopped.
-PATIENCE = 120.0
+TIMEOUT = 120.0
 _LONGEST_NAP = 0.05
 
 _makers: dict[str, threading.Lock] = {}
@@ -37,7 +37,7 @@ _makers: dict[str, threading.Lock] = {}
 def making(key: str) -> Iterator[None]:
     """Held by who makes what the disk cache is to hold under `key`; others wait, then look again.
 
-    It saves work and no more: where locks do not work, or after `PATIENCE`, two may make the same.
+    It saves work and no more: where locks do not work, or after `TIMEOUT`, two may make the same.
     """
     try:
         with _makers.setdefault(key, threading.Lock()), _among_processes(key):
@@ -78,7 +78,7 @@ def _locked(descriptor: int, byte: int) -> bool:
     """Whether the byte is now ours."""
     import fcntl
 
-    nap, end = 0.001, time.monotonic() + PATIENCE
+    nap, end = 0.001, time.monotonic() + TIMEOUT
     while time.monotonic() < end:
         try:
             fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
