@@ -211,19 +211,19 @@ class MetalKernel:
         if (len(arrays), len(shapes), len(dtypes)) != self._counts:
             raise _wrong_count(self._counts, (len(arrays), len(shapes), len(dtypes)))
 
-        plan = self._generator.plan(arrays, dtypes, values)
-        if plan.sizes:
-            self._warn_about_sizes(plan.sizes)
+        special = self._generator.specialization(arrays, dtypes, values)
+        if special.sizes:
+            self._warn_about_sizes(special.sizes)
         if verbose:
-            text = metal_text(plan.source)
+            text = metal_text(special.source)
             print(f"Generated source code for `{definition.name}`:\n```\n{text}\n```", flush=True)
-        if plan.uses_float64:
+        if special.uses_float64:
             raise ValueError("float64 is not supported on the GPU")
         for output, shape, dtype in zip(definition.output_names, shapes, dtypes, strict=True):
             arguments.check_output(definition.name, output, shape, dtype.size)
 
         launch = Launch(
-            plan.source,
+            special.source,
             arrays,
             shapes,
             dtypes,

@@ -39,7 +39,7 @@ _SHAPE_INFOS: tuple[tuple[ParameterKind, str], ...] = (
 # How an input is passed; also its suffix in the kernel's name.
 _SCALAR, _CONSTANT, _DEVICE = "s", "c", ""
 
-_PLANS_PER_KERNEL = 1024
+_SPECIALIZATIONS_PER_KERNEL = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class KernelDefinition:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Specialization:
     """What a kernel needs to know about calls with arguments of the same types."""
 
     source: KernelSource
@@ -76,16 +76,16 @@ class SignatureGenerator:
     __slots__ = (
         "_attributes",
         "_definition",
-        "_plans",
         "_shape_infos",
         "_sized",
+        "_specializations",
         "warned_about_sizes",
     )
 
     def __init__(self, definition: KernelDefinition) -> None:
         body = definition.prologue + definition.source
         self._definition = definition
-        self._plans: dict[tuple[object, ...], Plan] = {}
+        self._specializations: dict[tuple[object, ...], Specialization] = {}
         self.warned_about_sizes = False
         # Plain substrings, as in MLX: comments count, and `max_shape` gives input `x` a shape.
         self._attributes = tuple(name for name in ATTRIBUTES if name in body)
@@ -100,10 +100,10 @@ class SignatureGenerator:
             definition.header,
         )
 
-    def plan(
+    def specialization(
         self, inputs: Sequence[mx.array], output_dtypes: Sequence[mx.Dtype], template: Template
-    ) -> Plan:
-        """The plan for a call with these arguments, whose number has been checked."""
+    ) -> Specialization:
+        """The kernel for a call with these arguments, whose number has been checked."""
         key: list[object] = []
         for array in inputs:
             key.append(array.dtype)
@@ -114,14 +114,15 @@ class SignatureGenerator:
         key.extend(output_dtypes)
         for name, value in template:
             key += (name, value, type(value))  # the type, because True == 1
-        plan = self._plans.get(tuple(key))
-        if plan is None:
-            if len(self._plans) >= _PLANS_PER_KERNEL:
-                self._plans.clear()
+        known = self._specializations.get(tuple(key))
+        if known is None:
+            if len(self._specializations) >= _SPECIALIZATIONS_PER_KERNEL:
+                self._specializations.clear()
             classes = [str(passing) for passing in key[1 : 2 * len(inputs) : 2]]
             dtypes = [array.dtype for array in inputs]
-            plan = self._plans[tuple(key)] = self._make(dtypes, classes, output_dtypes, template)
-        return plan
+            known = self._make(dtypes, classes, output_dtypes, template)
+            self._specializations[tuple(key)] = known
+        return known
 
     def _make(
         self,
@@ -129,7 +130,7 @@ class SignatureGenerator:
         classes: Sequence[str],
         output_dtypes: Sequence[mx.Dtype],
         template: Template,
-    ) -> Plan:
+    ) -> Specialization:
         definition = self._definition
         parameters: list[Parameter] = []
         suffixes: list[str] = []
@@ -173,7 +174,7 @@ class SignatureGenerator:
             math_mode=definition.math_mode,
             prologue=definition.prologue,
         )
-        return Plan(
+        return Specialization(
             source,
             uses_float64=mx.float64 in [*dtypes, *output_dtypes],
             sizes=tuple(p.name for p in parameters if p.kind == "size"),

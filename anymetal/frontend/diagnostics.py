@@ -15,10 +15,10 @@ from anymetal.errors import MetalCompileError
 from anymetal.frontend.forbidden import Finding
 from anymetal.frontend.hints import hint_for
 from anymetal.frontend.messages import (
+    Diagnostic,
     Message,
-    Problem,
+    diagnostics_of,
     exact_column,
-    problems_of,
     text_of,
     with_metals_reason,
 )
@@ -42,29 +42,27 @@ _CUT, _MORE = "error: too many errors emitted", "\nThere are more, which are not
 
 def compile_error(source: KernelSource, messages: str) -> MetalCompileError | None:
     """The error to raise for what Clang printed; None if nothing in it is about the user's text."""
-    problems = [_to_user(problem, source) for problem in problems_of(messages)]
+    diagnostics = [_to_user(diagnostic, source) for diagnostic in diagnostics_of(messages)]
     # What else Clang says follows from these, as an error in the wrapper from a parameter's name.
-    problems = [
-        problem for problem in problems if _is_users(problem.error, source) or problem.error.shipped
-    ]
-    if not problems:
+    diagnostics = [one for one in diagnostics if _is_users(one.error, source) or one.error.shipped]
+    if not diagnostics:
         return None
-    text = _render(problems, source)
+    text = _render(diagnostics, source)
     return MetalCompileError(source.name, text + _MORE if _CUT in messages else text)
 
 
 def error_at(source: KernelSource, findings: list[Finding]) -> MetalCompileError:
     """The error for what AnyMetal itself found wrong in the user's text."""
-    problems = []
+    diagnostics = []
     for part, offset, text in findings:
         written = source.header if part == "header" else source.body
         line, column = position(written, offset)
         shown = written.split("\n")[line - 1].rstrip("\r")
         snippet = (f"{line:5} | {shown}", f"      | {' ' * (column - 1)}^")
-        problems.append(
-            Problem(Message("error", text, part_name(source, part), line, column, snippet))
+        diagnostics.append(
+            Diagnostic(Message("error", text, part_name(source, part), line, column, snippet))
         )
-    return MetalCompileError(source.name, _render(problems, source))
+    return MetalCompileError(source.name, _render(diagnostics, source))
 
 
 def _is_users(message: Message, source: KernelSource) -> bool:
@@ -73,9 +71,9 @@ def _is_users(message: Message, source: KernelSource) -> bool:
     return message.file in parts | set(_LINE.findall(source.header + "\n" + source.body))
 
 
-def _to_user(problem: Problem, source: KernelSource) -> Problem:
-    """The problem as seen from the user's text."""
-    error, notes = problem.error, problem.notes
+def _to_user(diagnostic: Diagnostic, source: KernelSource) -> Diagnostic:
+    """The diagnostic as seen from the user's text."""
+    error, notes = diagnostic.error, diagnostic.notes
     if not _is_users(error, source):
         for index, note in enumerate(notes):
             if _is_users(note, source) and _LEADS_HERE.search(note.text):
@@ -86,13 +84,13 @@ def _to_user(problem: Problem, source: KernelSource) -> Problem:
         else:
             if error.shipped:
                 notes = [*_inclusion(error, source), *_users_notes(error, notes, source)]
-                return Problem(error, notes)
+                return Diagnostic(error, notes)
             if _ASSERTION.match(error.text):  # about the signature, which is MLX's
                 text = _ASSERTION.sub("", error.text)
-                return Problem(Message("error", text, part_name(source, "signature"), 1, 1))
+                return Diagnostic(Message("error", text, part_name(source, "signature"), 1, 1))
     error = with_metals_reason(exact_column(error, source), source)
     notes = [exact_column(note, source) for note in _users_notes(error, notes, source)]
-    return explained(Problem(error, notes), source)
+    return explained(Diagnostic(error, notes), source)
 
 
 def _inclusion(error: Message, source: KernelSource) -> Iterator[Message]:
@@ -131,19 +129,19 @@ def _template(source: KernelSource) -> str:
     return ", ".join(f"{name} = {value}" for name, value in zip(names, values, strict=True))
 
 
-def _render(problems: list[Problem], source: KernelSource) -> str:
-    """The text of all problems; a hint is given where it applies first."""
+def _render(diagnostics: list[Diagnostic], source: KernelSource) -> str:
+    """The text of all diagnostics; a hint is given where it applies first."""
     lines: list[str] = []
     seen: set[object] = set()
     count = 0
-    for problem in problems:
-        error = problem.error
+    for diagnostic in diagnostics:
+        error = diagnostic.error
         place = (error.file, error.line, error.column, error.text)
         if place in seen:
             continue
         seen.add(place)
         count += 1
-        for message in (error, *problem.notes):
+        for message in (error, *diagnostic.notes):
             lines += _lines_of(message)
         hint = hint_for(error.file.rpartition(" ")[2], error.text, source)
         if hint is not None and hint not in seen:

@@ -80,22 +80,22 @@ class Message:
 
 
 @dataclass
-class Problem:
+class Diagnostic:
     """An error and the notes that follow it."""
 
     error: Message
     notes: list[Message] = field(default_factory=list)
 
 
-def problems_of(messages: str) -> list[Problem]:
+def diagnostics_of(messages: str) -> list[Diagnostic]:
     """Every error with its notes."""
-    problems: list[Problem] = []
+    diagnostics: list[Diagnostic] = []
     for message in parse(messages):
         if message.kind != "note":
-            problems.append(Problem(message))
-        elif problems:
-            problems[-1].notes.append(message)
-    return [problem for problem in problems if problem.error.kind == "error"]
+            diagnostics.append(Diagnostic(message))
+        elif diagnostics:
+            diagnostics[-1].notes.append(message)
+    return [diagnostic for diagnostic in diagnostics if diagnostic.error.kind == "error"]
 
 
 def parse(messages: str) -> Iterator[Message]:

@@ -14,7 +14,7 @@ import re
 from dataclasses import replace
 
 from anymetal.frontend.definitions import Definition, definition_at, is_same_text, texts
-from anymetal.frontend.messages import Problem, exact_column, problems_of, text_of
+from anymetal.frontend.messages import Diagnostic, diagnostics_of, exact_column, text_of
 from anymetal.frontend.unit import part_name
 from anymetal.source import KernelSource
 
@@ -40,10 +40,10 @@ def _without(source: KernelSource, spans: dict[str, list[tuple[int, int]]]) -> K
 def without_redundant_overloads(source: KernelSource, messages: str) -> KernelSource | None:
     """The kernel without the second definitions that Clang complained about; None if all stay."""
     spans: dict[str, list[tuple[int, int]]] = {}
-    for problem in problems_of(messages):
-        pair = _overloads(problem, source)
+    for diagnostic in diagnostics_of(messages):
+        pair = _overloads(diagnostic, source)
         if pair and is_same_text(*pair):
-            header = problem.error.file == part_name(source, "header")
+            header = diagnostic.error.file == part_name(source, "header")
             part = "header" if header else "source"
             span = pair[1].span
             if span not in spans.setdefault(part, []):
@@ -51,27 +51,29 @@ def without_redundant_overloads(source: KernelSource, messages: str) -> KernelSo
     return _without(source, spans) if spans else None
 
 
-def explained(problem: Problem, source: KernelSource) -> Problem:
-    """The problem, with a reason if it is about overloads that we cannot tell apart."""
-    if not _overloads(problem, source):
-        return problem
+def explained(diagnostic: Diagnostic, source: KernelSource) -> Diagnostic:
+    """The diagnostic, with a reason if it is about overloads that we cannot tell apart."""
+    if not _overloads(diagnostic, source):
+        return diagnostic
     text = (
-        f"{problem.error.text}: these overloads differ in address spaces and in their bodies. "
+        f"{diagnostic.error.text}: these overloads differ in address spaces and in their bodies. "
         "AnyMetal has one address space, so it cannot choose: give them the same text (names of "
         "parameters, too) or different names"
     )
-    return Problem(replace(problem.error, text=text), problem.notes)
+    return Diagnostic(replace(diagnostic.error, text=text), diagnostic.notes)
 
 
-def _overloads(problem: Problem, source: KernelSource) -> tuple[Definition, Definition] | None:
+def _overloads(
+    diagnostic: Diagnostic, source: KernelSource
+) -> tuple[Definition, Definition] | None:
     """First and second definition, if the error is about two that only Metal tells apart."""
-    if not _REDEFINITION.match(problem.error.text):
+    if not _REDEFINITION.match(diagnostic.error.text):
         return None
-    first = next((note for note in problem.notes if _PREVIOUS.match(note.text)), None)
+    first = next((note for note in diagnostic.notes if _PREVIOUS.match(note.text)), None)
     if first is None:
         return None
     found = []
-    for message in (first, problem.error):
+    for message in (first, diagnostic.error):
         place = exact_column(message, source)
         found.append(definition_at(text_of(place, source), place.line, place.column))
     one, two = found

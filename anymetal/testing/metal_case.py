@@ -26,7 +26,7 @@ import numpy as np
 
 import anymetal
 from anymetal.errors import MetalCompileError
-from anymetal.testing.fuzz.launch import Extent, Launch
+from anymetal.testing.fuzz.launch import Extent, LaunchSize
 from anymetal.testing.fuzz.numerics import round_bfloat
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -81,8 +81,8 @@ class MetalCase:
         return self.one("dtypes", "").split() or [""]
 
     @property
-    def launch(self) -> Launch:
-        return Launch(_extent(self.one("grid", "1")), _extent(self.one("threadgroup", "32")))
+    def launch(self) -> LaunchSize:
+        return LaunchSize(_extent(self.one("grid", "1")), _extent(self.one("threadgroup", "32")))
 
 
 def parse(path: Path) -> MetalCase:
@@ -289,7 +289,7 @@ def _names(case: MetalCase, dtype: str, inputs: dict[str, mx.array]) -> dict[str
     return names
 
 
-def _who(launch: Launch) -> dict[str, Any]:
+def _who(launch: LaunchSize) -> dict[str, Any]:
     """Who each thread is, in the order of the linear position in the grid."""
     layout = launch.layout
     order = np.flatnonzero(layout.exists)

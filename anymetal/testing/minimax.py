@@ -22,7 +22,7 @@ _Grid = npt.NDArray[np.longdouble]
 
 
 @dataclass(frozen=True)
-class Problem:
+class Approximation:
     """Approximate `function` on an interval by a polynomial with these exponents.
 
     `weight` multiplies the error; what is minimised is the largest product.
@@ -42,22 +42,22 @@ def _on(grid: Sequence[Any], function: Callable[[Any], Any]) -> _Grid:
         return np.array([np.longdouble(mp.nstr(function(x), 25)) for x in grid], np.longdouble)
 
 
-def solve(problem: Problem) -> tuple[list[float], float]:
+def solve(wanted: Approximation) -> tuple[list[float], float]:
     """Rounded coefficients, and the largest weighted error with them."""
     with mp.workprec(160):
         angles = [mp.pi * k / (_POINTS - 1) for k in range(_POINTS)]
-        middle, half = (problem.low + problem.high) / 2, (problem.high - problem.low) / 2
+        middle, half = (wanted.low + wanted.high) / 2, (wanted.high - wanted.low) / 2
         exact = [middle - half * mp.cos(angle) for angle in angles]
     # Points at which a value is not defined, such as sin(x)/x at 0, are next to ones where it is.
     exact = [x if abs(x) > 1e-12 else mp.mpf(1e-12) for x in exact]
     grid = _on(exact, lambda x: x)
-    rest, weight = _on(exact, problem.function), _on(exact, problem.weight)
-    powers = {e: grid**e for e in problem.exponents}
+    rest, weight = _on(exact, wanted.function), _on(exact, wanted.weight)
+    powers = {e: grid**e for e in wanted.exponents}
     found: list[float] = []
-    for at in range(len(problem.exponents)):
-        left = [powers[e] for e in problem.exponents[at:]]
+    for at in range(len(wanted.exponents)):
+        left = [powers[e] for e in wanted.exponents[at:]]
         first = _remez(np.stack(left, axis=1), rest, weight)[0]
-        rounded = float(first) if problem.wide else float(np.float32(first))
+        rounded = float(first) if wanted.wide else float(np.float32(first))
         found.append(rounded)
         rest = rest - np.longdouble(rounded) * left[0]
     return found, float(np.max(np.abs(rest * weight)))
@@ -116,9 +116,9 @@ def _log_rest(x: Any) -> Any:
     return (mp.log1p(x) - x + x**2 / 2) / x**3
 
 
-PROBLEMS = (
+APPROXIMATIONS = (
     # e^x = 1 + x + x^2 p(x), with the error relative to e^x - 1 for the second one.
-    Problem(
+    Approximation(
         "exp",
         lambda x: (mp.expm1(x) - x) / x**2,
         -_HALF_LN2,
@@ -126,7 +126,7 @@ PROBLEMS = (
         range(5),
         lambda x: x**2 / mp.exp(x),
     ),
-    Problem(
+    Approximation(
         "expm1",
         lambda x: (mp.expm1(x) - x) / x**2,
         -_HALF_LN2,
@@ -135,7 +135,7 @@ PROBLEMS = (
         lambda x: x**2 / mp.expm1(x),
     ),
     # tanh(x) = x + x^3 p(x^2)
-    Problem(
+    Approximation(
         "tanh",
         lambda x: (mp.tanh(mp.sqrt(x)) / mp.sqrt(x) - 1) / x,
         0.0,
@@ -144,7 +144,7 @@ PROBLEMS = (
         lambda x: x * mp.sqrt(x) / mp.tanh(mp.sqrt(x)),
     ),
     # 2^x = 1 + x p(x)
-    Problem(
+    Approximation(
         "exp2",
         lambda x: mp.expm1(x * mp.log(2)) / x,
         -0.5001,
@@ -153,10 +153,10 @@ PROBLEMS = (
         lambda x: x / mp.power(2, x),
     ),
     # log(1 + x) = x - x^2 / 2 + x^3 p(x)
-    Problem("log", _log_rest, *_LOG_RANGE, range(9), lambda x: x**3 / mp.log1p(x)),
-    Problem("log, fast", _log_rest, *_LOG_RANGE, range(7), lambda x: x**3),
+    Approximation("log", _log_rest, *_LOG_RANGE, range(9), lambda x: x**3 / mp.log1p(x)),
+    Approximation("log, fast", _log_rest, *_LOG_RANGE, range(7), lambda x: x**3),
     # log(1 + x) = x - x^2 / 2 + x^3 / 3 + x^4 p(x)
-    Problem(
+    Approximation(
         "pow",
         lambda x: (mp.log1p(x) - x + x**2 / 2 - x**3 / 3) / x**4,
         *_LOG_RANGE,
@@ -164,7 +164,7 @@ PROBLEMS = (
         lambda x: x**4 / mp.log1p(x),
     ),
     # sin(x) = x + x^3 p(x^2)
-    Problem(
+    Approximation(
         "sin",
         lambda x: (mp.sin(mp.sqrt(x)) / mp.sqrt(x) - 1) / x,
         0.0,
@@ -173,7 +173,7 @@ PROBLEMS = (
         lambda x: x * mp.sqrt(x) / mp.sin(mp.sqrt(x)),
     ),
     # sin(pi x) / x = pi + x^2 p(x^2)
-    Problem(
+    Approximation(
         "sinpi",
         lambda x: (mp.sinpi(mp.sqrt(x)) / mp.sqrt(x) - mp.pi) / x,
         0.0,
@@ -182,7 +182,7 @@ PROBLEMS = (
         lambda x: x * mp.sqrt(x) / mp.sinpi(mp.sqrt(x)),
     ),
     # tan(x) = x + x^3 p(x^2)
-    Problem(
+    Approximation(
         "tan",
         lambda x: (mp.tan(mp.sqrt(x)) / mp.sqrt(x) - 1) / x,
         0.0,
@@ -195,11 +195,11 @@ PROBLEMS = (
 
 def main(names: Sequence[str]) -> None:
     """Print the polynomials of these names, or all."""
-    for problem in PROBLEMS:
-        if not names or problem.name in names:
-            coefficients, error = solve(problem)
-            print(f"{problem.name}: error 2^{float(mp.log(error, 2)):.2f}")
-            for exponent, value in zip(problem.exponents, coefficients, strict=True):
+    for wanted in APPROXIMATIONS:
+        if not names or wanted.name in names:
+            coefficients, error = solve(wanted)
+            print(f"{wanted.name}: error 2^{float(mp.log(error, 2)):.2f}")
+            for exponent, value in zip(wanted.exponents, coefficients, strict=True):
                 print(f"  x^{exponent}: {value.hex()}")
 
 

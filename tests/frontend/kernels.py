@@ -25,7 +25,7 @@ def kernel_source(
         inputs = {"a": mx.zeros(1024), "s": mx.array(1.0)}
     outputs = outputs or {"out": mx.float32}
     definition = KernelDefinition(name, tuple(inputs), tuple(outputs), body, header, **options)
-    plan = SignatureGenerator(definition).plan(
+    plan = SignatureGenerator(definition).specialization(
         list(inputs.values()), list(outputs.values()), template or []
     )
     return plan.source

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from anymetal.testing.fuzz.launch import Launch
+from anymetal.testing.fuzz.launch import LaunchSize
 from anymetal.testing.fuzz.tree import (
     Assign,
     Attribute,
@@ -62,5 +62,5 @@ def case(
     buffers.append(Buffer("out", INT, threads, "output"))
     buffers.append(Buffer("shared", INT, group, "threadgroup"))
     block: Block = body
-    launch = Launch((threads, 1, 1), (group, 1, 1))
+    launch = LaunchSize((threads, 1, 1), (group, 1, 1))
     return Case(0, launch, tuple(buffers), functions, block)

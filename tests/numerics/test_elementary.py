@@ -107,11 +107,11 @@ def test_no_calls(name: str) -> None:
     assert not program.globals
 
 
-@pytest.mark.parametrize("problem", minimax.PROBLEMS, ids=lambda p: p.name)
-def test_polynomials_are_those_of_the_headers(problem: minimax.Problem) -> None:
+@pytest.mark.parametrize("approximation", minimax.APPROXIMATIONS, ids=lambda p: p.name)
+def test_polynomials_are_those_of_the_headers(approximation: minimax.Approximation) -> None:
     text = "".join(path.read_text() for path in (INCLUDE / "anymetal").glob("math_*.h"))
     literals = {float.fromhex(v) for v in re.findall(r"-?0x1[.\da-f]*p[+-]\d+", text)}
     literals |= {-v for v in literals} | {0.5}
-    coefficients, error = minimax.solve(problem)
+    coefficients, error = minimax.solve(approximation)
     assert error < 2.0**-24
     assert set(coefficients) <= literals

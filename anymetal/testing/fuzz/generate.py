@@ -7,7 +7,7 @@ import random
 import numpy as np
 
 from anymetal.testing.fuzz import oracle
-from anymetal.testing.fuzz.launch import Extent, Launch
+from anymetal.testing.fuzz.launch import Extent, LaunchSize
 from anymetal.testing.fuzz.numerics import Undefined
 from anymetal.testing.fuzz.reals import VARIABLE_BOUND
 from anymetal.testing.fuzz.rules import well_formed
@@ -90,7 +90,7 @@ def _attempt(seed: int, rng: random.Random) -> Case:
     )
 
 
-def _launch(rng: random.Random) -> Launch:
+def _launch(rng: random.Random) -> LaunchSize:
     dimensions = rng.choice((1, 1, 1, 2, 2, 3))
     if dimensions == 1:
         threads = rng.choice((1, 7, 31, 32, 33, 64, 100, 128, 200, rng.randint(1, 300), 1500))
@@ -103,7 +103,7 @@ def _launch(rng: random.Random) -> Launch:
     else:
         grid = (rng.randint(1, 9), rng.randint(1, 7), rng.randint(1, 5))
         group = (rng.choice((1, 2, 3, 4, 8)), rng.choice((1, 2, 4)), rng.choice((1, 2, 3)))
-    return Launch(grid, group)
+    return LaunchSize(grid, group)
 
 
 def _features(rng: random.Random) -> Features:
@@ -132,7 +132,7 @@ def _features(rng: random.Random) -> Features:
 # ----------------------------------------------------------------------------- data
 
 
-def _buffers(rng: random.Random, launch: Launch, features: Features) -> list[Buffer]:
+def _buffers(rng: random.Random, launch: LaunchSize, features: Features) -> list[Buffer]:
     data = np.random.default_rng(rng.getrandbits(32))
     size = rng.choice((256, 512, 1024))
     inputs = [
@@ -161,7 +161,7 @@ def _buffers(rng: random.Random, launch: Launch, features: Features) -> list[Buf
     return inputs + outputs + _threadgroup_arrays(rng, launch, features)
 
 
-def _threadgroup_arrays(rng: random.Random, launch: Launch, features: Features) -> list[Buffer]:
+def _threadgroup_arrays(rng: random.Random, launch: LaunchSize, features: Features) -> list[Buffer]:
     if not features.threadgroup:
         return []
     x, y, z = launch.group_size
@@ -248,7 +248,7 @@ def _first_contents(scope: Scope) -> list[Statement]:
     return body
 
 
-def _functions(rng: random.Random, launch: Launch, features: Features) -> list[Function]:
+def _functions(rng: random.Random, launch: LaunchSize, features: Features) -> list[Function]:
     """One or two helper functions with branches, loops and several returns."""
     functions = []
     for number in range(rng.randint(1, 2)):

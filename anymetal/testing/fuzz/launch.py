@@ -20,7 +20,7 @@ Extent = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
-class Launch:
+class LaunchSize:
     """Grid in threads and threadgroup size, both x y z; the threadgroup is clamped to the grid."""
 
     grid: Extent
@@ -51,7 +51,7 @@ class Launch:
 class Threads:
     """All lanes of a launch, flattened; `exists` tells which carry a thread."""
 
-    def __init__(self, launch: Launch) -> None:
+    def __init__(self, launch: LaunchSize) -> None:
         rows = [_group_rows(launch, corner) for corner in _corners(launch)]
         merged = {key: np.concatenate([row[key] for row in rows], axis=-1) for key in rows[0]}
         self.exists: Array = merged["exists"].astype(bool)
@@ -68,12 +68,12 @@ class Threads:
         self.thread: Array = x + launch.grid[0] * (y + launch.grid[1] * z)  #: linear, in the grid
 
 
-def _corners(launch: Launch) -> list[Extent]:
+def _corners(launch: LaunchSize) -> list[Extent]:
     gx, gy, gz = launch.groups
     return [(x, y, z) for z, y, x in product(range(gz), range(gy), range(gx))]
 
 
-def _group_rows(launch: Launch, group: Extent) -> dict[str, Array]:
+def _group_rows(launch: LaunchSize, group: Extent) -> dict[str, Array]:
     """The attributes of one threadgroup's lanes, as MSL defines them for `dispatchThreads`."""
     full = launch.group_size
     start = [g * f for g, f in zip(group, full, strict=True)]

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from anymetal.testing.fuzz.launch import Launch
+from anymetal.testing.fuzz.launch import LaunchSize
 from anymetal.testing.fuzz.tree import Buffer, Function, Variable
 from anymetal.testing.fuzz.types import Type
 
@@ -71,7 +71,7 @@ class Scope:
     """The mutable state of one case's generation."""
 
     rng: random.Random
-    launch: Launch
+    launch: LaunchSize
     features: Features
     buffers: list[Buffer] = field(default_factory=list)
     functions: list[Function] = field(default_factory=list)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
 from typing import Any
 
-from anymetal.testing.fuzz.launch import Launch
+from anymetal.testing.fuzz.launch import LaunchSize
 from anymetal.testing.fuzz.rules import well_formed
 from anymetal.testing.fuzz.tree import (
     Arm,
@@ -91,7 +91,7 @@ def _named(node: Any, field_name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _launches(launch: Launch) -> Iterator[Launch]:
+def _launches(launch: LaunchSize) -> Iterator[LaunchSize]:
     x, y, z = launch.grid
     options = [(1, 1, 1), (2, 1, 1), (32, 1, 1), (33, 1, 1), (x, 1, 1), (x, y, 1)]
     options += [(max(1, x // 2), y, z), (x, max(1, y // 2), z), (x, y, max(1, z // 2))]

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, TypeAlias
 
-from anymetal.testing.fuzz.launch import Launch
+from anymetal.testing.fuzz.launch import LaunchSize
 from anymetal.testing.fuzz.types import Array, Type
 
 Space = Literal["input", "output", "threadgroup", "private"]
@@ -356,7 +356,7 @@ class Case:
     """One generated kernel with its launch and its data."""
 
     seed: int
-    launch: Launch
+    launch: LaunchSize
     buffers: tuple[Buffer, ...]  #: inputs, outputs and threadgroup arrays
     functions: tuple[Function, ...]
     body: Block

@@ -91,7 +91,7 @@ def source_of(case: Case) -> KernelSource:
     template = [(n, DTYPES[v] if isinstance(v, str) else v) for n, v in case.template]
     inputs = [mx.zeros((array.data.size,), DTYPES[array.element]) for array in case.inputs]
     dtypes = [DTYPES[array.element] for array in case.outputs]
-    return SignatureGenerator(definition).plan(inputs, dtypes, template).source
+    return SignatureGenerator(definition).specialization(inputs, dtypes, template).source
 
 
 class Compiler:

@@ -60,7 +60,7 @@ def make(body, inputs, shapes, dtypes, grid, threadgroup=(1, 1, 1), init=None, c
     outputs = tuple(f"o{n}" for n in range(len(shapes)))
     # The comment says that the kernel can tell its threadgroups: they must stay as asked for.
     definition = KernelDefinition("native", names, outputs, f"// threadgroup\n{body}")
-    plan = SignatureGenerator(definition).plan(inputs, dtypes, ())
+    plan = SignatureGenerator(definition).specialization(inputs, dtypes, ())
     return Launch(
         plan.source,
         inputs,
@@ -123,7 +123,7 @@ def test_the_size_extension():
     body = "static_cast<uint32_t*>(buffers[2])[0] = *static_cast<const uint32_t*>(buffers[1]);"
     definition = KernelDefinition("native", ("i0",), ("o0",), "uint n = *i0_size;")
     x = mx.zeros((7, 9))
-    plan = SignatureGenerator(definition).plan([x], [mx.uint32], ())
+    plan = SignatureGenerator(definition).specialization([x], [mx.uint32], ())
     launch = make(body, [x], [(1,)], [mx.uint32], (1, 1, 1))
     assert [p.kind for p in plan.source.parameters] == ["input", "size", "output"]
     launch.source = plan.source.replaced(body=body)
