@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 import textwrap
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -87,10 +88,18 @@ class MetalCase:
 
 def parse(path: Path) -> MetalCase:
     """Reads a case. The line numbers of body and header are those of the file."""
+    case = read(path, path.read_text())
+    if not case.all("expect") and not case.all("error"):
+        raise CaseFormatError(f"{path}: neither `// expect:` nor `// error:`")
+    return case
+
+
+def read(path: Path, lines: str) -> MetalCase:
+    """The case that these lines describe, whatever they expect."""
     case = MetalCase(path)
     parts: dict[str, list[str]] = {"header": [], "body": []}
     part, current = "body", ""
-    for number, line in enumerate(path.read_text().splitlines(), 1):
+    for number, line in enumerate(lines.splitlines(), 1):
         found, more = _DIRECTIVE.fullmatch(line), _CONTINUED.fullmatch(line)
         if found:
             current = found[1]
@@ -106,8 +115,6 @@ def parse(path: Path) -> MetalCase:
     case.header, case.body = "\n".join(parts["header"]), "\n".join(parts["body"])
     if not case.all("output"):
         raise CaseFormatError(f"{path}: no `// output: name = dtype[shape]`")
-    if not case.all("expect") and not case.all("error"):
-        raise CaseFormatError(f"{path}: neither `// expect:` nor `// error:`")
     return case
 
 
@@ -240,7 +247,20 @@ def _template_value(text: str) -> Any:
     return int(text) if re.fullmatch(r"-?\d+", text) else _dtype(text)
 
 
+def launcher(case: MetalCase, dtype: str) -> Callable[[], list[mx.array]]:
+    """What launches the case, as often as one likes, and returns the outputs."""
+    return _launcher(case, dtype, _inputs(case, dtype))
+
+
 def _launch(case: MetalCase, dtype: str, inputs: dict[str, mx.array]) -> dict[str, mx.array]:
+    results = _launcher(case, dtype, inputs)()
+    names = [_declaration(case, text, dtype).name for text in case.all("output")]
+    return dict(zip(names, results, strict=True))
+
+
+def _launcher(
+    case: MetalCase, dtype: str, inputs: dict[str, mx.array]
+) -> Callable[[], list[mx.array]]:
     outputs = [_declaration(case, text, dtype) for text in case.all("output")]
     template = [("T", _dtype(dtype))] if dtype else []
     for pair in case.one("template", "").split():
@@ -261,17 +281,21 @@ def _launch(case: MetalCase, dtype: str, inputs: dict[str, mx.array]) -> dict[st
         name, _, expression = text.partition("=")
         arguments[name.strip()] = eval(expression, {"mx": mx, **inputs})
     init = case.one("init", "")
-    results = kernel(
-        inputs=list(arguments.values()),
-        output_shapes=[output.shape for output in outputs],
-        output_dtypes=[output.dtype for output in outputs],
-        grid=case.launch.grid,
-        threadgroup=case.launch.threadgroup,
-        template=template or None,
-        init_value=float(init) if init else None,
-    )
-    mx.eval(results)
-    return {output.name: result for output, result in zip(outputs, results, strict=True)}
+
+    def run() -> list[mx.array]:
+        results = kernel(
+            inputs=list(arguments.values()),
+            output_shapes=[output.shape for output in outputs],
+            output_dtypes=[output.dtype for output in outputs],
+            grid=case.launch.grid,
+            threadgroup=case.launch.threadgroup,
+            template=template or None,
+            init_value=float(init) if init else None,
+        )
+        mx.eval(results)
+        return results
+
+    return run
 
 
 def _names(case: MetalCase, dtype: str, inputs: dict[str, mx.array]) -> dict[str, Any]:
