@@ -12,20 +12,13 @@ from anymetal.ir.model import Program
 from anymetal.ir.spec import Stage, check
 from anymetal.machine import Machine
 from anymetal.passes import place_in_rows, version_by_bounds
-from anymetal.pipeline.program import thread_program
 from tests.compiling import known_of
-from tests.frontend.kernels import kernel_source
 from tests.ir.programs import ops, program
+from tests.ir.short import llvm
 
 LAUNCH = LaunchFacts(linear=True, aligned=True, flat=False, whole=True)
 _STEPS = {"__am_gang": 1, "__am_thread_x": 32}
 _WIDE, _NARROW = Machine("", "", "+avx512f,+avx2"), Machine("", "", "+avx2")
-_SUM = """
-float sum = 0;
-for (uint k = 0; k < 50; ++k) sum += a[g * 50 + k] * a[k * 32 + l % 32];
-out[g * 32 + l % 32] = sum;
-"""
-_ID = "uint l = thread_index_in_threadgroup, g = simdgroup_index_in_threadgroup;\n"
 
 
 def jammed(body: str, count: int) -> tuple[Program, Differ]:
@@ -123,75 +116,120 @@ def test_no_barrier_where_simdgroups_are_apart() -> None:
     assert not Differ(Analyses(kernel), frozenset(_STEPS), lambda instr: False).possible
 
 
+#: %l is the index in the threadgroup.
+_ENTRY = "g = gang()\nlane = lane()\nl = g * 32 + lane\n"
+_BARRIER = "call void @__am_threadgroup_barrier(i32 0)\n"
+_COPY = "out[l] = a[l]\nret void"
+
+
+def loop(body: str, sums: int = 1) -> str:
+    """50 iterations of a body that computes new sums `t0`, `t1`, … from `s0`, `s1`, …"""
+    phis = [f"%s{i} = phi float [ 0.0, %before ], [ %t{i}, %loop ]" for i in range(sums)]
+    lasts = [f"%last{i} = phi float [ %t{i}, %loop ]" for i in range(sums)]
+    lines = [
+        "br label %before",
+        "before:",
+        "br label %loop",
+        "loop:",
+        "%k = phi i32 [ 0, %before ], [ %next, %loop ]",
+        *phis,
+        body,
+        "next = k + 1",
+        "more = next < 50",
+        "br i1 %more, label %loop, label %end",
+        "end:",
+        *lasts,
+        f"out[l] = {' + '.join(f'last{i}' for i in range(sums))}",
+        "ret void",
+    ]
+    return "\n".join(lines)
+
+
+#: The second factor is the same for all SIMD-groups.
+_SUM = loop("t0 = s0 + a[g * 50 + k] * a[k * 32 + lane]")
+_SPIN = """br label %wait
+wait:
+%old = atomicrmw xchg ptr %out, i32 1 monotonic
+%taken = icmp ne i32 %old, 0
+br i1 %taken, label %wait, label %free
+free:
+"""
+
+
+def size_of_team(body: str, machine: Machine = _WIDE) -> int:
+    """Of a threadgroup of eight SIMD-groups."""
+    kernel = program(llvm(_ENTRY + body))
+    size = teams.form(known_of(kernel, LAUNCH, machine=machine), 8, True)
+    check(kernel, Stage.GANG)
+    return size
+
+
 @pytest.mark.parametrize(
     ("body", "size"),
     [
-        (_SUM, 8),  # the second factor is the same for all
-        ("out[l] = a[l];", 1),
-        (f"threadgroup_barrier(mem_flags::mem_none); {_SUM}", 8),
-        ("device atomic_int* n = (device atomic_int*)out; int old = 1;\n"
-         "while (old) old = atomic_exchange_explicit(n, 1, memory_order_relaxed);\n"
-         "threadgroup_barrier(mem_flags::mem_none); out[l] = a[l];", 1),
+        (_SUM, 8),
+        (_COPY, 1),
+        (_BARRIER + _COPY, 8),
+        (_BARRIER + _SUM, 8),
+        (_SPIN + _BARRIER + _COPY, 1),
     ],
-)  # fmt: skip
+)
 def test_how_many_run_as_one(body: str, size: int) -> None:
-    kernel = thread_program(kernel_source(_ID + body))
-    assert teams.form(known_of(kernel, LAUNCH, machine=_WIDE), 8, True) == size
-    check(kernel, Stage.GANG)
+    assert size_of_team(body) == size
 
 
 def test_fewer_where_registers_are_few() -> None:
-    kernel = thread_program(kernel_source(_ID + _SUM))
-    assert 1 < teams.form(known_of(kernel, LAUNCH, machine=_NARROW), 8, True) < 8
+    assert 1 < size_of_team(_SUM, _NARROW) < 8
 
 
 def test_registers_of_a_section_are_used_again() -> None:
     """What a SIMD-group needs during its section only is there once for all sections."""
-    parts = [f"t{i} = v * a[g * 50 + k + {i}]" for i in range(12)]
-    products = " + ".join(f"(t{i} * t{(i * 5 + 1) % 12})" for i in range(12))
-    body = f"""
-    float sum = 0;
-    for (uint k = 0; k < 50; ++k) {{
-        float v = a[k * 32 + l % 32], {", ".join(parts)};
-        sum += {products};
-    }}
-    out[l] = sum;
-    """
-    kernel = thread_program(kernel_source(_ID + body))
-    assert teams.form(known_of(kernel, LAUNCH, machine=_WIDE), 8, True) == 8
+    count = 12
+    lines = ["v = a[k * 32 + lane]"]
+    lines += [f"p{i} = v * a[g * 50 + k + {i}]" for i in range(count)]
+    products = " + ".join(f"p{i} * p{(i * 5 + 1) % count}" for i in range(count))
+    assert size_of_team(loop("\n".join([*lines, f"t0 = s0 + {products}"]))) == 8
 
 
-@pytest.mark.parametrize(("terms", "size"), [(2, 2), (12, 8)])
-def test_what_is_kept_for_long_turns_may_wait_in_memory(terms: int, size: int) -> None:
+@pytest.mark.parametrize(("terms", "size"), [(2, 2), (6, 8)])
+def test_what_is_kept_for_long_sections_may_wait_in_memory(terms: int, size: int) -> None:
     """Eight sums of eight SIMD-groups are four times the registers."""
-    sums = range(8)
-    body = f"""
-    float {", ".join(f"s{i} = 0" for i in sums)};
-    for (uint k = 0; k < 50; ++k) {{
-        float v = a[k * 32 + l % 32];
-        {"".join(f"s{i} += {_product_of_sums(i, terms)};" for i in sums)}
-    }}
-    out[g * 32 + l % 32] = {" + ".join(f"s{i}" for i in sums)};
-    """
-    kernel = thread_program(kernel_source(_ID + body))
-    assert teams.form(known_of(kernel, LAUNCH, machine=_WIDE), 8, True) == size
-
-
-def _product_of_sums(row: int, terms: int) -> str:
-    start = f"g * 4000 + {row} * 500 + k * {terms}"
-    return "v * " + " * ".join(f"(v + a[{start} + {i}])" for i in range(terms))
+    lines = ["v = a[k * 32 + lane]"]
+    for i in range(8):
+        factors = " * ".join(f"(v + a[at{i} + {n}])" for n in range(terms))
+        lines += [f"at{i} = g * 4000 + k * {terms} + {500 * i}", f"t{i} = s{i} + v * {factors}"]
+    assert size_of_team(loop("\n".join(lines), sums=8)) == size
 
 
 def test_a_bound_is_nothing_to_share() -> None:
     """SIMD-groups with rows of their own stay apart, though all look at the same length."""
-    kernel = thread_program(
-        kernel_source("""
-    uint lane = thread_index_in_simdgroup, row = thread_position_in_grid.y, n = a_shape[0];
-    int from = int(a[row]);
-    if (from < 0 || from >= int(n)) return;
-    for (uint i = lane; i < n; i += 32) out[row * n + i] = a[from + i];
-    """)
+    text = """
+        lane = lane()
+        row = thread_y()
+        n = shape[0]
+        first = rows[row]
+        low = first >= 0
+        high = first < n
+        %both = and i1 %low, %high
+        br i1 %both, label %inside, label %end
+        inside:
+        some = lane < n
+        br i1 %some, label %before, label %end
+        before:
+        br label %loop
+        loop:
+        %i = phi i32 [ %lane, %before ], [ %next, %loop ]
+        out[row * n + i] = a[first + i]
+        next = i + 32
+        more = next < n
+        br i1 %more, label %loop, label %end
+        end:
+        ret void
+    """
+    kernel = program(
+        llvm(text, {"shape": "i32", "rows": "i32"}), "ptr %a, ptr %rows, ptr %shape, ptr %out"
     )
+    kernel.args[2].describes = True
     place_in_rows.run(Analyses(kernel), 32)
-    version_by_bounds.run(known_of(kernel, LAUNCH))
+    assert version_by_bounds.run(known_of(kernel, LAUNCH))
     assert teams.form(known_of(kernel, LAUNCH, machine=_WIDE), 8, False) == 1

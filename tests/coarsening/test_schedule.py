@@ -10,18 +10,25 @@ from anymetal.coarsening.schedule import Pieces
 from anymetal.ir.model import Instr
 from anymetal.ir.spec import Stage, check
 from anymetal.machine import Machine
-from anymetal.pipeline.program import thread_program
 from tests.compiling import known_of
-from tests.frontend.kernels import kernel_source
+from tests.ir.programs import program
+from tests.ir.short import llvm
 
 LAUNCH = LaunchFacts(linear=True, aligned=True, flat=False, whole=True)
 _WIDE = Machine("", "", "+avx512f,+avx2")
-_BARRIER = "threadgroup_barrier(mem_flags::mem_none);\n"
-_ID = "uint l = thread_index_in_threadgroup, g = l / 32, lane = l % 32; int n = int(s);\n"
+_ARGS = "ptr %a, ptr %shape, ptr %out"
+#: %l is the index in the threadgroup, %n a size; SIMD-groups meet at a barrier.
+_ENTRY = """
+g = gang()
+lane = lane()
+l = g * 32 + lane
+n = shape[0]
+call void @__am_threadgroup_barrier(i32 0)
+"""
 
 
 def pieces_of(body: str, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Into how many pieces each section with stores is cut."""
+    """Into how many pieces a team of eight cuts each section with stores, in order."""
     found: list[int] = []
     cut = Pieces.__call__
 
@@ -33,64 +40,53 @@ def pieces_of(body: str, monkeypatch: pytest.MonkeyPatch) -> list[int]:
         return pieces
 
     monkeypatch.setattr(Pieces, "__call__", spy)
-    kernel = thread_program(kernel_source(_ID + _BARRIER + body))
+    text = llvm(f"{_ENTRY}{body}\nret void", {"shape": "i32"})
+    kernel = program(text, _ARGS)
     assert teams.form(known_of(kernel, LAUNCH, machine=_WIDE), 8, True) == 8
     check(kernel, Stage.GANG)
     return found
 
 
+def steps(line: str, count: int) -> str:
+    """The line for each k below the count."""
+    return "\n".join(line.replace("k", str(k)) for k in range(count))
+
+
 @pytest.mark.parametrize(
     ("body", "count"),
     [
-        ("for (uint k = 0; k < 4; ++k) out[k * 256 + l] = a[k * 256 + l];", 4),
-        ("for (int k = 0; k < 4; ++k) out[(k * 8 + g) * n + lane] = a[k * 256 + l];", 4),
-        ("for (int k = 0; k < 4; ++k) out[(g * 8 + k) * n + lane] = a[k * 256 + l];", 1),
-        ("for (uint k = 0; k < 4; ++k) out[(l / 32 * 4 + k) * 32 + l % 32] = a[k + l];", 1),
-        ("float v = a[l]; for (uint k = 0; k < 4; ++k) out[k * 256 + l] = v;", 1),
-        ("float v = 0; for (uint k = 0; k < 4; ++k) out[k * 256 + l] = v += a[k * 256 + l];", 1),
-        ("out[l] = a[l];", 1),
+        (steps("out[k * 256 + l] = a[k * 256 + l]", 4), 4),
+        (steps("out[(k * 8 + g) * n + lane] = a[k * 256 + l]", 4), 4),
+        (steps("out[(g * 8 + k) * n + lane] = a[k * 256 + l]", 4), 1),
+        (steps("out[(g * 4 + k) * 32 + lane] = a[k + l]", 4), 1),
+        ("v = a[l]\n" + steps("out[k * 256 + l] = v", 4), 1),  # handed from store to store
+        ("v = a[l]\n" + steps("v = v + a[k * 256 + l]\nout[k * 256 + l] = v", 4), 1),
+        ("out[l] = a[l]", 1),
     ],
 )
 def test_pieces(body: str, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert pieces_of(body, monkeypatch) == [count]
 
 
-_TILE = """
-threadgroup float tile[16][32];
-float sum = 0, other = 1;
-tile[l / 16][lane] = a[l];
-threadgroup_barrier(mem_flags::mem_threadgroup);
-#pragma unroll
-for (uint k = 0; k < {1}; ++k) {{ {0} }}
-out[l] = sum * other;
-"""
+_ROWS = "sum = fmuladd(a[g * 16 + k], a[k * 32 + lane], sum)"
+_TWO_SUMS = """row = a[k * 32 + lane]
+sum = fmuladd(a[g * 16 + k], row, sum)
+other = fmuladd(a[k * 32 + g], row, other)"""
 
 
 @pytest.mark.parametrize(
-    ("work", "steps", "count"),
+    ("work", "count", "pieces"),
     [
-        ("sum += tile[g][k] * tile[k][lane];", 16, 16),
-        ("sum += tile[g][k] * tile[k][lane];", 4, 1),  # few rows stay in registers
-        ("sum += tile[k][lane] * tile[k][lane ^ 1];", 8, 1),  # the same for all
-        ("sum += tile[g][k] * tile[k][g];", 16, 1),  # numbers, no vectors
+        (_ROWS, 16, 16),
+        (_ROWS, 4, 1),  # few rows stay in registers
+        ("sum = fmuladd(a[k * 32 + lane], a[k * 32 + l], sum)", 8, 1),
+        ("sum = fmuladd(a[g * 16 + k], a[k * 32 + g], sum)", 16, 1),  # numbers, no vectors
         # More sums than half of the registers hold.
-        ("sum += tile[g][k] * tile[k][lane]; other += tile[k][g] * tile[k][lane];", 16, 1),
+        (_TWO_SUMS, 16, 1),
     ],
 )
 def test_pieces_by_what_is_loaded_for_all(
-    work: str, steps: int, count: int, monkeypatch: pytest.MonkeyPatch
+    work: str, count: int, pieces: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found: list[int] = []
-    cut = Pieces.__call__
-
-    def spy(self: Pieces, section: list[Instr]) -> list[list[Instr]]:
-        pieces = cut(self, section)
-        assert [i for piece in pieces for i in piece] == section
-        found.append(len(pieces))
-        return pieces
-
-    monkeypatch.setattr(Pieces, "__call__", spy)
-    kernel = thread_program(kernel_source(_ID + _TILE.format(work, steps)))
-    assert teams.form(known_of(kernel, LAUNCH, machine=_WIDE), 8, True) == 8
-    check(kernel, Stage.GANG)
-    assert max(found) == count
+    body = f"sum = 0\nother = 1\n{steps(work, count)}\nout[l] = sum * other"
+    assert pieces_of(body, monkeypatch) == [pieces]
