@@ -48,7 +48,6 @@ class Machine:
     followed_runs: int = 16  #: of memory, at a time, that it may be trusted to follow
     unseen_bytes: int = 512  #: read of a run before it sees that it is one
     few_lines: int = 16  #: that it asks for early enough by itself
-    gangs_ahead: int = 8  #: that have run when memory answers
 
     @functools.cached_property
     def enabled(self) -> frozenset[str]:
@@ -130,11 +129,6 @@ class Machine:
     def private_bytes(self) -> int:
         """Private arrays of a team: more would not stay in the second-level cache."""
         return self.caches.second // 2
-
-    @property
-    def far_bytes(self) -> int:
-        """So much asked for ahead is taken not to be in a cache."""
-        return self.caches.second * 4
 
     @property
     def streamed_bytes(self) -> int:

@@ -111,33 +111,6 @@ def test_the_program_behind_a_pass(name: str, monkeypatch, capfd) -> None:
     assert len(longest) == len(passes) and longest == sorted(longest, reverse=True)
 
 
-def test_the_program_that_runs_ahead_goes_through_the_passes_in_sight(monkeypatch, capfd) -> None:
-    monkeypatch.setenv("ANYMETAL_DEBUG", "run-ahead,coarsen")
-    monkeypatch.setenv("ANYMETAL_CHECK", "1")
-    kernel = anymetal.metal_kernel(
-        name="of_a_table",
-        input_names=["table", "row"],
-        output_names=["y"],
-        source="uint i = thread_position_in_grid.x, r = thread_position_in_grid.y;"
-        f"y[256 * r + i] = table[256 * row[r] + i] + {time.time_ns()};",
-    )
-    outputs = kernel(
-        inputs=[mx.zeros((8, 256)), mx.zeros((8,), mx.int32)],
-        grid=(256, 8, 1),
-        threadgroup=(256, 1, 1),
-        output_shapes=[(8, 256)],
-        output_dtypes=[mx.float32],
-    )
-    mx.eval(outputs)
-    shown = re.findall(r"behind ([a-z-]+):\nthread ([a-z_.]+)\(", capfd.readouterr().err)
-    assert shown == [
-        ("run-ahead", "of_a_table.ahead"),
-        ("run-ahead", "of_a_table"),
-        ("coarsen", "of_a_table"),
-        ("coarsen", "of_a_table.ahead"),
-    ]
-
-
 @pytest.mark.parametrize(
     ("variable", "value"),
     [("ANYMETAL_DEBUG", "no-such-pass"), ("ANYMETAL_PASSES", "-no-such-pass")],

@@ -38,7 +38,7 @@ APART = "__am_apart"
 #: Whether a condition holds in all active lanes. "No" may be wrong, "yes" may not.
 ALL = "__am_all"
 #: Prefetch memory that will be read, or written.
-AHEAD_READ, AHEAD_WRITE = "__am_ahead_read", "__am_ahead_write"
+AHEAD_READ = "__am_ahead_read"
 #: Prefetch for the next gang, into the second-level cache.
 NEXT_READ = "__am_next_read"
 #: Prefetch the line of the first lane's address, anywhere in the block.
@@ -47,7 +47,7 @@ LINE_READ = "__am_line_read"
 #: the numbers of the array and of the access, and the record to write to.
 STRAY = "__am_stray"
 #: Calls that only passes for gangs put in.
-OF_GANGS = frozenset((APART, ALL, AHEAD_READ, AHEAD_WRITE, NEXT_READ, LINE_READ))
+OF_GANGS = frozenset((APART, ALL, AHEAD_READ, NEXT_READ, LINE_READ))
 #: Where a thread stands, and how many there are.
 POSITIONS = frozenset(f"__am_{name}" for name in _POSITIONS)
 #: Positions in a threadgroup: how many values each has at most.
@@ -72,7 +72,6 @@ INTRINSICS: dict[str, Signature] = {
     APART: (VOID, ()),
     ALL: (I1, (I1,)),
     AHEAD_READ: (VOID, (PTR,)),
-    AHEAD_WRITE: (VOID, (PTR,)),
     NEXT_READ: (VOID, (PTR,)),
     LINE_READ: (VOID, (PTR,)),
     STRAY: (VOID, (I1, I64, I32, I32, PTR)),

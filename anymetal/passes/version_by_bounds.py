@@ -29,7 +29,7 @@ from anymetal.analysis.effects import ACCESSES, pointer_of
 from anymetal.analysis.lane_numbers import LaneNumbers, lane_numbers
 from anymetal.analysis.uniformity import Shapes, shapes
 from anymetal.ir import types as t
-from anymetal.ir.calls import AHEAD_READ, AHEAD_WRITE, ALL, POSITIONS
+from anymetal.ir.calls import ALL, POSITIONS
 from anymetal.ir.cfg import Loop, dominates
 from anymetal.ir.model import Argument, Block, Const, Instr, Program, Value
 from anymetal.ir.sizes import DESCRIPTION_BYTES, SIMD_GROUP
@@ -127,10 +127,7 @@ def _through(block: Block) -> Block:
 
 
 def _pointers(instr: Instr) -> list[Value]:
-    if instr.op in ACCESSES:
-        return [pointer_of(instr)]
-    asks = instr.op == "call" and instr.arg in (AHEAD_READ, AHEAD_WRITE)
-    return instr.operands if asks else []
+    return [pointer_of(instr)] if instr.op in ACCESSES else []
 
 
 def _check(

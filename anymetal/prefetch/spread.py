@@ -3,17 +3,7 @@
 from __future__ import annotations
 
 from anymetal.analysis.cache import Analyses
-from anymetal.analysis.uniformity import Shapes
-from anymetal.ir.calls import AHEAD_READ, AHEAD_WRITE, LINE_READ
-from anymetal.ir.model import Program
-
-_ELEMENT = 4  #: bytes that a lane accesses, roughly
-
-
-def bytes_asked_for(program: Program, shapes: Shapes) -> int:
-    """How much memory a gang asks for, once through."""
-    asks = (i for i in program.instructions() if i.arg in (AHEAD_READ, AHEAD_WRITE))
-    return sum(abs(shapes[i.operands[0]].stride) * shapes.width + _ELEMENT for i in asks)
+from anymetal.ir.calls import LINE_READ
 
 
 def run(known: Analyses) -> bool:

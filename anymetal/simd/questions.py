@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anymetal.analysis.affine import Distance, forms
+from anymetal.analysis.affine import forms
 from anymetal.analysis.cache import Analyses
 from anymetal.analysis.control import loops, predecessors
 from anymetal.analysis.flow import mask_roots, used
@@ -14,7 +14,6 @@ from anymetal.analysis.uniformity import shapes
 from anymetal.ir.calls import BARRIER, LOG
 from anymetal.ir.model import Argument, Block, Instr, Value
 from anymetal.ir.sizes import SIMD_GROUP
-from anymetal.prefetch.next_step import find_next_steps
 from anymetal.simd.access.addressing import indices_elsewhere, made_by_accesses
 from anymetal.simd.access.demanded_vectors import demanded_vectors
 from anymetal.simd.access.forwarding import few_lane_loads
@@ -53,17 +52,9 @@ def tiles(known: Analyses) -> dict[Instr, Tile]:
     return known(tile_finder).tiles
 
 
-def next_steps(known: Analyses) -> dict[Tile, Distance]:
-    """Tiles that are asked for one step ahead."""
-    return find_next_steps(known, known(tiles))
-
-
 def needed(known: Analyses) -> set[Value]:
     """Values that addresses in other blocks are computed from."""
-    found = set(known(tile_finder).leaves)
-    for distance in known(next_steps).values():
-        found |= {value for product in distance for value in product}
-    return found
+    return set(known(tile_finder).leaves)
 
 
 def kept(known: Analyses) -> set[Value]:

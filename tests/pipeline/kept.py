@@ -158,7 +158,6 @@ PLAIN: dict[Question, Callable[[Any, Program], Any]] = {
         found.kept,
     ),
     questions.tiles: _of_accesses(_tile),
-    questions.next_steps: lambda found, _: {_tile(t): far for t, far in found.items()},
     questions.needed: _present,
 }
 

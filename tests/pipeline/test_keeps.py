@@ -42,7 +42,6 @@ SAMPLE: dict[str, Kernel] = {
     "split-divisions": ("patterns", 226),
     "prefetch-next-gang": ("patterns", 219),
     "prefetch-tile-rows": ("patterns", 203),
-    "prefetch-behind-runs": ("patterns", 254),
     "prefetch-during-turns": ("patterns", 301),
     "unlock-threadgroup-memory": ("patterns", 248),
     "interleave-private-arrays": ("frames", 100),
@@ -66,15 +65,12 @@ def compiled(kernel: Kernel) -> tuple[KernelSource, str, tuple[Variant, ...]]:
 
 
 def watch(kernel: Kernel, ask_before: bool = True) -> Iterator[Watching]:
-    """The passes at work on a kernel, in each class, and on programs that run ahead."""
+    """The passes at work on a kernel, in each class."""
     source, raw, variants = compiled(kernel)
     for variant in variants:
         program = thread_program(source, raw=raw)
         c = GangCompilation(program, variant, machine_for(""))
         yield watched(PASSES, c, ask_before)
-        if c.ahead:
-            c.ahead.team = c.team
-            yield watched(PASSES, c.ahead, ask_before)
 
 
 def expect_honesty(kernels: Iterable[Kernel]) -> None:

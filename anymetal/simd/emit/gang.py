@@ -22,7 +22,6 @@ from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.ir.calls import (
     AHEAD_READ,
-    AHEAD_WRITE,
     ALL,
     APART,
     BARRIER,
@@ -123,7 +122,7 @@ class GangFunction:
         numbers = known(lane_numbers)
         self.tiles = TileAccess(
             self.w, self.v, self.masks, numbers, accesses, self.program.twins,
-            known(questions.next_steps), self.matrices.loaded)  # fmt: skip
+            self.matrices.loaded)  # fmt: skip
         spread = {} if masked or machine.words < WORDS else known(questions.spread)
         spread_lanes = SpreadLanes(self.w, self.v, spread)
         self.lanes = CrossLane(self.w, self.v, self.masks, numbers, spread_lanes, machine)
@@ -413,7 +412,7 @@ class GangFunction:
             self.lanes.emit(instr, mask)
         elif instr.arg == ALL:
             self.everywhere.emit(instr, mask)
-        elif instr.arg in (AHEAD_READ, AHEAD_WRITE, LINE_READ, NEXT_READ):
+        elif instr.arg in (AHEAD_READ, LINE_READ, NEXT_READ):
             prefetch.ask(self.w, self.v, instr, self.known.machine.line)
         elif instr.arg == APART:
             self.w.end_block()

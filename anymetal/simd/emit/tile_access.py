@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from anymetal.analysis.affine import Distance
 from anymetal.analysis.effects import pointer_of
 from anymetal.analysis.lane_numbers import LaneNumbers, signed
 from anymetal.emission.writer import Writer
@@ -17,7 +16,6 @@ from anymetal.simd.code.accesses import Accesses
 from anymetal.simd.code.masks import Mask, Masks
 from anymetal.simd.code.values import Values
 from anymetal.simd.code.whole import whole_or_some
-from anymetal.simd.emit.prefetch import ask_for_runs
 
 
 class TileAccess:
@@ -31,7 +29,6 @@ class TileAccess:
         numbers: LaneNumbers,
         accesses: Accesses,
         counters: dict[Value, Instr],
-        next_steps: dict[Tile, Distance],
         loaded: Callable[[Tile, str, list[str]], None],
     ) -> None:
         self.w = writer
@@ -40,7 +37,6 @@ class TileAccess:
         self.numbers = numbers
         self.accesses = accesses
         self.counters = counters  #: 32-bit counters with their 64-bit twins
-        self.next_steps = next_steps  #: tiles that are prefetched, with their distance
         self.loaded = loaded  #: called with the tile, its address and the loaded runs
 
     def emit(self, tile: Tile, mask: Mask) -> None:
@@ -87,9 +83,6 @@ class TileAccess:
         places = [self._address(tile, run) for run in tile.runs]
         rows = [self.w.value(f"load {row}, ptr {place}, align {align}") for place in places]
         self.loaded(tile, places[0], rows)
-        if tile in self.next_steps:
-            size, far = length * type_.size, self.next_steps[tile]
-            ask_for_runs(self.w, self.v, places, size, far, self.accesses.machine.line)
         everything = self._joined(type_, rows, length)
         elements = [element for run in tile.runs for element in run.cells]
         cells = {cell: i for i, element in enumerate(elements) for cell in element}

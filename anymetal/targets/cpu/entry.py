@@ -30,7 +30,7 @@ _MEETINGS = [
 def entry_function(
     buffers: list[str], machine: Machine, width: int, team: int, *, full: bool, partial: bool,
     suspends: bool, meets: bool, streamed: int, fence: str, sums: list[tuple[str, Sums]],
-    ahead: int = 0, sole: bool = False, private: int = 0,
+    sole: bool = False, private: int = 0,
 ) -> str:  # fmt: skip
     """LLVM IR of am_entry.
 
@@ -39,8 +39,6 @@ def entry_function(
     meets      gangs also suspend in cross-lane calls
     streamed   bytes of a thread's stores that may bypass the caches; `fence` follows them
     sums       the worker's own arrays, each with the buffer that it stands for
-    ahead      bytes that a call of `gang.ahead` prefetches, if there is that function (see
-               prefetch/run_ahead.py); there are no partial gangs then
     sole       one call of `gang.full` runs a whole threadgroup, so its first gang is number 0
     private    bytes of large private arrays of a call (simd/emit/private_memory.py)
     """
@@ -57,15 +55,15 @@ def entry_function(
     lines += _own_sums(sums)
     if suspends:
         lines.append("  %ring = alloca [1024 x ptr], align 16")
-    lines += _group_loop(width * team, ahead, machine)
+    lines += _group_loop(width * team)
     calls = _Calls(buffers, suspends, team)
     if suspends:
         lines += _ring(calls, full, partial)
         lines += _MEETINGS if meets else _turns()
     else:
-        lines += _sequence(calls, full, partial, ahead > 0, sole)
+        lines += _sequence(calls, full, partial, sole)
     lines += [
-        *_next_group(ahead),
+        *_next_group(),
         "done:",
         *([f"  {fence}"] if streamed and fence else []),
         "  ret void",
@@ -163,17 +161,20 @@ def _own_sums(sums: list[tuple[str, Sums]]) -> list[str]:
     ]
 
 
-def _group_loop(width: int, ahead: int, machine: Machine) -> list[str]:
-    """The position and size of the next threadgroup; those at the edge are smaller. `ahead`: as
-    above."""
+def _group_loop(width: int) -> list[str]:
+    """The position and size of the next threadgroup; those at the edge are smaller."""
     lines = [
-        *_first("", "%first"),
-        *(_ahead_start(ahead, width, machine) if ahead else []),
+        "  %first.x = urem i64 %first, %groups.x.wide",
+        "  %first.row = udiv i64 %first, %groups.x.wide",
+        "  %first.y = urem i64 %first.row, %groups.y.wide",
+        "  %first.z = udiv i64 %first.row, %groups.y.wide",
         "  br label %groups",
         "groups:",
         "  %group = phi i64 [ %first, %begin ], [ %group.next, %group.done ]",
-        *_phis(""),
-        *(_phis("ahead.") if ahead else []),
+        *(
+            f"  %wide.{axis} = phi i64 [ %first.{axis}, %begin ], [ %next.{axis}, %group.done ]"
+            for axis in _AXES
+        ),
         "  %flag = load volatile i32, ptr %cancel",
         "  %stop = icmp ne i32 %flag, 0",
         "  %end = icmp uge i64 %group, %last",
@@ -181,13 +182,6 @@ def _group_loop(width: int, ahead: int, machine: Machine) -> list[str]:
         "  br i1 %leave, label %done, label %one.group",
         "one.group:",
     ]
-    if ahead:
-        lines += [
-            "  %ahead.group = add i64 %group, %ahead.distance",
-            "  %ahead.there = icmp ult i64 %ahead.group, %last",
-            "  %ahead.wanted = and i1 %ahead.there, %ahead.pays",
-            *(f"  %ahead.group_{axis} = trunc i64 %ahead.wide.{axis} to i32" for axis in _AXES),
-        ]
     for axis in _AXES:
         lines += [
             f"  %group_{axis} = trunc i64 %wide.{axis} to i32",
@@ -204,63 +198,21 @@ def _group_loop(width: int, ahead: int, machine: Machine) -> list[str]:
     return lines
 
 
-def _next_group(ahead: int) -> list[str]:
+def _next_group() -> list[str]:
+    """The position of the next threadgroup, by counting: divisions take long."""
     return [
         "group.done:",
         "  %group.next = add i64 %group, 1",
-        *_next(""),
-        *(_next("ahead.") if ahead else []),
+        "  %right = add i64 %wide.x, 1",
+        "  %row.done = icmp eq i64 %right, %groups.x.wide",
+        "  %next.x = select i1 %row.done, i64 0, i64 %right",
+        "  %rows.done = zext i1 %row.done to i64",
+        "  %below = add i64 %wide.y, %rows.done",
+        "  %plane.done = icmp eq i64 %below, %groups.y.wide",
+        "  %next.y = select i1 %plane.done, i64 0, i64 %below",
+        "  %planes.done = zext i1 %plane.done to i64",
+        "  %next.z = add i64 %wide.z, %planes.done",
         "  br label %groups",
-    ]
-
-
-def _ahead_start(bytes_per_call: int, threads: int, machine: Machine) -> list[str]:
-    """Where the program that runs ahead begins, and whether it pays: not if the memory is in a
-    cache."""
-    far = machine.far_bytes // bytes_per_call * threads
-    return [
-        "  %ahead.plane = mul i32 %full_size_x, %full_size_y",
-        "  %ahead.threads = mul i32 %ahead.plane, %full_size_z",
-        "  %ahead.gangs = udiv i32 %ahead.threads, 32",
-        f"  %ahead.groups = udiv i32 {machine.gangs_ahead}, %ahead.gangs",
-        "  %ahead.some = call i32 @llvm.umax.i32(i32 %ahead.groups, i32 1)",
-        "  %ahead.distance = zext i32 %ahead.some to i64",
-        "  %ahead.first = add i64 %first, %ahead.distance",
-        f"  %ahead.pays = icmp ugt i64 %grid.threads, {far}",
-        *_first("ahead.", "%ahead.first"),
-    ]
-
-
-def _first(walk: str, group: str) -> list[str]:
-    """The position of the first threadgroup of a walk, `walk` being a prefix of names."""
-    return [
-        f"  %{walk}first.x = urem i64 {group}, %groups.x.wide",
-        f"  %{walk}first.row = udiv i64 {group}, %groups.x.wide",
-        f"  %{walk}first.y = urem i64 %{walk}first.row, %groups.y.wide",
-        f"  %{walk}first.z = udiv i64 %{walk}first.row, %groups.y.wide",
-    ]
-
-
-def _phis(walk: str) -> list[str]:
-    return [
-        f"  %{walk}wide.{axis} = phi i64 [ %{walk}first.{axis}, %begin ], "
-        f"[ %{walk}next.{axis}, %group.done ]"
-        for axis in _AXES
-    ]
-
-
-def _next(walk: str) -> list[str]:
-    """The position of the next threadgroup, by counting: divisions take long."""
-    return [
-        f"  %{walk}right = add i64 %{walk}wide.x, 1",
-        f"  %{walk}row.done = icmp eq i64 %{walk}right, %groups.x.wide",
-        f"  %{walk}next.x = select i1 %{walk}row.done, i64 0, i64 %{walk}right",
-        f"  %{walk}rows.done = zext i1 %{walk}row.done to i64",
-        f"  %{walk}below = add i64 %{walk}wide.y, %{walk}rows.done",
-        f"  %{walk}plane.done = icmp eq i64 %{walk}below, %groups.y.wide",
-        f"  %{walk}next.y = select i1 %{walk}plane.done, i64 0, i64 %{walk}below",
-        f"  %{walk}planes.done = zext i1 %{walk}plane.done to i64",
-        f"  %{walk}next.z = add i64 %{walk}wide.z, %{walk}planes.done",
     ]
 
 
@@ -279,10 +231,9 @@ class _Calls:
         first = f"  %gang.first = mul i32 %gang, {self.team}"
         return [first, self.text("gang.full", "%gang.first", "0")]
 
-    def text(self, function: str, gang: str, active: str, walk: str = "") -> str:
-        """A call for the current threadgroup, or for the one of `walk`."""
+    def text(self, function: str, gang: str, active: str) -> str:
+        """A call."""
         values = {name: f"%{name}" for name in CONTEXT_NAMES} | {"gang": gang, "active": active}
-        values |= {f"group_{axis}": f"%{walk}group_{axis}" for axis in _AXES}
         context = [f"i32 {values[name]}" for name in CONTEXT_NAMES]
         rest = ["i1 %streaming", "ptr %sums", "ptr %locks"]
         rest += ["ptr %private", "ptr %threadgroup", "ptr %cancel"]
@@ -292,23 +243,19 @@ class _Calls:
         return f"call void @{function}({', '.join(args)})"
 
 
-def _sequence(calls: _Calls, full: bool, partial: bool, ahead: bool, sole: bool) -> list[str]:
+def _sequence(calls: _Calls, full: bool, partial: bool, sole: bool) -> list[str]:
     if sole:
-        end = _run_ahead(calls, "0", "group.done") if ahead else ["  br label %group.done"]
-        return [f"  {calls.text('gang.full', '0', '0')}", *end]
+        return [f"  {calls.text('gang.full', '0', '0')}", "  br label %group.done"]
     lines = ["  br label %gangs", "gangs:"]
     *first, call = calls.full()
-    gang = "%gang.first" if first else "%gang"
     if full:
         lines += [
-            "  %gang = phi i32 [ 0, %one.group ], [ %gang.next, %gang.done ]",
+            "  %gang = phi i32 [ 0, %one.group ], [ %gang.next, %one.gang ]",
             "  %more = icmp ult i32 %gang, %whole",
             "  br i1 %more, label %one.gang, label %tail",
             "one.gang:",
             *first,
             f"  {call}",
-            *(_run_ahead(calls, gang, "gang.done") if ahead else ["  br label %gang.done"]),
-            "gang.done:",
             "  %gang.next = add i32 %gang, 1",
             "  br label %gangs",
             "tail:",
@@ -322,16 +269,6 @@ def _sequence(calls: _Calls, full: bool, partial: bool, ahead: bool, sole: bool)
         "edge:",
         f"  {calls.text('gang.partial', '%whole', '%rest')}",
         "  br label %group.done",
-    ]
-
-
-def _run_ahead(calls: _Calls, gang: str, behind: str) -> list[str]:
-    """The same gangs some threadgroups ahead, then on to the block `behind`."""
-    return [
-        f"  br i1 %ahead.wanted, label %ahead, label %{behind}",
-        "ahead:",
-        f"  {calls.text('gang.ahead', gang, '0', 'ahead.')}",
-        f"  br label %{behind}",
     ]
 
 

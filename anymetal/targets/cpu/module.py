@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from anymetal.analysis.cache import Analyses
-from anymetal.analysis.uniformity import shapes
 from anymetal.emission.emitter import constant_tables
 from anymetal.ir.calls import BARRIER, LOG
 from anymetal.pipeline.driver import run
-from anymetal.prefetch.spread import bytes_asked_for
 from anymetal.simd import questions
 from anymetal.simd.code import shared
 from anymetal.simd.code.coroutine import DECLARATIONS
@@ -41,18 +39,7 @@ def vector_ir(c: GangCompilation) -> str:
     """LLVM IR of the module for one class of launches, before LLVM's optimisation."""
     with c.stages.stage("vectorizer"):
         run(PASSES, c)
-        ahead = _ahead(c)
-        return _module(c, ahead)
-
-
-def _ahead(c: GangCompilation) -> GangCompilation | None:
-    """The program that runs ahead, after the same passes; None if there is none or no use for
-    it."""
-    if c.ahead is None or _suspends(c):
-        return None
-    c.ahead.team = c.team
-    run(PASSES, c.ahead)
-    return c.ahead if c.ahead.joined else None
+        return _module(c)
 
 
 def _suspends(c: GangCompilation) -> bool:
@@ -60,7 +47,7 @@ def _suspends(c: GangCompilation) -> bool:
     return c.program.calls(BARRIER) and not c.alone
 
 
-def _module(c: GangCompilation, ahead: GangCompilation | None) -> str:
+def _module(c: GangCompilation) -> str:
     program, variant, known = c.program, c.variant, c.known
     suspends = _suspends(c)
     marks = c.stages.marks()
@@ -73,11 +60,6 @@ def _module(c: GangCompilation, ahead: GangCompilation | None) -> str:
         if wanted
     ]
     c.stages.vectorized(functions)
-    asked = 0
-    if ahead:
-        asked = bytes_asked_for(ahead.program, ahead.known(shapes))
-        slice_ = GangFunction(ahead.known, "gang.ahead", masked=False, suspends=False, team=c.team)
-        functions.append(slice_)
     sums, streams = known(questions.own_sums), known(questions.streaming)
     declarations: dict[str, str] = {}
     for function in functions:
@@ -99,7 +81,6 @@ def _module(c: GangCompilation, ahead: GangCompilation | None) -> str:
         streamed=streamed // c.team,
         sums=[(buffer_name(a), own) for a, own in sums.items()],
         fence=_FENCES.get(known.machine.architecture, ""),
-        ahead=asked,
         sole=c.alone and not suspends and not variant.partial,
         private=known(far_arrays).bytes,
     )

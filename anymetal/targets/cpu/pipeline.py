@@ -29,7 +29,7 @@ from anymetal.passes.order_by_pressure import order_lazily
 from anymetal.passes.split_divisions import split_lanes
 from anymetal.passes.widen_counters import widen
 from anymetal.pipeline.driver import Compilation, Pass
-from anymetal.prefetch import behind_runs, during_turns, next_gang, run_ahead, spread, tile_rows
+from anymetal.prefetch import during_turns, next_gang, spread, tile_rows
 from anymetal.simd import questions
 from anymetal.simd.access.memory_order import in_memory_order
 from anymetal.targets.cpu.stages import GangStages
@@ -47,17 +47,12 @@ class GangCompilation(Compilation):
         variant: Variant,
         machine: Machine,
         stages: GangStages | None = None,
-        runs_ahead: bool = False,
     ) -> None:
         launch = LaunchFacts(variant.linear, variant.aligned, variant.flat, not variant.partial)
         known = Analyses(program, launch, variant.width, machine)
-        stage = Stage.GANG if runs_ahead else Stage.GUARDED  # that one has prefetches already
-        super().__init__(known, stages or GangStages(), variant.without, stage)
+        super().__init__(known, stages or GangStages(), variant.without, Stage.GUARDED)
         self.variant = variant
         self.team = 1  #: SIMD-groups that run as one
-        self.runs_ahead = runs_ahead  #: it only prefetches, ahead of another program
-        self.ahead: GangCompilation | None = None  #: the program that does so for this one
-        self.joined = True  #: it could be made one for the same team as that program
         self.notes = ""  #: what the launch has to know
 
     @property
@@ -115,34 +110,12 @@ def is_full(c: GangCompilation) -> bool:
     return not c.variant.partial
 
 
-def is_first(c: GangCompilation) -> bool:
-    """It is not a program that runs ahead of another."""
-    return not c.runs_ahead
-
-
-def has_none_ahead(c: GangCompilation) -> bool:
-    """No program runs ahead of this one, and it is none."""
-    return c.ahead is None and not c.runs_ahead
-
-
 # ------------------------------------------------------------------------------------ passes
 
 
-def _slice(c: GangCompilation) -> bool:
-    """Makes the program that runs ahead; this one stays as it is."""
-    program = run_ahead.slice_of(c.known)
-    if program:
-        c.ahead = GangCompilation(program, c.variant, c.known.machine, c.stages, runs_ahead=True)
-        c.stages.passed("run-ahead", program, c.ahead.stage, True)
-    return False
-
-
 def _coarsen(c: GangCompilation) -> bool:
-    """Forms a team; a program that runs ahead forms one as large."""
+    """Forms a team."""
     blocks = len(c.program.blocks)
-    if c.runs_ahead:
-        c.joined = teams.join(c.known, c.team, c.in_row)
-        return c.team > 1
     c.team = teams.form(c.known, c.variant.team, c.in_row)
     return c.team > 1 or len(c.program.blocks) != blocks
 
@@ -157,7 +130,7 @@ _VALUES = (*_TREE, origins, interleaved, shapes, flow.plans, flow.mask_roots,
            flow.full, lane_numbers, forms)  # fmt: skip
 _ORDER = (*_VALUES, flow.used, inductions, trips)
 _ACCESSES = (*_VALUES, questions.groups, questions.tile_finder, questions.tiles,
-             questions.next_steps, questions.needed)  # fmt: skip
+             questions.needed)  # fmt: skip
 
 
 def _check(c: GangCompilation) -> bool:
@@ -187,14 +160,7 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
         lambda c: unroll_and_jam.run(c.known),
         "while loops are as LLVM left them, and before anything is there twice",
         Stage.GUARDED,
-        needs=(has_lanes, is_unchecked, is_first),
-    ),
-    Pass(
-        "run-ahead",
-        _slice,
-        "before the program grows: the slice is of what a thread does",
-        Stage.GUARDED,
-        needs=(is_tuned, is_full, is_first),
+        needs=(has_lanes, is_unchecked),
     ),
     Pass(
         "version-by-bounds",
@@ -223,7 +189,7 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
         lambda c: next_gang.run(c.known, c.steps, c.team),
         "prefetching comes when it is known what a gang is",
         Stage.GANG,
-        needs=(is_tuned, has_none_ahead),
+        needs=(is_tuned,),
         keeps=control.ALL,
     ),
     Pass(
@@ -231,15 +197,7 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
         lambda c: tile_rows.run(c.known),
         "likewise",
         Stage.GANG,
-        needs=(is_tuned, has_none_ahead),
-        keeps=_TREE,
-    ),
-    Pass(
-        "prefetch-behind-runs",
-        lambda c: behind_runs.run(c.known),
-        "likewise",
-        Stage.GANG,
-        needs=(is_tuned, has_none_ahead),
+        needs=(is_tuned,),
         keeps=_TREE,
     ),
     Pass(
@@ -247,7 +205,7 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
         _ask_for_lines,
         "likewise",
         Stage.GANG,
-        needs=(is_tuned, has_none_ahead),
+        needs=(is_tuned,),
         keeps=_TREE,
     ),
     Pass(

@@ -25,18 +25,17 @@ from anymetal.targets.cpu.stages import GangStages
 
 #: Questions about a program that fire if the answer counts as true.
 _QUESTIONS = """
-groups matrix_products carried row_phis next_steps made_later laid_out spread own_sums only_added
+groups matrix_products carried row_phis made_later laid_out spread own_sums only_added
 few streaming
 """.split()
 
-#: Passes that are for builds that are not made here, or that leave the program as it is.
-_SILENT = ("check-bounds", "run-ahead")
+#: Passes that are for builds that are not made here.
+_SILENT = ("check-bounds",)
 
 #: Fired if what they return counts as true.
 _FIND = """
-prefetch.run_ahead:slice_of simd.questions:asks_often simd.emit.uniform_vote:Everywhere._is_run
-simd.emit.scaling:Scaling.emit simd.access.tallies:Tallies.takes
-simd.emit.gang:GangFunction._has_lanes
+simd.questions:asks_often simd.emit.uniform_vote:Everywhere._is_run simd.emit.scaling:Scaling.emit
+simd.access.tallies:Tallies.takes simd.emit.gang:GangFunction._has_lanes
 """.split()
 
 #: Fired if they are called.
@@ -74,7 +73,6 @@ simd.lanes.broadcast:SpreadLanes._store simd.lanes.matrices:Matrices.emit
 simd.lanes.matrix_operands:Lefts.places simd.lanes.matrix_operands:Right.row
 simd.lanes.row_forms:RowForms.of simd.lanes.row_forms:RowForms._permuted
 targets.cpu.rendezvous:Rendezvous.emit targets.cpu.rendezvous:Rendezvous.next_iteration
-targets.cpu.module:bytes_asked_for
 """.split()
 
 #: Fired by results of their own kind.
@@ -87,7 +85,7 @@ _OTHERS: dict[str, Callable[[Any], bool]] = {
 #: business, nor is what depends on functions whose results are not exact.
 EXEMPT = frozenset(
     """
-simd.questions:next_steps simd.questions:matrix_products simd.questions:carried
+simd.questions:matrix_products simd.questions:carried
 simd.questions:row_phis simd.lanes.matrices:Matrices.emit simd.lanes.matrix_operands:Lefts.places
 simd.lanes.matrix_operands:Right.row simd.lanes.row_forms:RowForms.of
 simd.lanes.row_forms:RowForms._permuted simd.emit.scaling:Scaling.emit

@@ -1,4 +1,4 @@
-// A launch that is large enough for a program to run ahead; the last rows have no next ones.
+// Rows that an array names; not all of them are there.
 // input: table = float32[999, 64] normal
 // input: index = int32[32771] integers(-5, 1010)
 // output: out = float32[32771, 64]

@@ -29,7 +29,7 @@ _KERNELS = Path(__file__).parents[2] / "kernels"
 CASES = {
     "ahead/tiles_down_a_matrix": ("prefetch-tile-rows",),
     "algorithms/matmul_tiled": ("version-by-bounds", "coarsen", "widen-counters"),
-    "algorithms/radix_sort_block": ("prefetch-behind-runs", "unlock-threadgroup-memory"),
+    "algorithms/radix_sort_block": ("unlock-threadgroup-memory",),
     "lanes/many_known_lanes": ("extract-lanes-early",),
     "math/exp2": ("prefetch-during-turns", "spread-prefetches"),
     "matrices/algebra_3x3": ("order-by-pressure",),
@@ -38,8 +38,8 @@ CASES = {
 }
 #: The same of random kernels, by class and seed.
 RANDOM = {("patterns", 219): "prefetch-next-gang", ("patterns", 283): "unroll-and-jam"}
-#: What only large kernels have, and what makes a program beside the first.
-_ELSEWHERE = {"reuse-products", "run-ahead"}
+#: What only large kernels have.
+_ELSEWHERE = {"reuse-products"}
 
 
 class Changes(GangStages):

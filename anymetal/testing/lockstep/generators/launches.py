@@ -1,5 +1,5 @@
-"""Launches that take the ways of large ones: results past the caches, programs that run ahead, what
-the next gang reads, runs side by side, places that follow from data, long iterations."""
+"""Launches that take the ways of large ones: results past the caches, what the next
+gang reads, runs side by side, places that follow from data, long iterations."""
 
 from __future__ import annotations
 

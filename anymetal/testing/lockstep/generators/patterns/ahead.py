@@ -13,7 +13,7 @@ from anymetal.testing.lockstep.generators.patterns.parts import KEPT, LANE, X, c
 
 
 def named_rows(rng: random.Random) -> Case:
-    """Rows of a table that another array names: a program that runs ahead."""
+    """Rows of a table that another array names."""
     rows, width, high = rng.choice((20, 300)), rng.choice((64, 128, 256)), rng.choice((8, 24))
     which = np.random.default_rng(rng.getrandbits(64)).integers(0, rows, high, dtype=np.uint32)
     lines = [
@@ -77,7 +77,6 @@ def run_ends(rng: random.Random) -> Case:
         input_of(rng, "x", "uint", groups * most),
     ]
     outputs = [Output("y", "uint", groups * most)]
-    # Where SIMD-groups lack lanes, no program runs ahead instead.
     threads = 32 * groups - rng.choice((0, 5, 9))
     return case_of(lines, inputs, outputs, (threads, 1, 1), (32, 1, 1))
 
