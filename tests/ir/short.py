@@ -31,8 +31,8 @@ class _Operand(NamedTuple):
 def llvm(text: str, arrays: Mapping[str, str] | None = None) -> str:
     """The lines of LLVM IR. `arrays`: types of elements other than float."""
     writer = _Writer(arrays or {})
-    for line in text.strip().splitlines():
-        writer.line(line.strip())
+    for line in filter(None, map(str.strip, text.splitlines())):
+        writer.line(line)
     return "\n".join(writer.lines)
 
 
@@ -60,8 +60,9 @@ class _Writer:
 
     def raw(self, text: str) -> None:
         self.lines.append(text)
-        if phi := re.match(r"%(\w+) = phi (\w+)", text):
-            self.variables[phi[1]] = _Operand(f"%{phi[1]}", phi[2])
+        if result := re.match(r"%(\w+) = (?:phi|load|fpext) (\w+)(?: %\w+ to (\w+))?", text):
+            name, type_, to = result.groups()
+            self.variables[name] = _Operand(f"%{name}", to or type_)
 
     def value(self, tree: ast.expr, name: str = "") -> _Operand:
         match tree:
