@@ -12,7 +12,7 @@ import mlx.core as mx
 
 from anymetal import arguments, buffers, targets
 from anymetal.errors import UnsupportedFeatureError
-from anymetal.frontend.library import Constants, Library, Number, read_library
+from anymetal.frontend.library_text import Constants, Library, Number, read_library
 from anymetal.frontend.parameters import LibraryKernel, LibraryParameter
 from anymetal.runtime.arrays import Exporter
 from anymetal.source import LibrarySource

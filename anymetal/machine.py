@@ -1,6 +1,6 @@
 """The processor: everything that the compiler plans with, in one place.
 
-Instruction sets are LLVM's to find (targets/cpu/machine.py). Sizes of caches are those that the
+Instruction sets are LLVM's to find (targets/cpu/llvm_target.py). Sizes of caches are those that the
 system tells of this machine; of others, and where it tells none, they are common ones. What was
 tuned follows from these figures.
 """

@@ -115,7 +115,7 @@ class LibrarySource(KernelSource):
     """A kernel that brings its own signature, out of a Metal file: `header` is the whole file.
 
     The file stands between two texts of ours. It has been edited where Clang does not know Metal
-    (see frontend/library.py), which moves no character.
+    (see frontend/library_text.py), which moves no character.
     """
 
     file: str  #: name of the file in diagnostics

@@ -49,7 +49,7 @@ class Timing(NamedTuple):
 
 def _fastest(file: Path, rounds: int) -> list[tuple[str, Timing]]:
     """Every variant that the case needs, and its fastest round."""
-    from anymetal.targets.cpu.library import follow
+    from anymetal.targets.cpu.code_lookup import follow
     from anymetal.testing.metal_case import parse, run
 
     kernels = follow()
@@ -65,7 +65,7 @@ def _fastest(file: Path, rounds: int) -> list[tuple[str, Timing]]:
 def _timed(source: KernelSource, variant: Variant) -> Timing:
     from anymetal.runtime import zig
     from anymetal.targets.cpu.compiler import compile_kernel
-    from anymetal.targets.cpu.stages import GangStages
+    from anymetal.targets.cpu.reporting import GangStages
 
     stages, before = GangStages(), os.times()
     code = compile_kernel(source, variant, stages)

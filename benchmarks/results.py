@@ -17,7 +17,7 @@ from typing import Any
 
 import anymetal
 from anymetal.cli.doctor import findings
-from anymetal.runtime.cache import digest
+from anymetal.runtime.disk_cache import digest
 from anymetal.timing import Timing
 from benchmarks import rivals
 from benchmarks.harness import Result

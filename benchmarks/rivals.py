@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from anymetal.runtime import zig
-from anymetal.runtime.cache import digest
+from anymetal.runtime.disk_cache import digest
 from anymetal.runtime.identity import processor, tools
 
 SOURCES = Path(__file__).parent / "rivals"

@@ -8,7 +8,7 @@ from anymetal.machine import ANY_MACHINE, Machine
 from anymetal.pipeline.driver import run
 from anymetal.targets.cpu import module, scalar
 from anymetal.targets.cpu.pipeline import PASSES, GangCompilation
-from anymetal.targets.cpu.stages import GangStages
+from anymetal.targets.cpu.reporting import GangStages
 from anymetal.targets.cpu.variant import Variant
 
 #: What is for gangs of any kind: neither versions nor teams, nor asking for memory.

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import anymetal
-from anymetal.frontend.library import read_library
+from anymetal.frontend.library_text import read_library
 
 HEAD = "#include <metal_stdlib>\nusing namespace metal;\n"
 FLOATS = ((8,), mx.float32)

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from anymetal.runtime import cache, places
+from anymetal.runtime import cache_folder, disk_cache
 
 app = typer.Typer(help="The disk cache of compiled kernels.", no_args_is_help=True)
 _SPANS = (("d", 86400.0), ("h", 3600.0), ("min", 60.0), ("s", 1.0))
@@ -25,16 +25,16 @@ def list_() -> None:
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("what")
     now = time.time()
-    found = [*cache.entries(), *cache.tables()]
+    found = [*disk_cache.entries(), *disk_cache.tables()]
     rows = [(e.used, e.size, e.made, e.name or e.path.suffix.lstrip(".")) for e in found]
     for used, size, made, name in sorted(rows, reverse=True):
         table.add_row(_bytes(size), _span(now - made), _span(now - used), name)
     if rows:
         console.print(table)
-    limit = cache.limit()
+    limit = disk_cache.limit()
     console.print(
-        f"{len(rows)} files, {_bytes(cache.size())} of at most {_bytes(limit)} "
-        f"(ANYMETAL_CACHE_LIMIT), in {places.place().path}",
+        f"{len(rows)} files, {_bytes(disk_cache.size())} of at most {_bytes(limit)} "
+        f"(ANYMETAL_CACHE_LIMIT), in {cache_folder.place().path}",
         soft_wrap=True,
     )
 
@@ -47,16 +47,16 @@ def clear(
 ) -> None:
     """Remove everything. Running programs keep what they have loaded."""
     _explain()
-    size = cache.size()
-    cache.clear(measured)
-    print(f"removed {_bytes(size - cache.size())} from {places.place().path}")
+    size = disk_cache.size()
+    disk_cache.clear(measured)
+    print(f"removed {_bytes(size - disk_cache.size())} from {cache_folder.place().path}")
 
 
 @app.command()
 def verify() -> None:
     """Read everything, and remove what is damaged or left behind; status 1 if something was."""
     _explain()
-    verdict = cache.verify()
+    verdict = disk_cache.verify()
     for what in verdict.broken:
         print(f"removed {what}")
     print(
@@ -68,7 +68,7 @@ def verify() -> None:
 
 def _explain() -> None:
     """Why the cache is not used, or only read."""
-    if reason := places.place().reason:
+    if reason := cache_folder.place().reason:
         print(f"{reason} (see `anymetal doctor`)")
 
 

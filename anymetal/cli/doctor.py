@@ -179,18 +179,18 @@ def _bridge() -> Iterator[Finding]:
 
 
 def _cache() -> Iterator[Finding]:
-    from anymetal.runtime import cache, places
+    from anymetal.runtime import cache_folder, disk_cache
 
-    place = places.place()
+    place = cache_folder.place()
     if place.writable:
         yield Finding("cache", "folder", str(place.path))
     else:
         use = "only read" if place.readable else "not used"
         remedy = f"{place.reason}; what is compiled is not kept for later processes"
         yield Finding("cache", "folder", f"{place.path}, {use}", "absent", remedy)
-    count = len(cache.entries())
-    yield Finding("cache", "content", f"{count} entries, {cache.size() / 1e6:.1f} MB in all")
-    found = cache.verify(keep=True)
+    count = len(disk_cache.entries())
+    yield Finding("cache", "content", f"{count} entries, {disk_cache.size() / 1e6:.1f} MB in all")
+    found = disk_cache.verify(keep=True)
     if found.broken or found.leftovers:
         text = f"{len(found.broken)} damaged, {found.leftovers} left over"
         yield Finding("cache", "files", text, "absent", "anymetal cache verify removes them")

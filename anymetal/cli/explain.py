@@ -22,7 +22,7 @@ from anymetal.frontend.unit import part_name
 from anymetal.library import metal_library
 from anymetal.pipeline.stages import Times, in_milliseconds, longest_first
 from anymetal.source import KernelSource, LibrarySource
-from anymetal.targets.cpu.library import follow
+from anymetal.targets.cpu.code_lookup import follow
 from anymetal.targets.cpu.variant import Extent, Variant, variant_for
 
 _STYLES = {"low": "green", "open": "yellow", "high": "red"}

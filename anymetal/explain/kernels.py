@@ -13,7 +13,7 @@ from anymetal.simd.code.marks import Marks
 from anymetal.simd.emit.gang import GangFunction
 from anymetal.source import KernelSource
 from anymetal.targets.cpu.compiler import compile_kernel
-from anymetal.targets.cpu.stages import GangStages
+from anymetal.targets.cpu.reporting import GangStages
 from anymetal.targets.cpu.variant import Variant
 
 

@@ -15,8 +15,8 @@ from anymetal.frontend import constants, toolchain
 from anymetal.frontend.forbidden import find_forbidden
 from anymetal.frontend.unit import translation_unit
 from anymetal.frontend.visible import file_system
-from anymetal.runtime import cache, locks, zig
-from anymetal.runtime.cache import digest
+from anymetal.runtime import disk_cache, locks, zig
+from anymetal.runtime.disk_cache import digest
 from anymetal.runtime.identity import files_in, tools
 from anymetal.runtime.zig import host_triple
 from anymetal.source import KernelSource, MathMode
@@ -156,14 +156,14 @@ def precompiled_header(math_mode: MathMode) -> int:
     A file in memory, by its descriptor: whatever happens to the cache, Clang can read it.
     """
     key = digest(tools(), *flags(math_mode), *_HEADER_FLAGS, files_in(str(INCLUDE)))
-    found = cache.get(key, ".pch")
+    found = disk_cache.get(key, ".pch")
     if found is None:
         with locks.making(key):
-            found = cache.get(key, ".pch") or _precompiled(math_mode, key)
+            found = disk_cache.get(key, ".pch") or _precompiled(math_mode, key)
     return zig.in_memory(found.content)
 
 
-def _precompiled(math_mode: MathMode, key: str) -> cache.Cached:
+def _precompiled(math_mode: MathMode, key: str) -> disk_cache.Cached:
     arguments = [*flags(math_mode), *_HEADER_FLAGS, "-emit-pch", "-o", "-", str(UMBRELLA)]
     status, output, messages = _run(arguments)
     if status != 0:
@@ -171,7 +171,7 @@ def _precompiled(math_mode: MathMode, key: str) -> cache.Cached:
             f"AnyMetal's headers in {INCLUDE} do not compile (status {status}):\n"
             f"{_beginning(messages)}"
         )
-    return cache.put(key, ".pch", output, f"Metal's headers, {math_mode} maths")
+    return disk_cache.put(key, ".pch", output, f"Metal's headers, {math_mode} maths")
 
 
 def _run(arguments: list[str], text: str = "", files: Sequence[int] = ()) -> tuple[int, bytes, str]:

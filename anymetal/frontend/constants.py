@@ -16,8 +16,8 @@ from collections.abc import Iterator, Sequence
 
 from anymetal.frontend.dialect import DEFINED
 from anymetal.frontend.edits import PLACE, Edit, Edits
-from anymetal.frontend.places import Places
-from anymetal.frontend.tokens import Token, closing, offset_of, tokenize
+from anymetal.frontend.line_table import Places
+from anymetal.frontend.metal_tokens import Token, closing, offset_of, tokenize
 from anymetal.source import KernelSource
 
 #: Clang's options that make it tell.

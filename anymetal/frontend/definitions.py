@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from anymetal.frontend.tokens import ADDRESS_SPACES, Token, closing, offset_of, tokenize
+from anymetal.frontend.metal_tokens import ADDRESS_SPACES, Token, closing, offset_of, tokenize
 
 #: What may differ: `constant` is `const` for us, so a `const` may stand in one text only. How a
 #: function is linked or inlined says nothing here.

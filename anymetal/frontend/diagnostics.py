@@ -22,8 +22,8 @@ from anymetal.frontend.messages import (
     text_of,
     with_metals_reason,
 )
+from anymetal.frontend.metal_tokens import position
 from anymetal.frontend.overloads import explained
-from anymetal.frontend.tokens import position
 from anymetal.frontend.unit import part_name
 from anymetal.source import KernelSource
 

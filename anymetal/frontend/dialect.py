@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from anymetal.frontend.definitions import definition_at, is_same_text
-from anymetal.frontend.tokens import closing, position, tokenize
+from anymetal.frontend.metal_tokens import closing, position, tokenize
 from anymetal.source import ATTRIBUTES
 
 #: `1.0H` is `1.0h`; suffixes without an underscore are reserved, so `1.0bf` becomes `1.0_b`.

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from anymetal.frontend.tokens import offset_of
+from anymetal.frontend.metal_tokens import offset_of
 from anymetal.frontend.unit import part_name
 from anymetal.source import KernelSource
 

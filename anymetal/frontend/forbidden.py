@@ -12,7 +12,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from anymetal.frontend.tokens import ADDRESS_SPACES, Token, closing, unconditional
+from anymetal.frontend.metal_tokens import ADDRESS_SPACES, Token, closing, unconditional
 from anymetal.source import KernelSource
 
 _NO_HEAP = "there is no heap: use a local array of fixed size"

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 
 from anymetal.frontend.dialect import ANY, WIDE
 from anymetal.frontend.edits import PLACE, Edit, Edits, Place
-from anymetal.frontend.tokens import Token, closing, tokenize
+from anymetal.frontend.metal_tokens import Token, closing, tokenize
 from anymetal.source import KernelSource
 
 _TYPE = r"'([^']*)'(?: \(aka '([^']*)'\))?"

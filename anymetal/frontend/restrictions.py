@@ -15,9 +15,9 @@ from typing import NamedTuple
 from anymetal.errors import AnyMetalError, MetalCompileError, UnsupportedFeatureError
 from anymetal.frontend import constants
 from anymetal.frontend.forbidden import Finding, reason_for
-from anymetal.frontend.places import Places, parts
+from anymetal.frontend.line_table import Places, parts
+from anymetal.frontend.metal_tokens import Token, tokenize
 from anymetal.frontend.reducible import Tangled, reducible
-from anymetal.frontend.tokens import Token, tokenize
 from anymetal.frontend.unit import KERNEL_SYMBOL
 from anymetal.ir.calls import is_known, plain_name
 from anymetal.ir.tokens import plain

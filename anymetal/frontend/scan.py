@@ -2,7 +2,7 @@
 
 Clang preprocesses the file first, so macros are gone. Then kernels are recognised by their
 keyword, at namespace scope, and only their parameter lists are looked into. Types are not
-understood here: Clang says later what they are (frontend/library.py).
+understood here: Clang says later what they are (frontend/library_text.py).
 """
 
 from __future__ import annotations

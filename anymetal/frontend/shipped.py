@@ -16,7 +16,7 @@ import json
 from pathlib import Path
 
 from anymetal.frontend.dialect import shipped_for_clang
-from anymetal.runtime import cache, locks
+from anymetal.runtime import disk_cache, locks
 from anymetal.runtime.identity import MLX_HEADERS, included, package
 
 #: Where Clang believes them to be.
@@ -41,18 +41,18 @@ def _original() -> Path | None:
 
 def _readable_copy(original: Path) -> dict[str, str]:
     """Texts by their paths in the folder."""
-    key = cache.digest("MLX's headers", package(), included(MLX_HEADERS))
-    found = cache.get(key, ".json")
+    key = disk_cache.digest("MLX's headers", package(), included(MLX_HEADERS))
+    found = disk_cache.get(key, ".json")
     if found is None:
         with locks.making(key):
-            found = cache.get(key, ".json") or _store(key, original)
+            found = disk_cache.get(key, ".json") or _store(key, original)
     copy: dict[str, str] = json.loads(found.content)
     return copy
 
 
-def _store(key: str, original: Path) -> cache.Cached:
+def _store(key: str, original: Path) -> disk_cache.Cached:
     texts = {
         str(file.relative_to(original)): shipped_for_clang(file.read_text())
         for file in sorted(original.rglob("*.h"))
     }
-    return cache.put(key, ".json", json.dumps(texts).encode(), "MLX's Metal headers")
+    return disk_cache.put(key, ".json", json.dumps(texts).encode(), "MLX's Metal headers")

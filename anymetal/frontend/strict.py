@@ -20,7 +20,7 @@ from itertools import pairwise
 
 from anymetal.errors import AnyMetalWarning
 from anymetal.frontend.forbidden import Finding, address_of, cast_name, declared_once
-from anymetal.frontend.tokens import ADDRESS_SPACES, Token, closing, position, unconditional
+from anymetal.frontend.metal_tokens import ADDRESS_SPACES, Token, closing, position, unconditional
 from anymetal.frontend.unit import part_name
 from anymetal.source import KernelSource
 

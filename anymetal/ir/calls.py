@@ -57,7 +57,7 @@ IN_THREADGROUP = {
     **{f"__am_thread_{axis}": MAX_THREADS_PER_THREADGROUP for axis in "xyz"},
 }
 #: Whether the processor has an instruction to multiply by powers of two, and that instruction (see
-#: simd/emit/scaling.py).
+#: simd/emit/ldexp.py).
 SCALES, SCALE = "__am_scales", "__am_scale"
 #: Our own functions (see frontend/include/anymetal/intrinsics.h): result and operand types.
 INTRINSICS: dict[str, Signature] = {

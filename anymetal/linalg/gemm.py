@@ -13,7 +13,7 @@ from anymetal import metal_files
 from anymetal.custom import custom_function
 from anymetal.errors import DtypeError
 from anymetal.kernel import MetalKernel, metal_kernel
-from anymetal.linalg.tiles import DEPTH, Tile, tile_atb, tile_av
+from anymetal.linalg.tile_sizes import DEPTH, Tile, tile_atb, tile_av
 from anymetal.signature import TemplateValue
 from anymetal.targets import HAS_METAL
 from anymetal.tune.switch import choose

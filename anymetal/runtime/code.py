@@ -13,7 +13,7 @@ import re
 from _ctypes import dlclose, dlopen, dlsym  # CDLL never closes
 
 from anymetal.errors import CompilerError, ToolchainError
-from anymetal.runtime.cache import Cached
+from anymetal.runtime.disk_cache import Cached
 from anymetal.runtime.loading import NO_CODE, load
 
 

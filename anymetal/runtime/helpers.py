@@ -37,7 +37,7 @@ from pathlib import Path
 from typing import Any
 
 from anymetal.errors import AnyMetalError, AnyMetalWarning, CompilerError, KernelTimeoutError
-from anymetal.runtime import helper_main, locks, places, processors
+from anymetal.runtime import cache_folder, helper_main, locks, processors
 from anymetal.runtime.helper_main import DONE, MISFIT, NOTE, RAISED, TAKEN, receive, send
 from anymetal.runtime.interpreter import interpreter, search_path
 from anymetal.runtime.limits import seconds_in
@@ -121,7 +121,7 @@ def unavailable() -> str:
 def _in_helper(
     name: str, arguments: tuple[Any, ...], note: Callable[[Any], None], limit: float | None
 ) -> Any:
-    environment = {**os.environ, **places.environment()}
+    environment = {**os.environ, **cache_folder.environment()}
     request = (name, arguments, environment)
     reason = ""
     for _ in range(_ATTEMPTS):

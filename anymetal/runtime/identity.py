@@ -11,7 +11,7 @@ import importlib.util
 import os
 
 from anymetal.machine import caches_here
-from anymetal.runtime.cache import digest
+from anymetal.runtime.disk_cache import digest
 
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))
 

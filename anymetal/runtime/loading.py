@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from anymetal.runtime.cache import Cached
+from anymetal.runtime.disk_cache import Cached
 
 #: What to do where that fails.
 NO_CODE = (

@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from anymetal.runtime import files
-from anymetal.runtime.cache import cache_directory, digest
+from anymetal.runtime.disk_cache import cache_directory, digest
 
 llvm = threading.RLock()
 starting = threading.RLock()

@@ -23,7 +23,7 @@ from anymetal.errors import (
     KernelTimeoutError,
     ToolchainError,
 )
-from anymetal.runtime import cache, locks, processors, zig
+from anymetal.runtime import disk_cache, locks, processors, zig
 from anymetal.runtime.limits import seconds_in
 from anymetal.runtime.loading import NO_CODE, load
 
@@ -67,7 +67,7 @@ class Call(ctypes.Structure):
 class Pool:
     """The loaded library. Use `pool()`."""
 
-    def __init__(self, file: cache.Cached) -> None:
+    def __init__(self, file: disk_cache.Cached) -> None:
         try:
             library, with_gil = load(
                 file, lambda path: (ctypes.CDLL(str(path)), ctypes.PyDLL(str(path)))
@@ -169,18 +169,18 @@ def _address(function: object) -> int:
     return address
 
 
-def _library_file() -> cache.Cached:
+def _library_file() -> disk_cache.Cached:
     sources = [(_FOLDER / name).read_bytes() for name in _UNITS + _HEADERS]
-    key = cache.digest("pool", zig.host_triple(), *sources)
-    if (found := cache.get(key)) is None:
+    key = disk_cache.digest("pool", zig.host_triple(), *sources)
+    if (found := disk_cache.get(key)) is None:
         with locks.making(key):
-            if (found := cache.get(key)) is None:
-                found = cache.put(key, ".so", _built(), "the thread pool")
+            if (found := disk_cache.get(key)) is None:
+                found = disk_cache.put(key, ".so", _built(), "the thread pool")
     return found
 
 
 def _built() -> bytes:
-    from anymetal.runtime import helpers  # not needed by who finds it in the cache
+    from anymetal.runtime import helpers  # not needed by who finds it in the disk_cache
 
     try:
         return bytes(helpers.do("anymetal.runtime.zig:native_library", _FOLDER, _UNITS))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import mlx.core as mx
 
 from anymetal import targets
-from anymetal.runtime.cache import digest
+from anymetal.runtime.disk_cache import digest
 from anymetal.runtime.identity import processor
 
 #: Features that people recognise a processor by, the widest one that it has.

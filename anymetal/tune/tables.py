@@ -1,6 +1,7 @@
 """Measured tables: what `anymetal tune` writes and the switch reads.
 
-One JSON text for each device, in the disk cache (runtime/cache.py): `<cache>/tune/<device>.json`.
+One JSON text for each device, in the disk cache (runtime/disk_cache.py):
+`<cache>/tune/<device>.json`.
 `anymetal cache clear` leaves it alone unless it is asked otherwise. A file that is not what was
 written, or was measured with another version of AnyMetal or MLX, counts as none.
 """
@@ -18,7 +19,7 @@ from typing import Any, NamedTuple
 
 import mlx.core as mx
 
-from anymetal.runtime import cache, files
+from anymetal.runtime import disk_cache, files
 from anymetal.tune.device import Device, device
 
 _FORMAT = 1
@@ -123,7 +124,7 @@ class Table:
 def of_this_device() -> Table | None:
     """The table of the device in use, if there is one."""
     # Asking for the device starts the thread pool; most machines never saw `anymetal tune`.
-    if not cache.tables():
+    if not disk_cache.tables():
         return None
     return read(device())
 
@@ -138,7 +139,7 @@ def kind_of_device() -> str:
 def read(wanted: Device) -> Table | None:
     """The stored table of a device. A bad file is a warning."""
     try:
-        found = cache.get_table(_name(wanted))
+        found = disk_cache.get_table(_name(wanted))
     except files.Damaged as damage:
         _warn(str(damage))
         return None
@@ -158,12 +159,12 @@ def write(table: Table) -> Path:
     """Store a table; readers see the old file or the new one."""
     text = json.dumps(_stored(table), indent=1)
     description = f"measured on {table.device.name}"
-    return cache.put_table(_name(table.device), text.encode(), description)
+    return disk_cache.put_table(_name(table.device), text.encode(), description)
 
 
 def file_of(wanted: Device) -> Path:
     """Where the table of a device is kept."""
-    return cache.table_file(_name(wanted))
+    return disk_cache.table_file(_name(wanted))
 
 
 def _name(wanted: Device) -> str:

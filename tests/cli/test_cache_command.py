@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from anymetal.cli.app import app
-from anymetal.runtime import cache
+from anymetal.runtime import disk_cache
 
 
 @pytest.fixture(autouse=True)
@@ -32,10 +32,10 @@ def test_an_empty_cache(directory: Path) -> None:
 
 
 def test_list_shows_names_sizes_and_ages(directory: Path) -> None:
-    path = cache.put(cache.digest("1"), ".so", bytes(3000), "kernel exp").path
+    path = disk_cache.put(disk_cache.digest("1"), ".so", bytes(3000), "kernel exp").path
     os.utime(path, (path.stat().st_mtime - 7200,) * 2)
-    cache.put(cache.digest("2"), ".json", bytes(10))
-    cache.put_table("cpu.json", bytes(5 << 20), "measured on a processor")
+    disk_cache.put(disk_cache.digest("2"), ".json", bytes(10))
+    disk_cache.put_table("cpu.json", bytes(5 << 20), "measured on a processor")
     lines = [line.split() for line in run("list").splitlines()]
     assert lines[0] == ["size", "made", "used", "what"]
     assert any(line[:2] == ["5.0", "MiB"] and line[-2:] == ["a", "processor"] for line in lines)
@@ -46,7 +46,7 @@ def test_list_shows_names_sizes_and_ages(directory: Path) -> None:
 
 
 def test_verify_tells_what_was_damaged() -> None:
-    path = cache.put(cache.digest("1"), ".so", b"code").path
+    path = disk_cache.put(disk_cache.digest("1"), ".so", b"code").path
     path.write_bytes(b"junk")
     text = run("verify", status=1)
     assert f"removed {path}: not sealed" in text
@@ -55,9 +55,9 @@ def test_verify_tells_what_was_damaged() -> None:
 
 
 def test_clear() -> None:
-    cache.put(cache.digest("1"), ".so", bytes(2048))
-    table = cache.put_table("cpu.json", b"[]", "")
+    disk_cache.put(disk_cache.digest("1"), ".so", bytes(2048))
+    table = disk_cache.put_table("cpu.json", b"[]", "")
     assert run("clear").startswith("removed 2.1 KiB from ")
-    assert cache.entries() == [] and table.exists()
+    assert disk_cache.entries() == [] and table.exists()
     run("clear", "--measured")
     assert not table.exists()

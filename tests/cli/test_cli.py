@@ -12,7 +12,7 @@ import pytest
 
 import anymetal
 from anymetal.cli import doctor
-from anymetal.runtime import cache, scratch
+from anymetal.runtime import disk_cache, scratch
 
 
 def anymetal_command(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -170,7 +170,7 @@ def test_doctor_reports_the_state_of_the_cache(monkeypatch, tmp_path):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))  # others may have left something
     monkeypatch.setattr(scratch, "_IN_MEMORY", str(tmp_path))
     monkeypatch.setenv("ANYMETAL_CACHE_DIR", str(tmp_path / "cache"))
-    path = cache.put(cache.digest("key"), ".so", b"code").path
+    path = disk_cache.put(disk_cache.digest("key"), ".so", b"code").path
     assert found()["folder"].value == str(tmp_path / "cache")
     assert found()["content"].value == "1 entries, 0.0 MB in all" and "files" not in found()
     path.write_bytes(b"junk")

@@ -10,8 +10,8 @@ from anymetal.explain.listing import Instruction, read_listing
 from anymetal.pipeline.program import thread_program
 from anymetal.simd.code.marks import Marks
 from anymetal.targets.cpu.assemble import assembly
-from anymetal.targets.cpu.machine import machine_for
-from anymetal.targets.cpu.stages import GangStages
+from anymetal.targets.cpu.llvm_target import machine_for
+from anymetal.targets.cpu.reporting import GangStages
 from anymetal.targets.cpu.variant import variant_for
 from tests.compiling import vector_ir
 from tests.explain.kernels import HERE, INPUTS, OUTPUTS

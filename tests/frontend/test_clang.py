@@ -9,7 +9,7 @@ import pytest
 
 from anymetal.errors import MetalCompileError, ToolchainError
 from anymetal.frontend import clang, toolchain
-from anymetal.runtime import cache, zig
+from anymetal.runtime import disk_cache, zig
 from tests.frontend.kernels import kernel_source
 
 
@@ -133,24 +133,24 @@ class TestPrecompiledHeader:
         ir_of("out[0] = 1;")
         ir_of("out[0] = 2;")
         ir_of("out[0] = 1;", math_mode="fast")
-        names = [entry.name for entry in cache.entries()]
+        names = [entry.name for entry in disk_cache.entries()]
         assert sorted(names) == ["Metal's headers, fast maths", "Metal's headers, safe maths"]
 
     def test_a_damaged_one_is_made_again(self, empty_cache):
         ir_of("out[0] = 1;")
-        ((path, *_),) = cache.entries()
+        ((path, *_),) = disk_cache.entries()
         whole = path.read_bytes()
         for damaged in (b"", whole[:1000], whole[: len(whole) // 2], bytes(len(whole))):
             path.write_bytes(damaged)
             clang.precompiled_header.cache_clear()
             assert "@__am_kernel" in ir_of("out[0] = 1;")
-            assert cache.verify() == (1, [], 0)
+            assert disk_cache.verify() == (1, [], 0)
 
     def test_a_cleared_one_is_in_memory(self, empty_cache):
         ir_of("out[0] = 1;")
-        cache.clear()
+        disk_cache.clear()
         assert "@__am_kernel" in ir_of("out[0] = 1;")
-        assert cache.entries() == []
+        assert disk_cache.entries() == []
 
     def test_headers_that_do_not_compile(self, empty_cache, tmp_path, monkeypatch):
         bad = tmp_path / "umbrella.h"

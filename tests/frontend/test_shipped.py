@@ -11,7 +11,7 @@ import pytest
 
 import anymetal
 from anymetal.frontend.shipped import shipped_files
-from anymetal.runtime import cache
+from anymetal.runtime import disk_cache
 from anymetal.targets.cpu.variant import gang_width
 
 _HEADER = """
@@ -103,7 +103,7 @@ def test_the_copy_in_the_cache_can_be_damaged_and_removed(
     for damage in (lambda path: None, lambda path: path.write_bytes(b"{}"), Path.unlink):
         files = shipped_files(_HEADER)
         texts += [text for name, text in files.items() if name.endswith("gemm/gemm.h")]
-        (entry,) = cache.entries()
+        (entry,) = disk_cache.entries()
         assert entry.name == "MLX's Metal headers"
         damage(entry.path)
     assert "BlockLoader" in texts[0] and "[[threadgroup(" not in texts[0]

@@ -14,7 +14,7 @@ import anymetal
 from anymetal import AnyMetalWarning, MetalCompileError
 from anymetal.frontend import strict
 from anymetal.frontend.forbidden import find_forbidden
-from anymetal.frontend.tokens import position
+from anymetal.frontend.metal_tokens import position
 from anymetal.testing.metal_case import parse
 from tests.frontend.kernels import kernel_source
 

@@ -7,7 +7,7 @@ import pytest
 
 from anymetal import MetalCompileError, UnsupportedFeatureError, metal_kernel
 from anymetal.frontend.clang import compile_to_ir
-from anymetal.frontend.tokens import offset_of, position, tokenize, unconditional
+from anymetal.frontend.metal_tokens import offset_of, position, tokenize, unconditional
 from tests.frontend.kernels import kernel_source
 
 HEADER = """float first(threadgroup float* p) { return *p; }

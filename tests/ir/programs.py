@@ -19,7 +19,7 @@ from anymetal.ir.reader import read_program
 from anymetal.ir.spec import Stage, check
 from anymetal.ir.types import FLOAT
 from anymetal.targets.cpu.assemble import optimised
-from anymetal.targets.cpu.machine import machine_for
+from anymetal.targets.cpu.llvm_target import machine_for
 from anymetal.targets.cpu.variant import Variant
 from tests.compiling import vector_ir
 

@@ -6,7 +6,7 @@ import llvmlite.binding as llvm
 import pytest
 
 from anymetal.ir import types as t
-from anymetal.targets.cpu.machine import machine_for
+from anymetal.targets.cpu.llvm_target import machine_for
 from tests.ir.programs import named, program
 
 TYPES = [

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from anymetal.errors import DtypeError
-from anymetal.linalg import gemm, tiles
+from anymetal.linalg import gemm, tile_sizes
 from anymetal.linalg.gemm import matmul_atb, matmul_av
 
 Array = NDArray[Any]
@@ -52,7 +52,7 @@ def close(result: mx.array, exact: Array, length: int) -> None:
 @pytest.mark.parametrize(("tile", "m", "n", "q"), each_tile(TILES_AV, SHAPES))
 def test_av(tile: tuple[int, int], m: int, n: int, q: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANYMETAL_GEMM_TILE_AV", "x".join(map(str, tile)))
-    monkeypatch.setattr(gemm, "TILE_AV", tiles.tile_av())
+    monkeypatch.setattr(gemm, "TILE_AV", tile_sizes.tile_av())
     A, V, a, v = random_pair((m, n), (n, q))
     close(matmul_av(A, V, path="kernel"), a @ v, n)
 
@@ -62,7 +62,7 @@ def test_atb(
     tile: tuple[int, int], m: int, n: int, q: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANYMETAL_GEMM_TILE_ATB", "x".join(map(str, tile)))
-    monkeypatch.setattr(gemm, "TILE_ATB", tiles.tile_atb())
+    monkeypatch.setattr(gemm, "TILE_ATB", tile_sizes.tile_atb())
     A, B, a, b = random_pair((m, n), (m, q))
     close(matmul_atb(A, B, path="kernel"), a.T @ b, m)
 
@@ -183,10 +183,10 @@ def test_errors() -> None:
 def test_what_is_no_tile(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANYMETAL_GEMM_TILE_AV", text)
     with pytest.raises(ValueError, match=r"ANYMETAL_GEMM_TILE_AV=.*TMxT.*1024.*32 KiB"):
-        tiles.tile_av()
+        tile_sizes.tile_av()
     monkeypatch.setenv("ANYMETAL_GEMM_TILE_ATB", text)
     with pytest.raises(ValueError, match=r"ANYMETAL_GEMM_TILE_ATB=.*TNxTK"):
-        tiles.tile_atb()
+        tile_sizes.tile_atb()
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_what_is_no_tile(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_tiles_beyond_the_limits(text: str, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANYMETAL_GEMM_TILE_AV", text)
     with pytest.raises(ValueError, match=reason + ".*TMxT"):
-        tiles.tile_av()
+        tile_sizes.tile_av()
 
 
 @pytest.mark.parametrize(
@@ -211,14 +211,14 @@ def test_tiles_beyond_the_limits(text: str, reason: str, monkeypatch: pytest.Mon
 def test_tiles_of_apple_devices(
     device: str, av: tuple[int, int], atb: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tiles, "HAS_METAL", True)
+    monkeypatch.setattr(tile_sizes, "HAS_METAL", True)
     monkeypatch.setattr(mx, "device_info", lambda: {"device_name": device})
-    assert tiles.tile_av()[:2] == av
-    assert tiles.tile_atb()[:2] == atb
+    assert tile_sizes.tile_av()[:2] == av
+    assert tile_sizes.tile_atb()[:2] == atb
 
 
 def test_spaces_and_signs_of_multiplication(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANYMETAL_GEMM_TILE_AV", " 24X4 ")
-    assert tiles.tile_av() == (24, 4, False)
+    assert tile_sizes.tile_av() == (24, 4, False)
     monkeypatch.setenv("ANYMETAL_GEMM_TILE_ATB", "32×7")
-    assert tiles.tile_atb() == (32, 7, True)
+    assert tile_sizes.tile_atb() == (32, 7, True)

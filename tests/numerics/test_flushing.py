@@ -7,7 +7,7 @@ import os
 import numpy as np
 import pytest
 
-from anymetal.targets.cpu.machine import machine_for
+from anymetal.targets.cpu.llvm_target import machine_for
 from anymetal.testing.math_samples import BFLOAT
 from tests.numerics.evaluate import Array, bits, evaluate
 

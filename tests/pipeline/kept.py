@@ -27,7 +27,7 @@ from anymetal.ir.spec import Stage
 from anymetal.pipeline.driver import Pass, run
 from anymetal.simd import questions
 from anymetal.targets.cpu.pipeline import GangCompilation
-from anymetal.targets.cpu.stages import GangStages
+from anymetal.targets.cpu.reporting import GangStages
 
 Question = Callable[[Analyses], Any]
 

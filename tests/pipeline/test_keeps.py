@@ -24,7 +24,7 @@ from anymetal.frontend.clang import compile_to_ir
 from anymetal.simd import questions
 from anymetal.source import KernelSource
 from anymetal.targets.cpu.compiler import thread_program
-from anymetal.targets.cpu.machine import machine_for
+from anymetal.targets.cpu.llvm_target import machine_for
 from anymetal.targets.cpu.pipeline import PASSES, GangCompilation
 from anymetal.targets.cpu.variant import Variant
 from anymetal.testing.lockstep.builds import builds_here, source_of

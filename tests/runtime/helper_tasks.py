@@ -33,7 +33,7 @@ def surroundings(note: Note) -> dict[str, Any]:
 
 def compiler(note: Note) -> list[str]:
     """The modules of a helper that has all it needs to compile."""
-    for name in ("build", "compiler"):
+    for name in ("compile_job", "compiler"):
         import_module(f"anymetal.targets.cpu.{name}")
     return sorted(sys.modules)
 

@@ -13,7 +13,7 @@ from functools import cache as once
 from pathlib import Path
 from typing import Any
 
-from anymetal.runtime import cache, identity, zig
+from anymetal.runtime import disk_cache, identity, zig
 from anymetal.runtime.code import Code
 from anymetal.runtime.pool import Call, pool
 
@@ -59,10 +59,10 @@ def object_of(body: str, helpers: str = "") -> bytes:
 def entry_of(body: str, helpers: str = "") -> int:
     """Address of a loaded kernel, which later processes find in the cache."""
     headers = [header.read_bytes() for header in sorted(RUNTIME.glob("*.h"))]
-    key = cache.digest("test", identity.tools(), _FRAME, body, helpers, *headers)
-    found = cache.get(key, ".so")
+    key = disk_cache.digest("test", identity.tools(), _FRAME, body, helpers, *headers)
+    found = disk_cache.get(key, ".so")
     if found is None:
-        found = cache.put(key, ".so", zig.link_shared(object_of(body, helpers)))
+        found = disk_cache.put(key, ".so", zig.link_shared(object_of(body, helpers)))
     _loaded.append(Code(found, "test"))
     return _loaded[-1].entry
 

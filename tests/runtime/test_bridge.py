@@ -20,7 +20,7 @@ import pytest
 
 import anymetal
 from anymetal.cli import doctor
-from anymetal.runtime import arrays, places, scratch
+from anymetal.runtime import arrays, cache_folder, scratch
 from anymetal.runtime.bridge import loader, native, recipe
 from anymetal.runtime.pool import pool
 from tests.runtime.native import ROOT, processes_of
@@ -442,8 +442,8 @@ def test_what_could_not_be_kept_is_built_only_for_who_needs_it(
     monkeypatch.setenv("ANYMETAL_CACHE_DIR", str(tmp_path / "open" / "cache"))
     monkeypatch.setenv("ANYMETAL_BRIDGE", "1")
     monkeypatch.setattr(scratch, "_folders", {})
-    monkeypatch.setattr(places, "_told", [])
-    monkeypatch.setattr(places, "_private", set())
+    monkeypatch.setattr(cache_folder, "_told", [])
+    monkeypatch.setattr(cache_folder, "_private", set())
     monkeypatch.setattr("tempfile.tempdir", None)
     fresh = loader.Bridge()
     for _ in range(3):

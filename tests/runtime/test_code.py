@@ -13,12 +13,12 @@ import mlx.core as mx
 import pytest
 
 import anymetal
-from anymetal.runtime import cache, zig
+from anymetal.runtime import disk_cache, zig
 from anymetal.runtime.bridge import loader
 from anymetal.runtime.code import Code
 from anymetal.runtime.pool import pool
 from anymetal.signature import generator_of
-from anymetal.targets.cpu import library
+from anymetal.targets.cpu import code_lookup
 from tests.runtime.native import object_of
 
 BODY = "static_cast<float*>(buffers[1])[group] = static_cast<float*>(buffers[0])[group] + {};"
@@ -45,7 +45,7 @@ def compiler(monkeypatch, tmp_path) -> None:
         number = float(source.body.split()[-1])
         return zig.link_shared(whole.replace(_bytes(12345.25), _bytes(number)))
 
-    monkeypatch.setattr(library, "shared_library", shared_library)
+    monkeypatch.setattr(code_lookup, "shared_library", shared_library)
     monkeypatch.setenv("ANYMETAL_CACHE_DIR", str(tmp_path / "cache"))
 
 
@@ -71,7 +71,7 @@ def call(kernel, x):
 
 def loaded() -> int:
     """How many kernels of the test's cache are in memory."""
-    folder = str(cache.cache_directory())
+    folder = str(disk_cache.cache_directory())
     maps = Path("/proc/self/maps").read_text().splitlines()
     return len({line.split(None, 5)[5] for line in maps if folder in line})
 
@@ -79,7 +79,7 @@ def loaded() -> int:
 def forget() -> None:
     """Nobody defines a kernel again that was defined before."""
     generator_of.cache_clear()
-    library._recent.clear()
+    code_lookup._recent.clear()
     gc.collect()
 
 
@@ -109,7 +109,7 @@ def test_what_is_not_computed_yet_keeps_its_code(way) -> None:
     y = call(kernel(4), call(kernel(5), X))
     mx.eval(call(kernel(4), X))
     forget()
-    cache.clear()
+    disk_cache.clear()
     assert y[2].item() == 11
     del y
     mx.synchronize()
@@ -144,7 +144,7 @@ def test_kernels_come_and_go_in_threads() -> None:
             y = call(kernel(number), X)
             if done % 3 == 0:
                 generator_of.cache_clear()
-                library._recent.clear()
+                code_lookup._recent.clear()
             if y.tolist() != [number + i for i in range(64)]:
                 wrong.append((number, y))
 
@@ -159,7 +159,7 @@ def test_kernels_come_and_go_in_threads() -> None:
 def test_nobody_is_given_code_that_is_being_unloaded() -> None:
     """While `__del__` of an object runs, weak references still give it to other threads."""
     found: list[Code | None] = []
-    code = Code(cache.put("one more", ".so", zig.link_shared(object_of(""))), "test")
+    code = Code(disk_cache.put("one more", ".so", zig.link_shared(object_of(""))), "test")
     known, base = weakref.ref(code), loaded()
 
     def note(frame: FrameType, event: str, argument: object) -> None:
@@ -192,10 +192,10 @@ def test_a_launch_that_runs_keeps_its_code(way) -> None:
 
 
 def test_a_library_that_vanishes_from_the_disk_stays_usable(tmp_path) -> None:
-    library = cache.put("a kernel", ".so", zig.link_shared(object_of("")))
+    library = disk_cache.put("a kernel", ".so", zig.link_shared(object_of("")))
     code = Code(library, "test")
     entry = code.entry
-    library.path.unlink()
+    code_lookup.path.unlink()
     again = Code(library, "test")  # the system knows it by its name
     del code
-    assert again.entry == entry and again.path == str(library.path)
+    assert again.entry == entry and again.path == str(code_lookup.path)

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from anymetal.runtime import cache, locks, zig
+from anymetal.runtime import disk_cache, locks, zig
 from anymetal.runtime.code import Code
-from anymetal.targets.cpu import library
+from anymetal.targets.cpu import code_lookup
 from anymetal.targets.cpu.variant import variant_for
 from tests.frontend.kernels import kernel_source
 from tests.runtime import damage as damages
@@ -23,11 +23,11 @@ from tests.runtime.native import ROOT
 
 COMPILE = """
 import os, sys
-from anymetal.targets.cpu import library
+from anymetal.targets.cpu import code_lookup
 from anymetal.targets.cpu.variant import variant_for
 from tests.frontend.kernels import kernel_source
 source = kernel_source("out[thread_position_in_grid.x] = 4711;", name="common")
-library.code_of(source, variant_for(source, (64, 1, 1), (64, 1, 1)))
+code_lookup.code_of(source, variant_for(source, (64, 1, 1), (64, 1, 1)))
 """
 
 
@@ -41,7 +41,7 @@ def directory(tmp_path, monkeypatch) -> Path:
 def code(number: int) -> Code:
     """Of a kernel that is compiled, unless it was compiled before."""
     source = kernel_source(f"out[thread_position_in_grid.x] = {number};", name="turn")
-    return library.code_of(source, variant_for(source, (64, 1, 1), (64, 1, 1)))
+    return code_lookup.code_of(source, variant_for(source, (64, 1, 1), (64, 1, 1)))
 
 
 def test_threads_make_a_thing_once() -> None:
@@ -49,10 +49,10 @@ def test_threads_make_a_thing_once() -> None:
 
     def make() -> None:
         with locks.making("key"):
-            if cache.get("key") is None:
+            if disk_cache.get("key") is None:
                 made.append(threading.get_ident())
                 time.sleep(0.05)
-                cache.put("key", ".so", b"code")
+                disk_cache.put("key", ".so", b"code")
 
     with ThreadPoolExecutor(8) as threads:
         for job in [threads.submit(make) for _ in range(8)]:
@@ -100,14 +100,14 @@ def test_a_kernel_is_compiled_once_by_processes() -> None:
 
 
 def test_a_kernel_that_vanishes_before_it_is_loaded_is_loaded(monkeypatch) -> None:
-    load, seen = library.Code, []
+    load, seen = code_lookup.Code, []
 
-    def cleared(found: cache.Cached, kernel: str) -> Code:
-        cache.clear()
+    def cleared(found: disk_cache.Cached, kernel: str) -> Code:
+        disk_cache.clear()
         seen.append(found.path)
         return load(found, kernel)
 
-    monkeypatch.setattr(library, "Code", cleared)
+    monkeypatch.setattr(code_lookup, "Code", cleared)
     assert code(time.time_ns() % 10**6)
     assert len(seen) == 1 and not seen[0].exists()
 

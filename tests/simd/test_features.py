@@ -12,7 +12,7 @@ from anymetal.ir.calls import LIBM
 from anymetal.pipeline.program import thread_program
 from anymetal.targets.cpu import CpuTarget
 from anymetal.targets.cpu.assemble import assemble
-from anymetal.targets.cpu.machine import Machine, machine_for
+from anymetal.targets.cpu.llvm_target import Machine, machine_for
 from tests.compiling import vector_ir
 from tests.ir.corpus import CorpusCase, corpus
 from tests.targets.cpu.elf import symbols

@@ -13,7 +13,7 @@ from anymetal.ir.model import Block, Instr
 from anymetal.ir.types import VOID
 from anymetal.pipeline.program import thread_program
 from anymetal.targets.cpu.assemble import assembly
-from anymetal.targets.cpu.machine import machine_for
+from anymetal.targets.cpu.llvm_target import machine_for
 from tests import compiling
 from tests.simd.full_width import KERNELS, Kernel
 

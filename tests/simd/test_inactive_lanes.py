@@ -11,7 +11,7 @@ import pytest
 import anymetal
 from anymetal import targets
 from anymetal.targets.cpu import CpuTarget
-from anymetal.targets.cpu.machine import machine_for
+from anymetal.targets.cpu.llvm_target import machine_for
 from tests.ir.programs import program, run_program
 
 _X = np.arange(100, dtype=np.float32)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from anymetal.pipeline import thread
-from anymetal.targets.cpu import library
+from anymetal.targets.cpu import code_lookup
 from anymetal.targets.cpu import pipeline as gang
 from anymetal.testing.fuzz import __main__ as fuzz
 from anymetal.testing.fuzz import check as fuzz_check
@@ -180,8 +180,8 @@ def fuzz_here(
     """Verdicts of this process, with what is planted; what is compiled is not kept."""
     for name in ("ANYMETAL_CACHE_DIR", "ANYMETAL_BRIDGE", "ANYMETAL_CHECK"):
         monkeypatch.setenv(name, os.environ.get(name, ""))  # what the child sets ends with the test
-    monkeypatch.setattr(library, "_loaded", WeakValueDictionary())
-    monkeypatch.setattr(library, "_recent", OrderedDict())
+    monkeypatch.setattr(code_lookup, "_loaded", WeakValueDictionary())
+    monkeypatch.setattr(code_lookup, "_recent", OrderedDict())
 
     class Pipe:
         def __init__(self, work: Any) -> None:

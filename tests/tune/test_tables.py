@@ -7,7 +7,7 @@ import json
 import pytest
 
 from anymetal.errors import ToolchainError
-from anymetal.runtime import cache
+from anymetal.runtime import disk_cache
 from anymetal.tune import tables
 from anymetal.tune.device import Device, device
 from anymetal.tune.tables import Entry, Table
@@ -144,7 +144,7 @@ BAD = [
 @pytest.mark.parametrize("content", BAD)
 def test_a_bad_file_is_a_warning(folder, content):
     content = content.replace(b"VERSIONS", json.dumps(tables.versions()).encode())
-    cache.put_table(f"{HERE.key}.json", content, "")
+    disk_cache.put_table(f"{HERE.key}.json", content, "")
     with pytest.warns(RuntimeWarning, match=r"no table of `anymetal tune`: .*Run `anymetal tune`"):
         assert tables.read(HERE) is None
 
@@ -160,9 +160,9 @@ def test_a_damaged_file_is_a_warning_once(folder):
 @pytest.mark.parametrize("change", [{"format": 2}, {"versions": {"anymetal": "0", "mlx": "0"}}])
 def test_tables_of_other_versions_are_left_out_silently(folder, change):
     tables.write(table(((8,), {"a": 1})))
-    found = cache.get_table(f"{HERE.key}.json")
+    found = disk_cache.get_table(f"{HERE.key}.json")
     other = json.dumps({**json.loads(found.content), **change})
-    cache.put_table(f"{HERE.key}.json", other.encode(), "")
+    disk_cache.put_table(f"{HERE.key}.json", other.encode(), "")
     assert tables.read(HERE) is None
 
 

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from anymetal.errors import ToolchainError
-from anymetal.runtime import cache, places
+from anymetal.runtime import cache_folder, disk_cache
 from anymetal.runtime.bridge.lock import LOCKED, is_being_built, lock_file
 from anymetal.runtime.interpreter import interpreter, search_path
 
@@ -98,7 +98,7 @@ class Bridge:
     def _start(self, wanted: Recipe, wait: bool) -> bool:
         """Sees to it that one process builds; True if there is nothing more to hope for."""
         program = interpreter()
-        if not wait and (program is None or not places.is_kept()):
+        if not wait and (program is None or not cache_folder.is_kept()):
             self._next_look = math.inf  # built only for who cannot do without
             return False
         lock = lock_file(wait)
@@ -134,7 +134,7 @@ def _shipped() -> Native | None:
         return None
 
 
-def _loaded(found: cache.Cached) -> Native:
+def _loaded(found: disk_cache.Cached) -> Native:
     """The bridge out of the cache; raises `Unusable`."""
     from anymetal.runtime.bridge.native import Unusable, load
     from anymetal.runtime.loading import load as loaded
@@ -182,7 +182,7 @@ def status() -> Status:
             "there is no Python interpreter to start; ANYMETAL_BRIDGE=wait builds it in-process"
         )
         return Status(False, "not built yet", remedy)
-    if not places.is_kept():
+    if not cache_folder.is_kept():
         text = "not built, because it could not be kept for later processes"
         return Status(False, text, "see the folder of the cache")
     remedy = "the first call of a kernel starts that in the background; it takes seconds"
@@ -227,7 +227,7 @@ def _start_build(program: str, lock: int) -> int:
         # temporary folder of this process.
         "PYTHONPATH": os.pathsep.join(search_path()),
         "PYTHONSAFEPATH": "1",
-        "ANYMETAL_CACHE_DIR": str(cache.cache_directory()),
+        "ANYMETAL_CACHE_DIR": str(disk_cache.cache_directory()),
     }
     actions: list[tuple[Any, ...]] = [(os.POSIX_SPAWN_DUP2, lock, 3)]
     actions += [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in range(3)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from anymetal.runtime import cache, files
+from anymetal.runtime import disk_cache, files
 
 #: What tells the program that builds that it has the lock (build.py), as descriptor 3.
 LOCKED = "--locked"
@@ -19,7 +19,7 @@ def lock_file(wait: bool) -> int | None:
     None if another process has it, for long if we wait.
     """
     end = time.monotonic() + _TIMEOUT
-    descriptor = files.lock_file(cache.cache_directory() / "bridge.lock")
+    descriptor = files.lock_file(disk_cache.cache_directory() / "bridge.lock")
     while _is_held(descriptor):
         if not wait or time.monotonic() > end:
             os.close(descriptor)

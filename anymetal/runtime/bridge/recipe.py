@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import mlx.core as mx
 
-from anymetal.runtime import cache
+from anymetal.runtime import disk_cache
 
 _FOLDER = Path(__file__).parent
 _WHOLE = "bridge.cpp"  # includes the other .cpp files
@@ -69,17 +69,17 @@ class Recipe(NamedTuple):
     versions: str  #: of what it is built with and for, in words
     key: str
 
-    def library(self) -> cache.Cached | None:
+    def library(self) -> disk_cache.Cached | None:
         """The finished bridge, if it was built before."""
-        return cache.get(self.key)
+        return disk_cache.get(self.key)
 
-    def failure(self) -> cache.Cached | None:
+    def failure(self) -> disk_cache.Cached | None:
         """The log of a build that failed, if one did."""
-        return cache.get(self._failure_key, ".log")
+        return disk_cache.get(self._failure_key, ".log")
 
-    def failed(self, log: str, again: bool = False) -> cache.Cached:
+    def failed(self, log: str, again: bool = False) -> disk_cache.Cached:
         """Keeps the log of a build that failed; `again`: it is to be tried by the next program."""
-        return cache.put(self._failure_key, ".log", log.encode(), _AGAIN if again else _FAILED)
+        return disk_cache.put(self._failure_key, ".log", log.encode(), _AGAIN if again else _FAILED)
 
     def is_given_up(self) -> bool:
         """Whether a build failed so lately that nobody should try the same again."""
@@ -90,17 +90,17 @@ class Recipe(NamedTuple):
 
     def succeeded(self, library: bytes) -> None:
         """Keeps the bridge."""
-        cache.put(self.key, ".so", library, "the bridge to MLX")
-        cache.remove(self._failure_key, ".log")
+        disk_cache.put(self.key, ".so", library, "the bridge to MLX")
+        disk_cache.remove(self._failure_key, ".log")
 
     @property
     def _failure_key(self) -> str:
-        return cache.digest("failed bridge", self.key)
+        return disk_cache.digest("failed bridge", self.key)
 
 
 def shipped() -> Path:
     """Where a wheel has its bridge for this Python and this MLX, if it has one."""
-    tag = cache.digest("shipped bridge", *_texts())[:12]
+    tag = disk_cache.digest("shipped bridge", *_texts())[:12]
     return _FOLDER / "shipped" / f"mlx-{_mlx_version()}-{tag}{EXTENSION_SUFFIXES[0]}"
 
 
@@ -132,7 +132,7 @@ def recipe() -> Recipe:
         str(library),
     )
     versions = f"with nanobind {version} for MLX {_mlx_version()}"
-    key = cache.digest(
+    key = disk_cache.digest(
         "bridge",
         EXTENSION_SUFFIXES[0],  # Python's ABI: ".cpython-311-x86_64-linux-gnu.so"
         versions,

@@ -1,8 +1,8 @@
 """Values in the order of memory.
 
 Lane l of a gang owns the components of the l-th float4 of a run. To have `v.x` of all lanes in one
-vector, the run has to be taken apart by shuffles (simd/code/interleave.py), and put together again
-where it is stored. But as long as the same happens to all four, nobody needs that: the first
+vector, the run has to be taken apart by shuffles (simd/code/deinterleave.py), and put together
+again where it is stored. But as long as the same happens to all four, nobody needs that: the first
 quarter of the run may stand for `v.x`, the second for `v.y`, and so on, as they lie in memory.
 
 A web is what is connected of bundles (bundles.py). In the order of memory it takes groups of loads

@@ -45,6 +45,7 @@ from anymetal.simd.emit.arithmetic import Arithmetic
 from anymetal.simd.emit.atomics import Atomics
 from anymetal.simd.emit.contiguity import Contiguity
 from anymetal.simd.emit.group_access import GroupAccess
+from anymetal.simd.emit.ldexp import Scaling
 from anymetal.simd.emit.log import Log
 from anymetal.simd.emit.memory import Memory
 from anymetal.simd.emit.positions import CONTEXT, Positions
@@ -54,7 +55,6 @@ from anymetal.simd.emit.private_memory import (
     in_waiting_loops,
     interleaved_arrays,
 )
-from anymetal.simd.emit.scaling import Scaling
 from anymetal.simd.emit.strays import Strays
 from anymetal.simd.emit.tile_access import TileAccess
 from anymetal.simd.emit.uniform_vote import Everywhere

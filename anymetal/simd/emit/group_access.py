@@ -9,7 +9,7 @@ from anymetal.ir.model import Instr
 from anymetal.ir.rules import TO_MEMORY
 from anymetal.simd.access.groups import Group, accessed, is_power_of_two
 from anymetal.simd.code.accesses import Accesses
-from anymetal.simd.code.interleave import (
+from anymetal.simd.code.deinterleave import (
     deinterleave,
     every,
     interleave,

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 
 from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
-from anymetal.simd.code.interleave import join
+from anymetal.simd.code.deinterleave import join
 
 WORD = 4  #: bytes
 STRIP = 16  #: columns that are transposed at a time

@@ -11,7 +11,7 @@ from anymetal.ir.problem import Problem
 from anymetal.machine import Machine
 from anymetal.pipeline.stages import Stages
 from anymetal.runtime import locks
-from anymetal.targets.cpu.machine import target_machine
+from anymetal.targets.cpu.llvm_target import target_machine
 from anymetal.targets.cpu.support import link_support
 
 

@@ -32,7 +32,7 @@ from anymetal.pipeline.driver import Compilation, Pass
 from anymetal.prefetch import during_turns, next_gang, spread, tile_rows
 from anymetal.simd import questions
 from anymetal.simd.access.memory_order import in_memory_order
-from anymetal.targets.cpu.stages import GangStages
+from anymetal.targets.cpu.reporting import GangStages
 from anymetal.targets.cpu.variant import Variant
 
 

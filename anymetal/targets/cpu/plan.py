@@ -16,8 +16,8 @@ from anymetal.runtime.arrays import BufferTable, Exporter, Numbers
 from anymetal.runtime.pool import Call, Pool, pool
 from anymetal.source import KernelSource, Parameter
 from anymetal.targets.base import Extent
+from anymetal.targets.cpu.code_lookup import code_of
 from anymetal.targets.cpu.covered import covered_bytes
-from anymetal.targets.cpu.library import code_of
 from anymetal.targets.cpu.variant import fitting_group, variant_for
 
 _MOST_GROUPS = 2**63

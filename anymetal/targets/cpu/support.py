@@ -14,8 +14,8 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from anymetal.errors import ToolchainError
-from anymetal.runtime import cache, locks, zig
-from anymetal.runtime.cache import digest
+from anymetal.runtime import disk_cache, locks, zig
+from anymetal.runtime.disk_cache import digest
 from anymetal.runtime.identity import tools
 
 _HERE = Path(__file__).parent
@@ -60,16 +60,16 @@ def _compiled(source: str, triple: str) -> str:
     processor = _FEATURES.get(triple.split("-")[0], [])
     arguments = ["-triple", triple, *processor, *_FLAGS, "-o", "-", str(_HERE / source)]
     key = digest(tools(), *arguments, (_HERE / source).read_bytes(), _HEADER.read_bytes())
-    found = cache.get(key, ".ll")
+    found = disk_cache.get(key, ".ll")
     if found is None:
         with locks.making(key):
-            found = cache.get(key, ".ll") or _made(key, source, arguments)
+            found = disk_cache.get(key, ".ll") or _made(key, source, arguments)
     return found.content.decode()
 
 
-def _made(key: str, source: str, arguments: list[str]) -> cache.Cached:
+def _made(key: str, source: str, arguments: list[str]) -> disk_cache.Cached:
     status, output, messages = zig.run("clang", "-cc1", *arguments)
     if status:
         raise ToolchainError(f"Clang failed on {source} with status {status}:\n{messages}")
     text = _PROCESSOR.sub("", output.decode())
-    return cache.put(key, ".ll", text.encode(), f"AnyMetal's own {source}")
+    return disk_cache.put(key, ".ll", text.encode(), f"AnyMetal's own {source}")

@@ -21,14 +21,14 @@ from anymetal.frontend.optimise import optimise
 from anymetal.machine import Machine
 from anymetal.pipeline import program
 from anymetal.runtime import zig
-from anymetal.runtime.cache import Cached
 from anymetal.runtime.code import Code
+from anymetal.runtime.disk_cache import Cached
 from anymetal.runtime.pool import Call, pool
 from anymetal.signature import KernelDefinition, SignatureGenerator
 from anymetal.source import KernelSource
 from anymetal.targets.cpu import compiler
-from anymetal.targets.cpu.machine import machine_for
-from anymetal.targets.cpu.stages import GangStages
+from anymetal.targets.cpu.llvm_target import machine_for
+from anymetal.targets.cpu.reporting import GangStages
 from anymetal.targets.cpu.variant import Variant, fitting_group, gang_width, variant_for
 from anymetal.testing.lockstep.arrays import Arrays
 from anymetal.testing.lockstep.case import Case

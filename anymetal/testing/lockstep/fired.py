@@ -21,7 +21,7 @@ from anymetal.pipeline.driver import Pass
 from anymetal.pipeline.shown import check_behind
 from anymetal.simd import questions
 from anymetal.targets.cpu import pipeline
-from anymetal.targets.cpu.stages import GangStages
+from anymetal.targets.cpu.reporting import GangStages
 
 #: Questions about a program that fire if the answer counts as true.
 _QUESTIONS = """

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import anymetal
-from anymetal.targets.cpu.machine import machine_for
+from anymetal.targets.cpu.llvm_target import machine_for
 
 _STORES = {
     "float": ("y[i] = float(i);", 1),

@@ -7,7 +7,7 @@ import pytest
 
 from anymetal.pipeline.program import thread_program
 from anymetal.targets.cpu.assemble import assembly
-from anymetal.targets.cpu.machine import machine_for
+from anymetal.targets.cpu.llvm_target import machine_for
 from tests.compiling import vector_ir
 from tests.simd.full_width import Kernel
 

@@ -10,7 +10,7 @@ import pytest
 
 import anymetal
 from anymetal.targets.cpu.assemble import optimised
-from anymetal.targets.cpu.machine import machine_for
+from anymetal.targets.cpu.llvm_target import machine_for
 from tests.simd.full_width import Kernel
 from tests.simd.test_full_width import vector_ir_of
 from tests.simd.test_inactive_lanes import fresh_target as fresh_target

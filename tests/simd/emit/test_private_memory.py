@@ -11,7 +11,7 @@ import pytest
 from anymetal import targets
 from anymetal.pipeline.program import thread_program
 from anymetal.targets.cpu.launch import CpuTarget
-from anymetal.targets.cpu.machine import machine_for
+from anymetal.targets.cpu.llvm_target import machine_for
 from anymetal.targets.cpu.variant import Variant
 from anymetal.testing.metal_case import parse, run
 from tests.compiling import vector_ir

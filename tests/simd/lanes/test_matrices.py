@@ -18,7 +18,7 @@ from anymetal.pipeline.program import thread_program
 from anymetal.runtime.zig import host_triple
 from anymetal.simd import questions
 from anymetal.targets.cpu.assemble import optimised
-from anymetal.targets.cpu.machine import machine_for
+from anymetal.targets.cpu.llvm_target import machine_for
 from anymetal.targets.cpu.variant import Variant, gang_width
 from anymetal.testing.metal_case import parse, run
 from tests.compiling import planned, vector_ir

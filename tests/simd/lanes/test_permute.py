@@ -8,7 +8,7 @@ import pytest
 from anymetal.pipeline.program import thread_program
 from anymetal.runtime.zig import host_triple
 from anymetal.simd.lanes.permute import _CALLEE
-from anymetal.targets.cpu.machine import machine_for
+from anymetal.targets.cpu.llvm_target import machine_for
 from anymetal.targets.cpu.variant import Variant
 from tests.compiling import vector_ir
 from tests.frontend.kernels import kernel_source

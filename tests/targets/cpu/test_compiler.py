@@ -17,7 +17,7 @@ from anymetal.pipeline.program import thread_program
 from anymetal.targets.cpu import compiler
 from anymetal.targets.cpu.assemble import optimised
 from anymetal.targets.cpu.compiler import compile_kernel
-from anymetal.targets.cpu.machine import machine_for
+from anymetal.targets.cpu.llvm_target import machine_for
 from anymetal.targets.cpu.variant import Variant, gang_width, variant_for
 from tests.compiling import vector_ir
 from tests.frontend.kernels import kernel_source

@@ -18,7 +18,7 @@ from anymetal.ir.reader import read_program
 from anymetal.pipeline import thread
 from anymetal.pipeline.driver import Compilation, run
 from anymetal.pipeline.stages import Stages
-from anymetal.targets.cpu.machine import machine_for
+from anymetal.targets.cpu.llvm_target import machine_for
 from anymetal.targets.cpu.variant import Variant
 from tests.compiling import vector_ir
 from tests.frontend.kernels import kernel_source

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from anymetal.errors import KernelLaunchError, KernelMemoryError
-from anymetal.runtime import cache, zig
+from anymetal.runtime import disk_cache, zig
 from anymetal.runtime.bridge import loader, recipe
 from anymetal.signature import KernelDefinition, SignatureGenerator
 from anymetal.targets import cpu
 from anymetal.targets.base import Launch
-from anymetal.targets.cpu import library
+from anymetal.targets.cpu import code_lookup
 from tests.counting import function_calls
 from tests.runtime.native import object_of, output_of
 
@@ -47,9 +47,9 @@ def compiled(monkeypatch, tmp_path):
         compiled.append((source, variant))
         return zig.link_shared(object_of(source.body))
 
-    monkeypatch.setattr(library, "shared_library", shared_library)
-    monkeypatch.setattr(library, "_loaded", WeakValueDictionary())
-    monkeypatch.setattr(library, "_recent", OrderedDict())
+    monkeypatch.setattr(code_lookup, "shared_library", shared_library)
+    monkeypatch.setattr(code_lookup, "_loaded", WeakValueDictionary())
+    monkeypatch.setattr(code_lookup, "_recent", OrderedDict())
     monkeypatch.setenv("ANYMETAL_CACHE_DIR", str(tmp_path / "cache"))
     return compiled
 
@@ -210,19 +210,19 @@ def test_another_process_needs_no_compiler(compiled):
     x = mx.arange(8.0)
     launch = make(DOUBLE, [x], [(8,)], [mx.float32], (8, 1, 1))
     CpuTarget().run(launch)
-    library._loaded.clear()
-    library._recent.clear()  # as good as another process
+    code_lookup._loaded.clear()
+    code_lookup._recent.clear()  # as good as another process
     assert CpuTarget().run(launch)[0].tolist() == (2 * x).tolist()
     assert len(compiled) == 1
 
 
 FRESH_PROCESS = """
 from anymetal.runtime import zig
-from anymetal.targets.cpu import library
+from anymetal.targets.cpu import code_lookup
 def shared_library(source, variant, stages):
     print("compiled", end=" ")
     return zig.link_shared(object_of(source.body))
-library.shared_library = shared_library
+code_lookup.shared_library = shared_library
 for name in ("subprocess", "tempfile", "socket"):  # tests.runtime.native has imported them
     sys.modules.pop(name, None)
 STARTS = {"os.fork", "os.forkpty", "os.posix_spawn", "os.exec", "os.system", "subprocess.Popen"}
@@ -243,7 +243,7 @@ print([name for name in ("numpy", "llvmlite", "socket", "subprocess", "tempfile"
 
 def test_a_second_process_imports_and_starts_no_tools(way, built_bridge, monkeypatch):
     if way == "graph":
-        cache.put(recipe.recipe().key, ".so", built_bridge.read_bytes())
+        disk_cache.put(recipe.recipe().key, ".so", built_bridge.read_bytes())
     else:
         monkeypatch.setenv("ANYMETAL_BRIDGE", "0")
     first, _ = output_of(FRESH_PROCESS).splitlines()
@@ -262,12 +262,12 @@ def test_a_warm_call_is_little_work():
 def test_a_damaged_library_is_compiled_again(compiled):
     launch = make(DOUBLE, [mx.arange(8.0)], [(8,)], [mx.float32], (8, 1, 1))
     CpuTarget().run(launch)
-    for entry in cache.entries():
+    for entry in disk_cache.entries():
         content = entry.path.read_bytes()
         entry.path.unlink()  # what is loaded must not change under our feet
         entry.path.write_bytes(content[:-100])
-    library._loaded.clear()
-    library._recent.clear()
+    code_lookup._loaded.clear()
+    code_lookup._recent.clear()
     assert CpuTarget().run(launch)[0][7].item() == 14
     assert len(compiled) == 2
 

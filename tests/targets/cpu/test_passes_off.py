@@ -11,11 +11,11 @@ from anymetal import targets
 from anymetal.ir.model import Program
 from anymetal.ir.spec import Stage
 from anymetal.pipeline import driver
-from anymetal.targets.cpu import library, variant
+from anymetal.targets.cpu import code_lookup, variant
 from anymetal.targets.cpu.compiler import thread_program
-from anymetal.targets.cpu.machine import machine_for
+from anymetal.targets.cpu.llvm_target import machine_for
 from anymetal.targets.cpu.pipeline import PASSES, GangCompilation
-from anymetal.targets.cpu.stages import GangStages
+from anymetal.targets.cpu.reporting import GangStages
 from anymetal.testing.lockstep.builds import builds_here
 from anymetal.testing.lockstep.check import check, expected_of
 from anymetal.testing.lockstep.generators import generate
@@ -65,7 +65,7 @@ def run_without(off: Off, name: str, monkeypatch: pytest.MonkeyPatch) -> set[str
     assert set(variant.switched_off()) == set(off)
     targets.select(None)  # the one in use knows the case as it was compiled before
     case, changes = case_of(name), Changes()
-    asked = library.follow()
+    asked = code_lookup.follow()
     run(case, case.dtypes[0])
     assert asked
     for source, launch in asked:

@@ -17,7 +17,7 @@ from anymetal.pipeline.program import thread_program
 from anymetal.runtime.pool import pool
 from anymetal.source import KernelSource
 from anymetal.targets.cpu.launch import CpuTarget
-from anymetal.targets.cpu.machine import machine_for
+from anymetal.targets.cpu.llvm_target import machine_for
 from anymetal.targets.cpu.variant import Variant, gang_width
 from tests.compiling import known_of, vector_ir
 from tests.fenced import Array

@@ -13,7 +13,7 @@ from anymetal.errors import ToolchainError
 from anymetal.runtime import zig
 from anymetal.targets.cpu import support
 from anymetal.targets.cpu.assemble import optimised
-from anymetal.targets.cpu.machine import machine_for
+from anymetal.targets.cpu.llvm_target import machine_for
 
 _KERNEL = """\
 declare hidden void @am_hand_over(ptr, ptr, i64, ptr, ptr)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from anymetal.runtime import cache, places
+from anymetal.runtime import cache_folder, disk_cache
 from tests.runtime.native import ROOT
 
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
@@ -20,10 +20,10 @@ AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become som
 #: A program that stores something and finds it; what it prints is where.
 PROGRAM = """
 import os, sys
-from anymetal.runtime import cache
-stored = cache.put(cache.digest("key"), ".so", b"code")
-assert cache.get(cache.digest("key")) == stored
-cache.put(cache.digest("other"), ".so", b"code")
+from anymetal.runtime import disk_cache
+stored = disk_cache.put(disk_cache.digest("key"), ".so", b"code")
+assert disk_cache.get(disk_cache.digest("key")) == stored
+disk_cache.put(disk_cache.digest("other"), ".so", b"code")
 print(stored.path)
 """
 
@@ -49,8 +49,8 @@ def said(reason: str) -> str:
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing has been told yet, and there is no folder of this process."""
-    monkeypatch.setattr(places, "_told", [])
-    monkeypatch.setattr(places, "_private", set())
+    monkeypatch.setattr(cache_folder, "_told", [])
+    monkeypatch.setattr(cache_folder, "_private", set())
 
 
 @pytest.fixture
@@ -65,20 +65,20 @@ def test_the_places_where_the_cache_may_be(tmp_path, monkeypatch):
     (tmp_path / "home").mkdir()
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    assert cache.cache_directory() == tmp_path / "home" / ".cache" / "anymetal"
+    assert disk_cache.cache_directory() == tmp_path / "home" / ".cache" / "anymetal"
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
-    assert cache.cache_directory() == tmp_path / "home" / ".cache" / "anymetal"
+    assert disk_cache.cache_directory() == tmp_path / "home" / ".cache" / "anymetal"
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    assert cache.cache_directory() == tmp_path / "xdg" / "anymetal"
+    assert disk_cache.cache_directory() == tmp_path / "xdg" / "anymetal"
     monkeypatch.setenv("ANYMETAL_CACHE_DIR", str(tmp_path / "chosen"))
-    assert cache.cache_directory() == tmp_path / "chosen"
+    assert disk_cache.cache_directory() == tmp_path / "chosen"
     monkeypatch.setenv("ANYMETAL_CACHE_DIR", "~/chosen")
-    assert cache.cache_directory() == tmp_path / "home" / "chosen"
+    assert disk_cache.cache_directory() == tmp_path / "home" / "chosen"
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ANYMETAL_CACHE_DIR", "a/relative/one")
-    assert cache.cache_directory() == tmp_path / "a" / "relative" / "one"
+    assert disk_cache.cache_directory() == tmp_path / "a" / "relative" / "one"
     monkeypatch.chdir("/")
-    assert cache.cache_directory() == tmp_path / "a" / "relative" / "one"
+    assert disk_cache.cache_directory() == tmp_path / "a" / "relative" / "one"
 
 
 def all_may_write(path: Path) -> str:
@@ -168,15 +168,15 @@ def test_a_disk_that_fills_up(directory: Path, monkeypatch, capfd) -> None:
         write(descriptor)
 
     monkeypatch.setattr(os, "fsync", full)
-    key = cache.digest("key")
+    key = disk_cache.digest("key")
     for content in (b"one", b"two"):
-        stored = cache.put(key, ".so", content)
+        stored = disk_cache.put(key, ".so", content)
         assert not stored.path.is_relative_to(directory)
-        assert cache.get(key) == stored and stored.content == content
+        assert disk_cache.get(key) == stored and stored.content == content
     # What is not loaded as a library is not put into another folder.
-    stored = cache.put(key, ".pch", b"headers")
+    stored = disk_cache.put(key, ".pch", b"headers")
     assert stored.content == b"headers" and not stored.path.exists()
-    assert cache.get(key, ".pch") is None
+    assert disk_cache.get(key, ".pch") is None
     reason = f"{directory} cannot be written: No space left on device"
     assert capfd.readouterr().err == said(reason)
     assert list((directory / "tmp").iterdir()) == []
@@ -184,9 +184,9 @@ def test_a_disk_that_fills_up(directory: Path, monkeypatch, capfd) -> None:
 
 
 def test_what_is_kept(directory: Path, monkeypatch) -> None:
-    assert places.is_kept()
-    monkeypatch.setattr(places, "_told", ["a disk was full before"])
-    assert not places.is_kept()
+    assert cache_folder.is_kept()
+    monkeypatch.setattr(cache_folder, "_told", ["a disk was full before"])
+    assert not cache_folder.is_kept()
 
 
 @AS_ROOT
@@ -199,7 +199,7 @@ def test_a_file_system_that_is_full(tmp_path: Path) -> None:
     try:
         (mounted / "filler").write_bytes(bytes(40_000))
         large = PROGRAM.replace('b"code"', "bytes(100_000)")
-        kept = "from anymetal.runtime import places\nassert not places.is_kept()\n"
+        kept = "from anymetal.runtime import cache_folder\nassert not cache_folder.is_kept()\n"
         stored, message = run(kept + large, ANYMETAL_CACHE_DIR=str(mounted / "cache"))
         reason = f"{mounted}/cache cannot be written: No space left on device"
         assert message == said(reason) and not stored.is_relative_to(mounted)
@@ -217,15 +217,15 @@ if os.geteuid() == 0:
 """
 
 READ = f"""
-from anymetal.runtime import cache
+from anymetal.runtime import disk_cache
 {LEAVE}
-found = cache.get(cache.digest("key"))
+found = disk_cache.get(disk_cache.digest("key"))
 assert found is not None and found.content == b"code", found
-assert len(cache.verify().broken) == 1
+assert len(disk_cache.verify().broken) == 1
 for name in ("new", "bad"):
-    assert cache.get(cache.digest(name)) is None
-    found = cache.put(cache.digest(name), ".so", b"more")
-    assert cache.get(cache.digest(name)) == found
+    assert disk_cache.get(disk_cache.digest(name)) is None
+    found = disk_cache.put(disk_cache.digest(name), ".so", b"more")
+    assert disk_cache.get(disk_cache.digest(name)) == found
 print(found.path)
 """
 
@@ -244,7 +244,7 @@ def shared() -> Path:
 def test_a_warm_cache_that_is_read_only(shared: Path) -> None:
     directory = shared / "cache"
     run(ANYMETAL_CACHE_DIR=str(directory))
-    (directory / "entries" / f"{cache.digest('bad')}.so").write_bytes(b"junk")
+    (directory / "entries" / f"{disk_cache.digest('bad')}.so").write_bytes(b"junk")
     for path in (directory, *directory.rglob("*")):
         path.chmod(0o555 if path.is_dir() else 0o444)
     before = sorted(directory.rglob("*"))
@@ -273,11 +273,11 @@ def test_after_a_fork_both_go_on(tmp_path: Path) -> None:
 
 def test_others_may_read_what_they_cannot_write(directory: Path) -> None:
     """A folder whose mode lets others write was perhaps written by them."""
-    stored = cache.put(cache.digest("key"), ".so", b"code")
+    stored = disk_cache.put(disk_cache.digest("key"), ".so", b"code")
     stored.path.chmod(0o644)
-    assert cache.get(cache.digest("key")) == stored
+    assert disk_cache.get(disk_cache.digest("key")) == stored
     stored.path.chmod(0o646)
-    assert cache.get(cache.digest("key")) is None
+    assert disk_cache.get(disk_cache.digest("key")) is None
     assert stat.S_IMODE(directory.stat().st_mode) == 0o700
 
 
@@ -285,18 +285,24 @@ def test_a_helper_finds_what_its_process_finds(
     directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In a cache that cannot be written, it is read there, and what is new goes elsewhere."""
-    key, new = cache.digest("key"), cache.digest("new")
-    stored = cache.put(key, ".pch", b"headers")
-    assert places.environment()["ANYMETAL_CACHE_DIR"] == str(directory)
-    may = places._may
+    key, new = disk_cache.digest("key"), disk_cache.digest("new")
+    stored = disk_cache.put(key, ".pch", b"headers")
+    assert cache_folder.environment()["ANYMETAL_CACHE_DIR"] == str(directory)
+    may = cache_folder._may
     monkeypatch.setattr(
-        places, "_may", lambda path, mode: (path, mode) != (directory, os.W_OK) and may(path, mode)
+        cache_folder,
+        "_may",
+        lambda path, mode: (path, mode) != (directory, os.W_OK) and may(path, mode),
     )
-    places._place.cache_clear()
-    for name, value in places.environment().items():
+    cache_folder._place.cache_clear()
+    for name, value in cache_folder.environment().items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(places, "_private", set())  # as in another process
-    places._place.cache_clear()
-    assert cache.get(key, ".pch") == stored
-    assert cache.put(new, ".so", b"code").path.parents[1] == cache.cache_directory() != directory
-    places._place.cache_clear()
+    monkeypatch.setattr(cache_folder, "_private", set())  # as in another process
+    cache_folder._place.cache_clear()
+    assert disk_cache.get(key, ".pch") == stored
+    assert (
+        disk_cache.put(new, ".so", b"code").path.parents[1]
+        == disk_cache.cache_directory()
+        != directory
+    )
+    cache_folder._place.cache_clear()

@@ -9,13 +9,13 @@ from weakref import WeakValueDictionary
 from anymetal import debug
 from anymetal.frontend import strict
 from anymetal.pipeline.stages import Stages, Times
-from anymetal.runtime import cache, identity, locks
+from anymetal.runtime import disk_cache, identity, locks
 from anymetal.runtime.code import Code
 from anymetal.source import KernelSource
-from anymetal.targets.cpu.stages import DebugStages
+from anymetal.targets.cpu.reporting import DebugStages
 from anymetal.targets.cpu.variant import Variant
 
-_BUILD = "anymetal.targets.cpu.build:build"
+_BUILD = "anymetal.targets.cpu.compile_job:build"
 
 #: The code that somebody holds, by its key in the disk cache: plans of launches hold it, which last
 #: as long as the sources of kernels do. So nothing here may hold a source.
@@ -29,7 +29,7 @@ _followed: dict[tuple[KernelSource, Variant], None] | None = None
 def code_of(source: KernelSource, variant: Variant) -> Code:
     """The machine code of this kernel for this class of launches."""
     texts = repr(source)
-    key = cache.digest(
+    key = disk_cache.digest(
         "kernel", identity.fingerprint(), texts, identity.included(texts), repr(variant)
     )
     code = _loaded.get(key)
@@ -68,20 +68,20 @@ def _load(source: KernelSource, variant: Variant, key: str, stages: Stages) -> t
 
 def _library_of(
     source: KernelSource, variant: Variant, key: str, stages: Stages
-) -> tuple[str, cache.Cached]:
-    found = cache.get(key)
+) -> tuple[str, disk_cache.Cached]:
+    found = disk_cache.get(key)
     if found is None:
         with locks.making(key):
-            found = cache.get(key)
+            found = disk_cache.get(key)
             if found is None:
                 library = shared_library(source, variant, stages)
-                return "compiled", cache.put(key, ".so", library, f"kernel {source.name}")
+                return "compiled", disk_cache.put(key, ".so", library, f"kernel {source.name}")
     return "from the disk cache", found
 
 
 def shared_library(source: KernelSource, variant: Variant, stages: Stages) -> bytes:
     """The kernel, compiled in a helper process; raises what `compile_kernel` does."""
-    from anymetal.runtime import helpers  # not needed by who finds all in the cache
+    from anymetal.runtime import helpers  # not needed by who finds all in the disk_cache
 
     def note(told: Times | tuple[str, str]) -> None:
         if isinstance(told, Times):

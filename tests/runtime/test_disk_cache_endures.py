@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from anymetal.runtime import cache, files, scratch
+from anymetal.runtime import disk_cache, files, scratch
 from tests.runtime import damage
 from tests.runtime.native import ROOT, processes_of
 
@@ -43,16 +43,16 @@ print("right")
 #: Kills children that write and read entries, as often as it is told.
 WRITERS = """
 import os, random, signal, sys, time
-from anymetal.runtime import cache
+from anymetal.runtime import disk_cache
 random.seed(4711)
 def work():
     while True:
         number = random.randrange(8)
-        key, content = cache.digest(str(number)), b"%d" % number * random.choice([1, 300_000])
+        key, content = disk_cache.digest(str(number)), b"%d" % number * random.choice([1, 300_000])
         if random.random() < 0.6:
-            cache.put(key, ".so", content)
+            disk_cache.put(key, ".so", content)
         else:
-            found = cache.get(key)
+            found = disk_cache.get(key)
             assert found is None or set(found.content) == {ord(str(number))}
 for _ in range(int(sys.argv[1])):
     if (child := os.fork()) == 0:
@@ -101,10 +101,10 @@ def assert_right(process: subprocess.Popen[str]) -> None:
 
 def assert_in_order(directory: Path, leftovers: bool) -> None:
     """Nothing is damaged, and what may be left is found and removed."""
-    verdict = cache.verify()
+    verdict = disk_cache.verify()
     assert verdict.broken == []
     assert leftovers or verdict.leftovers == 0
-    assert cache.verify() == (verdict.good, [], 0)
+    assert disk_cache.verify() == (verdict.good, [], 0)
     names = {path.name for path in directory.iterdir()}
     assert names <= {"entries", "tmp", "lock", "bridge.lock"}
     assert files.names(directory / "tmp") == []
@@ -115,9 +115,9 @@ def test_kills_while_entries_are_written(directory: Path, kills: int) -> None:
     process = program(WRITERS, kills)
     assert process.communicate(timeout=300) == ("", "") and process.returncode == 0
     assert_in_order(directory, leftovers=True)
-    for entry in cache.entries():
-        number = next(n for n in range(8) if cache.digest(str(n)) == entry.path.stem)
-        found = cache.get(entry.path.stem)
+    for entry in disk_cache.entries():
+        number = next(n for n in range(8) if disk_cache.digest(str(n)) == entry.path.stem)
+        found = disk_cache.get(entry.path.stem)
         assert found is not None and set(found.content) == {ord(str(number))}
 
 
@@ -129,7 +129,7 @@ def test_kills_during_compilation(directory: Path, kills: int) -> None:
     usual = time.monotonic() - start  # with all that an empty cache lacks
     for number in range(kills):
         if number % 3 == 0:
-            cache.clear()
+            disk_cache.clear()
         process = program(KERNELS, number % 5)
         time.sleep(usual * (0.3 + 0.7 * chance.random()))
         process.send_signal(signal.SIGKILL)
@@ -154,7 +154,7 @@ def test_damaged_files(directory: Path, built_bridge: Path, runs: int, each: int
     process = program(KERNELS, 0, 1, **environment)
     assert process.communicate(timeout=300)[0] == "right\n"
     for _ in range(runs):
-        entries = cache.entries()
+        entries = disk_cache.entries()
         # The bridge, the pool and two kernels; MLX's headers and ours if something was compiled.
         assert len(entries) >= 4
         for number in range(each):
@@ -167,15 +167,15 @@ def test_damaged_files(directory: Path, built_bridge: Path, runs: int, each: int
         said, told = process.communicate(timeout=300)
         assert (process.returncode, said) == (0, "right\n"), told
         assert told == "" or told.startswith("AnyMetal builds its bridge to MLX, once"), told
-        cache.verify()  # removes what nobody has asked for
+        disk_cache.verify()  # removes what nobody has asked for
         assert_in_order(directory, leftovers=False)
 
 
 CLEAR = """
 import sys, time
-from anymetal.runtime import cache
+from anymetal.runtime import disk_cache
 while True:
-    cache.clear()
+    disk_cache.clear()
     time.sleep(float(sys.argv[1]))
 """
 

@@ -6,7 +6,7 @@ import re
 
 from anymetal.errors import AnyMetalError, MetalCompileError
 from anymetal.frontend.forbidden import Finding
-from anymetal.frontend.tokens import offset_of
+from anymetal.frontend.metal_tokens import offset_of
 from anymetal.frontend.unit import part_name
 from anymetal.source import KernelSource
 

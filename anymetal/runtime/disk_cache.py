@@ -7,7 +7,7 @@
 
 Processes may read, write, remove and clear at the same time: whoever gets an entry has all of its
 content, and needs the file no more. An entry that is not what was once put there counts as none.
-Where the directory is, and what becomes of one that cannot be used, is said in places.py.
+Where the directory is, and what becomes of one that cannot be used, is said in cache_folder.py.
 
 The time of an entry's last change is that of its last use. What was not used for longest is removed
 when the whole grows beyond a limit:
@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from anymetal.errors import ToolchainError
-from anymetal.runtime import files, places
+from anymetal.runtime import cache_folder, files
 from anymetal.runtime.files import digest as digest
 
 _ENTRIES, _TABLES = "entries", "tune"
@@ -72,7 +72,7 @@ class Verdict(NamedTuple):
 
 def cache_directory() -> Path:
     """The folder that entries are written to."""
-    return places.directory()
+    return cache_folder.directory()
 
 
 def get(key: str, suffix: str = ".so") -> Cached | None:
@@ -119,7 +119,7 @@ def put_table(name: str, content: bytes, description: str) -> Path:
 
 def remove(key: str, suffix: str = ".so") -> None:
     """Forgets what is stored under `key`."""
-    for directory in places.readable():
+    for directory in cache_folder.readable():
         files.remove(directory / _ENTRIES / f"{key}{suffix}")
 
 
@@ -159,7 +159,7 @@ def clear(measured: bool = False) -> None:
 
     for path in (*_all_in(_ENTRIES), *(_all_in(_TABLES) if measured else [])):
         files.remove(path)
-    for directory in places.readable():
+    for directory in cache_folder.readable():
         tidy(directory)
         for folder in _FORMER:
             files.remove(directory / folder)
@@ -185,7 +185,7 @@ def verify(keep: bool = False) -> Verdict:
         except OSError:
             continue  # gone meanwhile
     left = scratch.sweep(keep) + sum(1 for _ in _files_in(_FORMER))
-    for directory in places.readable():
+    for directory in cache_folder.readable():
         left += tidy(directory, keep)
         for folder in _FORMER if not keep else ():
             files.remove(directory / folder)
@@ -228,7 +228,7 @@ def _shrink(directory: Path, most: int) -> None:
 
 def _found(folder: str, name: str) -> Cached | None:
     damage = None
-    for directory in places.readable():
+    for directory in cache_folder.readable():
         path = directory / folder / name
         try:
             content, seal = files.read(path)
@@ -245,16 +245,16 @@ def _found(folder: str, name: str) -> Cached | None:
 
 
 def _stored(folder: str, name: str, content: bytes, description: str) -> Cached:
-    directory = places.directory()
+    directory = cache_folder.directory()
     path = directory / folder / name
     try:
         seal = files.write(path, content, description)
     except OSError as error:  # disk full, quota, directory made read-only meanwhile
         reason = f"{directory} cannot be written: {error.strerror or error}"
         if folder == _ENTRIES and not name.endswith(".so"):  # nobody needs it as a file
-            places.tell(reason)
+            cache_folder.tell(reason)
             return Cached(path, content, time.time(), description)
-        path = places.private(reason) / folder / name
+        path = cache_folder.private(reason) / folder / name
         try:
             seal = files.write(path, content, description)
         except OSError as another:
@@ -268,13 +268,13 @@ def _space(status: os.stat_result) -> int:
 
 
 def _all_in(folder: str) -> list[Path]:
-    folders = [directory / folder for directory in places.readable()]
-    return [path / name for path in folders for name in sorted(files.names(path))]
+    parents = [directory / folder for directory in cache_folder.readable()]
+    return [path / name for path in parents for name in sorted(files.names(path))]
 
 
-def _files_in(folders: Iterable[str]) -> Iterator[os.stat_result]:
+def _files_in(inside: Iterable[str]) -> Iterator[os.stat_result]:
     """All files at any depth."""
-    for directory, folder in itertools.product(places.readable(), folders):
+    for directory, folder in itertools.product(cache_folder.readable(), inside):
         for parent, _, names in os.walk(directory / folder):
             for name in names:
                 with contextlib.suppress(OSError):

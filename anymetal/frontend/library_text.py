@@ -30,7 +30,7 @@ from anymetal.frontend.parameters import (
     untyped,
 )
 from anymetal.frontend.unit import KERNEL_SYMBOL
-from anymetal.runtime import cache, identity
+from anymetal.runtime import disk_cache, identity
 from anymetal.source import LibrarySource, MathMode, Parameter
 
 Number = bool | int | float
@@ -104,15 +104,15 @@ def read_library(text: str, file: str, math_mode: MathMode) -> Library:
     UnsupportedFeatureError for textures and the like.
     """
     headers = identity.included(text)
-    key = cache.digest("library", identity.fingerprint(), headers, file, math_mode, text)
-    stored = cache.get(key, ".json")
+    key = disk_cache.digest("library", identity.fingerprint(), headers, file, math_mode, text)
+    stored = disk_cache.get(key, ".json")
     if stored is not None:
         found = json.loads(stored.content)
     else:
         from anymetal.runtime import helpers
 
         found = helpers.compile(file, f"{__name__}:read_contents", text, file, math_mode)
-        cache.put(key, ".json", json.dumps(found).encode(), f"contents of {file}")
+        disk_cache.put(key, ".json", json.dumps(found).encode(), f"contents of {file}")
     kernels = {
         k["name"]: LibraryKernel(
             k["name"],
