@@ -5,17 +5,33 @@ from __future__ import annotations
 import pytest
 
 from anymetal.analysis.affine import ONE, forms
+from anymetal.analysis.cache import LaunchFacts
 from anymetal.analysis.private_arrays import interleaved
 from anymetal.simd import questions
-from tests.analysis.shapes import ALIGNED, analyse, root
+from tests.analysis.shapes import root
+from tests.compiling import planned
+from tests.ir.programs import program
+from tests.ir.short import llvm
 
-_ID = "uint i = thread_position_in_grid.x;\n"
-_STRUCTS = "struct P { float x, y; int n; }; struct Q { float x; half h, g; };"
+ALIGNED = LaunchFacts(linear=True, aligned=True, flat=True)
+_ARGS = "ptr %a, ptr %b, ptr %shape, ptr %out, ptr %to"
+_INTS = {"b": "i32", "to": "i32", "shape": "i32", "words": "i32", "halves": "half"}
+_TOP = '@"threadgroup.0.t" = external global [99 x float], align 4'
+#: %i is the place in the grid; %words and %halves are other views of %a.
+_ENTRY = """
+    i = group_x() * full_size_x() + thread_x()
+    n = shape[0]
+    %words = getelementptr i8, ptr %a, i64 0
+    %halves = getelementptr i8, ptr %a, i64 0
+    %t = getelementptr i8, ptr @"threadgroup.0.t", i64 0
+"""
+_BARRIER = "call void @__am_threadgroup_barrier(i32 {})"
 
 
 def groups(body: str) -> list[str]:
     """Operation, buffer and offsets of each group, in the order of the text."""
-    known = analyse(_ID + body, ALIGNED, _STRUCTS)
+    text = llvm(f"{_ENTRY}{body}\nret void", _INTS)
+    known = planned(program(text, _ARGS, _TOP), ALIGNED)
     linear = known(forms)
     found = []
     for group in dict.fromkeys(known(questions.groups).values()):
@@ -27,78 +43,109 @@ def groups(body: str) -> list[str]:
     return found
 
 
-_SUM4 = "out[i] = {0}[4 * i] + {0}[4 * i + 1] + {0}[4 * i + 2] + {0}[4 * i + 3];"
+def sum_at(at: str, *offsets: int) -> str:
+    """The sum of these elements behind a place is stored."""
+    return f"at = {at}\nout[i] = " + " + ".join(f"a[at + {offset}]" for offset in offsets)
+
+
+_FOUR = "load a [0, 4, 8, 12]"
+_PRIVATE = """
+    %mine = alloca [4 x float]
+    mine[0] = a[i * 4]
+    mine[1] = a[i * 4 + 1]
+    mine[2] = a[i * 4 + 2]
+    mine[3] = a[i * 4 + 3]
+    j = b[i] & 3
+    out[i] = mine[j]
+"""
 
 
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        (_SUM4.format("a"), ["load a [0, 4, 8, 12]"]),
-        ("out[i] = dot(((const device float4*)a)[i], float4(1, 2, 3, 4));",
-         ["load a [0, 4, 8, 12]"]),
-        ("float2 v = ((const device float2*)a)[i]; ((device float2*)out)[i] = v.yx;",
+        (sum_at("i * 4", 0, 1, 2, 3), [_FOUR]),
+        ("x = a[i * 2]\ny = a[i * 2 + 1]\nout[i * 2] = y\nout[i * 2 + 1] = x",
          ["load a [0, 4]", "store out [0, 4]"]),
-        ("out[i] = ((const device P*)a)[i].x + ((const device P*)a)[i].y"
-         " + ((const device P*)a)[i].n;", ["load a [0, 4, 8]"]),  # words are words
-        ("uint w = simd_shuffle(((const device uint*)a)[2 * i + 1], 3u);"
-         "out[i] = a[2 * i] + as_type<float>(w);",
-         ["load a [0, 4]"]),
-        ("out[i] = ((const device Q*)a)[i].x + ((const device Q*)a)[i].h"
-         " + ((const device Q*)a)[i].g;", []),  # two sizes
-        ("out[2 * i] = a[i]; out[2 * i + 1] = 5;", ["store out [0, 4]"]),
+        # words are words, whether numbers or bits
+        ("x = a[i * 2]\nto[i] = words[i * 2 + 1]\nout[i] = x", ["load a [0, 4]"]),
+        # two sizes
+        ("x = a[i * 2]\nh = halves[i * 4 + 2]\ng = halves[i * 4 + 3]", []),
+        ("out[i * 2] = a[i]\nout[i * 2 + 1] = 5", ["store out [0, 4]"]),
         # the same of two places
-        ("out[i] = dot(((const device float4*)a)[i], ((const device float4*)a)[i + 32]);",
-         ["load a [0, 4, 8, 12]", "load a [0, 4, 8, 12]"]),
+        (sum_at("i * 4", *range(4), *range(128, 132)), [_FOUR] * 2),
         # gaps, repetitions, other strides
-        ("out[i] = a[4 * i] + a[4 * i + 1] + a[4 * i + 3];", []),
-        ("out[i] = a[4 * i] + a[4 * i + 1];", []),
-        ("out[i] = a[2 * i] + a[2 * i + 2];", []),
-        ("out[i] = a[i] + a[i + 1];", []),
+        (sum_at("i * 4", 0, 1, 3), []),
+        (sum_at("i * 4", 0, 1), []),
+        (sum_at("i * 2", 0, 1, 1), []),
+        (sum_at("i * 2", 0, 2), []),
+        (sum_at("i", 0, 1), []),
         # rows of the lanes with gaps between them
-        ("out[i] = a[7 * i] + a[7 * i + 1] + a[7 * i + 2] + a[7 * i + 3];",
-         ["load a [0, 4, 8, 12]"]),
-        ("for (int k = 0; k < 4; ++k) out[9 * i + k + 2] = k;", ["store out [0, 4, 8, 12]"]),
-        ("uint k = 9 * i + uint(a[0]); out[i] = a[k] + a[k + 1] + a[k + 2] + a[k + 3];",
-         ["load a [0, 4, 8, 12]"]),
-        ("threadgroup int t[99]; t[3 * i] = 1; threadgroup_barrier(mem_flags::mem_threadgroup);"
-         "int s = t[2 * i]; out[i] = s; out[i + 99] = t[2 * i + 1];",
+        (sum_at("i * 7", 0, 1, 2, 3), [_FOUR]),
+        ("\n".join(f"out[i * 9 + {k}] = {k}" for k in range(2, 6)),
+         ["store out [0, 4, 8, 12]"]),
+        (sum_at("i * 9 + n", 0, 1, 2, 3), [_FOUR]),
+        (f"t[i * 3] = 1\n{_BARRIER.format(2)}\nout[i] = t[i * 2]\nout[i + 99] = t[i * 2 + 1]",
          ["load threadgroup.0.t [0, 4]"]),
         # in an order of its own
-        ("out[i] = a[2 * i + 1] / a[2 * i];", ["load a [0, 4]"]),
+        (sum_at("i * 2", 1, 0), ["load a [0, 4]"]),
         # what may write in between
-        ("float x = a[2 * i]; int y = b[3 * i]; out[i] = x + a[2 * i + 1] + y;", ["load a [0, 4]"]),
-        ("float x = out[2 * i]; out[2 * i] = x * out[2 * i + 1];", ["load out [0, 4]"]),
-        ("float x = out[2 * i]; to[7 * i] = 1; out[i] = x + out[2 * i + 1];", []),
-        ("float x = out[2 * i]; threadgroup_barrier(mem_flags::mem_device);\n"
-         "out[i] = x + out[2 * i + 1];", []),
-        ("out[2 * i] = 1; float x = out[7]; out[2 * i + 1] = x;", []),
-        ("float mine[4]; for (int k = 0; k < 4; k++) mine[k] = a[4 * i + k];\n"
-         "out[i] = mine[b[i] & 3];", ["load a [0, 4, 8, 12]"]),  # its own array
-        ("volatile device float* o = out; o[2 * i] = 1; o[2 * i + 1] = 2;", []),
+        ("x = a[i * 2]\ny = b[i * 3]\nto[i] = y\nout[i] = x + a[i * 2 + 1]", []),
+        ("x = a[i * 2]\ny = b[i * 3]\nout[i] = x + a[i * 2 + 1]\nto[i] = y", ["load a [0, 4]"]),
+        ("x = out[i * 2]\nout[i * 2] = x * out[i * 2 + 1]", ["load out [0, 4]"]),
+        ("x = out[i * 2]\nto[i * 7] = 1\nout[i] = x + out[i * 2 + 1]", []),
+        (f"x = out[i * 2]\n{_BARRIER.format(1)}\nout[i] = x + out[i * 2 + 1]", []),
+        ("out[i * 2] = 1\nx = out[7]\nout[i * 2 + 1] = x", []),
+        (_PRIVATE, [_FOUR]),  # its own array
     ],
 )  # fmt: skip
 def test_groups(body: str, expected: list[str]) -> None:
     assert groups(body) == expected
 
 
+def test_volatile_accesses_are_no_group() -> None:
+    text = llvm(f"{_ENTRY}out[i * 2] = 1\nout[i * 2 + 1] = 2\nret void", _INTS)
+    for kind, expected in (("store", 1), ("store volatile", 0)):
+        kernel = program(text.replace("store", kind), _ARGS, _TOP)
+        assert len(set(planned(kernel, ALIGNED)(questions.groups).values())) == expected
+
+
+def fields(*types: str) -> str:
+    """Each field of structs is stored to and loaded at places that differ."""
+    struct = "{ " + ", ".join(types) + " }"
+    lines = [f"%s = alloca [5 x {struct}]", "j = b[i]", "k = b[n]"]
+    for number, type_ in enumerate(types):
+        for at in "jk":
+            place = f"%{at}{number} = getelementptr [5 x {struct}], ptr %s, i64 0, i32 %{at}"
+            lines.append(f"{place}, i32 {number}")
+        lines += [
+            f"store {type_} {'1.0' if type_ in ('float', 'half') else '1'}, ptr %j{number}",
+            f"%v{number} = load {type_}, ptr %k{number}",
+            f"store {type_} %v{number}, ptr %to",
+        ]
+    return "\n".join(lines)
+
+
 @pytest.mark.parametrize(
     ("body", "together"),
     [
-        ("float t[9]; t[b[i]] = a[i]; out[i] = t[n];", True),
-        ("float t[3][5]; t[b[i]][n] = a[i]; out[i] = t[n][b[i]];", True),
-        ("float4 t[5]; t[b[i]] = float4(a[i]); out[i] = t[n].y;", True),
-        ("P t[5]; t[b[i]].x = a[i]; t[n].n = 3; out[i] = t[b[n]].x + t[b[0]].n;", True),
+        ("%s = alloca [9 x float]\nj = b[i]\ns[j] = a[i]\nout[i] = s[n]", True),
+        ("%s = alloca [15 x float]\nj = b[i] * 5 + n\ns[j] = a[i]\n"
+         "out[i] = s[n * 5 + b[i]]", True),
+        (fields("float", "float", "i32"), True),
         # two sizes of elements
-        ("Q t[5]; t[b[i]].x = a[i]; t[n].h = 3; out[i] = t[b[n]].x + t[b[0]].h;", True),
+        (fields("float", "half", "half"), True),
         # elements that lie across others, or a pointer that is chosen
-        ("float t[9]; t[b[i]] = a[i]; out[i] = *(thread float*)((thread char*)t + n);", False),
-        ("float t[9], u[9]; thread float* p = a[i] > 0 ? t : u; p[b[i]] = 1;\n"
-         "out[i] = t[n] + u[n];", False),
+        ("%s = alloca [9 x float]\nj = b[i]\ns[j] = a[i]\n"
+         "%across = getelementptr i8, ptr %s, i32 %n\n%v = load float, ptr %across\n"
+         "out[i] = v", False),
+        ("%s = alloca [9 x float]\n%r = alloca [9 x float]\nhigh = a[i] > 0\n"
+         "%p = select i1 %high, ptr %s, ptr %r\nj = b[i]\np[j] = 1\nout[i] = s[n] + r[n]",
+         False),
     ],
 )  # fmt: skip
 def test_private_arrays(body: str, together: bool) -> None:
-    known = analyse(_ID + body, ALIGNED, _STRUCTS)
-    arrays = [i for i in known.program.instructions() if i.op == "alloca"]
+    text = llvm(f"{_ENTRY}{body}\nret void", _INTS)
+    known = planned(program(text, _ARGS, _TOP), ALIGNED)
+    arrays = known.program.private_arrays
     assert arrays
-    assert all(array in known(interleaved) for array in arrays) == together
-    assert any(array in known(interleaved) for array in arrays) == together
+    assert {array in known(interleaved) for array in arrays} == {together}
