@@ -7,8 +7,15 @@ what depends on the target. What Metal defines and LLVM does not is settled here
 condition, quotients that do not fit, conversions of numbers that are too large, half and bfloat
 where the processor has none. `guarded_load %p, %c` becomes
 
-    %1 = select i1 %c, ptr %p, ptr %unused
-    %2 = load float, ptr %1, align 4
+      br i1 %c, label %load.1, label %loaded.2
+    load.1:
+      %3 = load float, ptr %p, align 4
+      br label %loaded.2
+    loaded.2:
+      %4 = phi float [ poison, %before ], [ %3, %load.1 ]
+
+Pointers are in the address spaces that the target gives them. Those that go to memory, become
+numbers or meet ones of other address spaces become generic.
 
 Programs are of the stages GUARDED or CHECKED (ir/spec.py); an instruction for gangs is a Problem.
 """
@@ -54,6 +61,9 @@ _CASTS = frozenset("trunc zext sext fptrunc fpext uitofp sitofp ptrtoint inttopt
 _SATURATING = re.compile(r"llvm\.(fpto[su]i)\.sat\.")
 _NARROW = (t.HALF, t.BFLOAT)
 _NARROW_SUFFIX = re.compile(r"\.b?f16\b")
+#: The address of a table in another one.
+_TABLE = re.compile(r"\bptr (@\"[^\"]*\"|@[\w.$-]+)")
+_ADDRESSED = frozenset("load guarded_load store atomicrmw cmpxchg gep freeze".split())
 #: Operations that do not compute with narrow floats.
 _MOVES = frozenset("bitcast select freeze extractvalue".split())
 
@@ -63,10 +73,14 @@ def emit(program: Program, name: str, lowering: Lowering) -> str:
     return _Emitter(program, lowering).run(name)
 
 
-def constant_tables(program: Program) -> list[str]:
-    """Constant tables at program scope, and the types that their initialisers name."""
+def constant_tables(program: Program, space: int = 0) -> list[str]:
+    """Constant tables at program scope, and the types that their initialisers name. `space`: LLVM's
+    number of their address space."""
+    place = f"addrspace({space}) " if space else ""
+    generic = rf"ptr addrspacecast (ptr addrspace({space}) \1 to ptr)" if space else r"ptr \1"
     return program.type_definitions + [
-        f"{g.name} = private unnamed_addr constant {g.initializer}, align {g.align}"
+        f"{g.name} = private unnamed_addr {place}constant "
+        f"{_TABLE.sub(generic, g.initializer)}, align {g.align}"
         for g in program.globals.values()
         if not g.threadgroup
     ]
@@ -89,6 +103,7 @@ class _Emitter:
                 else variable.name
             )
         self.phis: list[tuple[int, Instr]] = []  #: with the numbers of their lines
+        self.incoming: dict[tuple[Instr, Block], str] = {}  #: what phis take from blocks
         self.edges: dict[tuple[Block, Block], str] = {}  #: with the label that each comes from
 
     def run(self, name: str) -> str:
@@ -100,10 +115,12 @@ class _Emitter:
         for line, phi in self.phis:
             assert phi.block
             ways = ", ".join(
-                f"[ {self._name(value)}, %{self.edges[source, phi.block]} ]"
-                for value, source in zip(phi.operands, phi.arg, strict=True)
+                f"[ {self.incoming[phi, source]}, %{self.edges[source, phi.block]} ]"
+                for source in phi.arg
             )
-            self.w.lines[line] = f"  {self.names[phi]} = phi {_flags(phi)}{phi.type} {ways}"
+            self.w.lines[line] = (
+                f"  {self.names[phi]} = phi {_flags(phi)}{self.to.spelled(phi.type)} {ways}"
+            )
         return self.to.function(name, "\n".join(self.w.entry_lines), "\n".join(self.w.lines))
 
     def _label(self, block: Block) -> str:
@@ -112,10 +129,14 @@ class _Emitter:
     def _name(self, value: Value) -> str:
         match value:
             case Const():
-                return value.text
+                null = self.to.spelled(value.type) if value.text == "null" else "ptr"
+                return value.text if null == "ptr" else f"addrspacecast (ptr null to {null})"
             case Argument() | Global() | Instr():
                 return self.names[value]
         raise Problem(f"emitter: no operand of a thread: {value!r}")
+
+    def _as(self, value: Value, type_: t.Type) -> str:
+        return self.to.converted(self._name(value), value.type, type_, self.w.lines)
 
     # -- one instruction ------------------------------------------------------------------
 
@@ -125,7 +146,8 @@ class _Emitter:
             self.phis.append((len(self.w.lines), instr))
             self.w.lines.append("")
             return
-        result = self._emitted(instr, [self._name(value) for value in instr.operands])
+        names = [self._as(v, _taken(instr, n)) for n, v in enumerate(instr.operands)]
+        result = self._emitted(instr, names)
         if instr.has_result:
             self.names[instr] = result
 
@@ -163,6 +185,9 @@ class _Emitter:
         here, back = self.w.at, {}
         labels = []
         for target in dict.fromkeys(instr.arg):
+            for phi in target.phis:
+                value = phi.operands[phi.arg.index(source)]
+                self.incoming[phi, source] = self._as(value, phi.type)
             label = self._label(target)
             if self.place[target] <= self.place[source]:
                 label = self.w.fresh("again")
@@ -191,46 +216,52 @@ class _Emitter:
     def _scope(self) -> str:
         return f"{self.to.scope} " if self.to.scope else ""
 
-    def _accessed(self, instr: Instr, type_: t.Type, what: str) -> str:
-        """The text of a load or a store with these operands."""
+    def _accessed(self, instr: Instr, value: str, address: str) -> str:
+        """The line of a load or a store; `value` is the type, or what is stored."""
         access = instr.arg
         words = ("atomic " if access.atomic else "") + ("volatile " if access.volatile else "")
         order = f" {self._scope}monotonic" if access.atomic else ""
         op = "store" if instr.op == "store" else "load"
-        return f"{op} {words}{type_}{what}{order}, align {access.align}"
+        pointer = self.to.spelled(instr.operands[op == "store"].type)
+        return f"{op} {words}{value}, {pointer} {address}{order}, align {access.align}"
 
     def _load(self, instr: Instr, address: str) -> str:
-        return self.w.value(self._accessed(instr, instr.type, f", ptr {address}"))
+        return self.w.value(self._accessed(instr, str(instr.type), address))
 
     def _store(self, instr: Instr, value: str, address: str) -> None:
-        self.w.do(self._accessed(instr, instr.operands[0].type, f" {value}, ptr {address}"))
+        self.w.do(self._accessed(instr, f"{instr.operands[0].type} {value}", address))
 
     def _guarded_load(self, instr: Instr, address: str, condition: str) -> str:
-        """Where the condition does not hold, something harmless is loaded instead."""
-        unused = self.w.alloca(instr.type, "unused", instr.arg.align)
-        yes, no = (unused, address) if "inverted" in instr.flags else (address, unused)
-        return self._load(instr, self.w.value(f"select i1 {condition}, ptr {yes}, ptr {no}"))
+        here, load, loaded = self.w.at, self.w.fresh("load"), self.w.fresh("loaded")
+        yes, no = (loaded, load) if "inverted" in instr.flags else (load, loaded)
+        self.w.do(f"br i1 {condition}, label %{yes}, label %{no}")
+        self.w.label(load)
+        value = self._load(instr, address)
+        self.w.do(f"br label %{loaded}")
+        self.w.label(loaded)
+        return self.w.value(f"phi {instr.type} [ poison, %{here} ], [ {value}, %{load} ]")
 
     def _update(self, instr: Instr, names: list[str]) -> str:
         type_, order = instr.operands[1].type, f"{self._scope}monotonic"
+        place = f"{self.to.spelled(instr.operands[0].type)} {names[0]}"
         values = ", ".join(f"{type_} {name}" for name in names[1:])
         if instr.op == "cmpxchg":
             order = f"{order} monotonic, align {instr.arg.align}"
-            return self.w.value(f"cmpxchg ptr {names[0]}, {values} {order}")
+            return self.w.value(f"cmpxchg {place}, {values} {order}")
         operation, access = instr.arg
         volatile = "volatile " if access.volatile else ""
         order = f"{order}, align {access.align}"
-        return self.w.value(f"atomicrmw {volatile}{operation} ptr {names[0]}, {values} {order}")
+        return self.w.value(f"atomicrmw {volatile}{operation} {place}, {values} {order}")
 
     def _gep(self, instr: Instr, names: list[str]) -> str:
         """A step for each index, without flags: they hold for the whole, perhaps not for the
         steps."""
-        at = names[0]
+        at, pointer = names[0], self.to.spelled(instr.type)
         for name, value, scale in zip(names[1:], instr.operands[1:], instr.arg[:-1], strict=True):
             unit = "i8" if scale == 1 else f"[{scale} x i8]"
-            at = self.w.value(f"getelementptr {unit}, ptr {at}, {value.type} {name}")
+            at = self.w.value(f"getelementptr {unit}, {pointer} {at}, {value.type} {name}")
         if instr.arg[-1]:
-            at = self.w.value(f"getelementptr i8, ptr {at}, i64 {instr.arg[-1]}")
+            at = self.w.value(f"getelementptr i8, {pointer} {at}, i64 {instr.arg[-1]}")
         return at
 
     # -- calls ----------------------------------------------------------------------------
@@ -252,12 +283,19 @@ class _Emitter:
         elif callee.startswith("__am_"):
             raise Problem(f"emitter: a call for gangs: {print_instr(instr)}")
         elif callee.startswith(_BLOCK_OPERATIONS):
-            types = [str(v.type) for v in instr.operands[:-1]]
-            args = [*zip(types, names[:-1], strict=True), ("i1", "false")]
-            self.w.call("void", callee, args)
+            types = [v.type for v in instr.operands[:-1]]
+            spelled = map(self.to.spelled, types)
+            args = [*zip(spelled, names[:-1], strict=True), ("i1", "false")]
+            self.w.call("void", self._block_operation(callee, types), args)
         else:
             return self._computed(instr, names)
         return ""
+
+    def _block_operation(self, callee: str, types: list[t.Type]) -> str:
+        """LLVM's name of a memcpy, memmove or memset for these types."""
+        kinds = [f"p{self.to.spaces.get(v.space, 0)}" if v.is_ptr else str(v) for v in types]
+        kinds = [kind for kind in kinds if kind != "i8"]  # what memset writes
+        return ".".join([*callee.split(".")[:2], *kinds])
 
     def _stray(self, instr: Instr, names: list[str]) -> None:
         stray, fine = self.w.fresh("stray"), self.w.fresh("fine")
@@ -271,7 +309,8 @@ class _Emitter:
 
     def _computed(self, instr: Instr, names: list[str]) -> str:
         """An instruction or call that does nothing but give a value."""
-        op, flags, types = instr.op, _flags(instr), [v.type for v in instr.operands]
+        op, flags = instr.op, _flags(instr)
+        types = [_taken(instr, n) for n in range(len(instr.operands))]
         if op not in _MOVES and any(self._is_narrow(type_) for type_ in (instr.type, *types)):
             return self._in_float(instr, names)
         if op == "call":
@@ -280,17 +319,18 @@ class _Emitter:
             return self._signed_quotient(instr, *names)
         if op in ("fptosi", "fptoui"):
             return self._saturated(op, instr, names[0])
+        spelled = [self.to.spelled(type_) for type_ in types]
         if op in ("icmp", "fcmp"):
-            text = f"{op} {flags}{instr.arg} {types[0]} {names[0]}, {names[1]}"
+            text = f"{op} {flags}{instr.arg} {spelled[0]} {names[0]}, {names[1]}"
         elif op == "select":
-            pairs = zip(types, names, strict=True)
+            pairs = zip(spelled, names, strict=True)
             text = f"select {flags}" + ", ".join(f"{type_} {name}" for type_, name in pairs)
         elif op in ("fneg", "freeze"):
-            text = f"{op} {flags}{types[0]} {names[0]}"
+            text = f"{op} {flags}{spelled[0]} {names[0]}"
         elif op == "extractvalue":
-            text = f"extractvalue {types[0]} {names[0]}, {instr.arg}"
+            text = f"extractvalue {spelled[0]} {names[0]}, {instr.arg}"
         elif op in _CASTS:
-            text = f"{op} {flags}{types[0]} {names[0]} to {instr.type}"
+            text = f"{op} {flags}{spelled[0]} {names[0]} to {instr.type}"
         elif op in _BINARY:
             text = f"{op} {flags}{instr.type} {names[0]}, {names[1]}"
         else:
@@ -362,3 +402,15 @@ class _Emitter:
 
 def _flags(instr: Instr) -> str:
     return f"{instr.flags} " if instr.flags else ""
+
+
+def _taken(instr: Instr, number: int) -> t.Type:
+    """The type that an instruction takes an operand as."""
+    type_ = instr.operands[number].type
+    if not type_.is_ptr:
+        return type_
+    if instr.op == "select":
+        return instr.type
+    address = instr.op in _ADDRESSED and number == (instr.op == "store")
+    block = instr.op == "call" and instr.arg.startswith(_BLOCK_OPERATIONS)
+    return type_ if address or block else t.PTR

@@ -6,6 +6,7 @@ A target writes one class, its lowering table; emitter.py writes all other lines
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 
 from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
@@ -22,6 +23,8 @@ class Lowering(ABC):
     #: The scope of atomic operations in LLVM's words, such as 'syncscope("agent")'. Metal's are all
     #: relaxed.
     scope = ""
+    #: LLVM's number of each address space that is not 0, the generic one, such as {"device": 1}.
+    spaces: Mapping[str, int] = {}
     #: What stands in front of and behind the function's head, each with a space at its end.
     linkage, attributes = "", ""
 
@@ -37,7 +40,7 @@ class Lowering(ABC):
 
     @abstractmethod
     def buffer(self, argument: Argument) -> str:
-        """The address of a buffer: a parameter, or one cast to a pointer without address space."""
+        """The address of a buffer, in the address space of the argument's type."""
 
     def function(self, name: str, entry: str, body: str) -> str:
         """The definition. `entry` runs first and has the allocas; `body` begins inside a block
@@ -60,14 +63,30 @@ class Lowering(ABC):
         """The address of a variable in threadgroup memory, which the parameter `%threadgroup`
         points to; `offset` is its place there."""
         address = f"%{self.w.fresh('shared')}"
-        line = f"  {address} = getelementptr i8, ptr %threadgroup, i64 {offset}"
+        whole = f"{self.spelled(variable.type)} %threadgroup"
+        line = f"  {address} = getelementptr i8, {whole}, i64 {offset}"
         self.w.entry_lines.append(line)
         return address
 
     def private_array(self, instr: Instr) -> str:
         """The address of an array of the thread."""
         type_, align = instr.arg
-        return self.w.alloca(f"[{type_.size} x i8]", "private", align)
+        array = self.w.alloca(f"[{type_.size} x i8]", "private", align)
+        return self.converted(array, t.PTR, instr.type, self.w.entry_lines)
+
+    def spelled(self, type_: t.Type) -> str:
+        """A type in LLVM's words."""
+        space = self.spaces.get(type_.space, 0)
+        return f"{type_} addrspace({space})" if space else str(type_)
+
+    def converted(self, name: str, source: t.Type, type_: t.Type, lines: list[str]) -> str:
+        """A pointer as one of another type; what that takes is appended to the lines."""
+        if self.spelled(source) == self.spelled(type_):
+            return name
+        result = f"%{self.w.fresh()}"
+        cast = f"addrspacecast {self.spelled(source)} {name} to {self.spelled(type_)}"
+        lines.append(f"  {result} = {cast}")
+        return result
 
     # -- threads among others -------------------------------------------------------------
 

@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from anymetal.ir.types import VOID, Type
+from anymetal.ir.types import DEVICE, VOID, Type
 
 
 class Location(NamedTuple):
@@ -76,13 +76,14 @@ class ConstVector(Value):
 
 
 class Argument(Value):
-    __slots__ = ("describes", "index", "name")
+    __slots__ = ("describes", "index", "name", "space")
 
     def __init__(self, type_: Type, name: str, index: int) -> None:
         self.type = type_
         self.name = name
         self.index = index
         self.describes = False  #: shape, strides, ndim or size of an input
+        self.space = DEVICE  #: of what it points to
 
 
 class Global(Value):

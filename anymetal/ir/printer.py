@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from anymetal.ir.model import Argument, Const, ConstVector, Global, Instr, Program, Value
+from anymetal.ir.types import Type
 
 
 def print_program(program: Program) -> str:
@@ -11,15 +12,24 @@ def print_program(program: Program) -> str:
     for variable in program.globals.values():
         kind = "threadgroup" if variable.threadgroup else "constant"
         lines.append(f"{kind} {variable.name} : {variable.value_type}")
-    lines.append(f"thread {program.name}({', '.join(a.name for a in program.args)}) {{")
+    lines.append(f"thread {program.name}({', '.join(map(_parameter, program.args))}) {{")
     for block in program.blocks:
         lines.append(f"{block.name}:")
         lines.extend(f"  {print_instr(instr)}" for instr in block.instrs)
     return "\n".join([*lines, "}"]) + "\n"
 
 
+def _parameter(argument: Argument) -> str:
+    return f"{argument.type.space} {argument.name}".lstrip()
+
+
+def _spelled(type_: Type) -> str:
+    """With the address space of a pointer."""
+    return f"{type_.space} {type_}".lstrip()
+
+
 def print_instr(instr: Instr) -> str:
-    result = f"{instr.name or '%?'}: {instr.type} = " if instr.has_result else ""
+    result = f"{instr.name or '%?'}: {_spelled(instr.type)} = " if instr.has_result else ""
     flags = f" {instr.flags}" if instr.flags else ""
     text = f"{result}{instr.op}{flags} {_operands(instr)}".rstrip()
     return f"{text:<72} ; {instr.loc}" if instr.loc else text

@@ -160,10 +160,22 @@ def _cast(source: Kind, target: Kind, bits: str = "") -> Rule:
     return rule
 
 
+def _alike(one: Type, other: Type) -> bool:
+    """Whether types are the same, but for address spaces."""
+    return one == other or (one.is_ptr and other.is_ptr)
+
+
+def _joined(instr: Instr, types: list[Type]) -> None:
+    """The result is one of these: a pointer has their address space, or a generic one has any."""
+    for type_ in types:
+        holds = type_ == instr.type or (instr.type == t.PTR and type_.is_ptr)
+        need(holds, f"the result must be {type_}{f' ({type_.space})' if type_.space else ''}")
+
+
 def _compare(instr: Instr) -> None:
     kind = _float if instr.op == "fcmp" else lambda type_: _int(type_) or _ptr(type_)
     left, right = _operands(instr, kind, kind)
-    need(left == right, "both operands must have one type")
+    need(_alike(left, right), "both operands must have one type")
     _result(instr, t.Vector(left.lanes, t.I1) if left.is_vector else t.I1)
     need(instr.arg in _PREDICATES[instr.op], f"{instr.arg!r} is no predicate")
 
@@ -171,14 +183,13 @@ def _compare(instr: Instr) -> None:
 def _select(instr: Instr) -> None:
     condition, yes, no = _operands(instr, _int, _value, _value)
     need(condition in (t.I1, t.Vector(yes.lanes, t.I1)), "the condition must be i1")
-    need(yes == no, "both choices must have one type")
-    _result(instr, yes)
+    need(_alike(yes, no), "both choices must have one type")
+    _joined(instr, [yes, no])
     _no_arg(instr)
 
 
 def _phi(instr: Instr) -> None:
-    for type_ in _operands(instr, *[_value] * len(instr.operands)):
-        _result(instr, type_)
+    _joined(instr, _operands(instr, *[_value] * len(instr.operands)))
     blocks = isinstance(instr.arg, list) and all(isinstance(b, Block) for b in instr.arg)
     need(blocks and len(instr.arg) == len(instr.operands), "arg must list a block per operand")
 
@@ -203,20 +214,24 @@ def is_offset(address: Value) -> bool:
 
 
 def _gep(instr: Instr) -> None:
-    base = t.I64 if is_offset(instr.operands[0]) else None
-    _operands(instr, _int if base else _ptr, *[_int] * (len(instr.operands) - 1))
-    need(instr.type == base if base else _ptr(instr.type), "the result must be like the base")
+    base = instr.operands[0]
+    _operands(instr, _int if is_offset(base) else _ptr, *[_int] * (len(instr.operands) - 1))
+    like = base.type.is_vector and _ptr(instr.type)
+    need(like or instr.type == base.type, "the result must be like the base")
     numbers = isinstance(instr.arg, tuple) and all(isinstance(n, int) for n in instr.arg)
     need(numbers and len(instr.arg) == len(instr.operands), "arg: a scale per index, the offset")
 
 
 def _address(value: Value) -> Kind:
-    return lambda type_: type_ == t.PTR or is_offset(value)
+    return lambda type_: type_.is_ptr or is_offset(value)
 
 
 def _alloca(instr: Instr) -> None:
     _operands(instr)
-    need(instr.type in (t.PTR, t.I64), "the result must be ptr, or i64 if it is interleaved")
+    need(
+        instr.type.is_ptr or instr.type == t.I64,
+        "the result must be ptr, or i64 if it is interleaved",
+    )
     type_, align = instr.arg
     need(isinstance(type_, Type) and type_.size >= 0, "arg must be a type and its alignment")
     _alignment(align)
@@ -298,7 +313,10 @@ def _call(instr: Instr) -> None:
     need(is_known(callee), f"{callee} is no function that programs may call")
     if callee in INTRINSICS:
         result, parameters = INTRINSICS[callee]
-        need(tuple(types) == parameters, f"takes ({', '.join(map(str, parameters))})")
+        need(
+            len(types) == len(parameters) and all(map(_alike, types, parameters)),
+            f"takes ({', '.join(map(str, parameters))})",
+        )
         _result(instr, result)
     elif callee.startswith("llvm."):
         names = {_name_of(type_) for type_ in (instr.type, *types)}

@@ -103,7 +103,7 @@ class _Checker:
         if sum(block.terminator.op == "ret" for block in blocks) > 1:
             raise self._problem("more than one ret")
         for number, argument in enumerate(self.program.args):
-            if argument.index != number or argument.type != t.PTR:
+            if argument.index != number or not argument.type.is_ptr:
                 raise self._problem(f"argument {number} must be a pointer with this index")
 
     # -- one instruction ------------------------------------------------------------------

@@ -20,6 +20,7 @@ class Type:
     size: int
     align: int
     lanes = 1
+    space = ""  #: of a pointer
     is_int = False
     is_float = False
     is_ptr = False
@@ -71,10 +72,18 @@ class Float(Type):
         return self.name
 
 
+#: Address spaces; what may lead to several of them is generic.
+DEVICE, CONSTANT, THREADGROUP, THREAD = "device", "constant", "threadgroup", "thread"
+GENERIC = ""
+
+
 class Ptr(Type):
     size = 8
     align = 8
     is_ptr = True
+
+    def __init__(self, space: str) -> None:
+        self.space = space
 
     def __str__(self) -> str:
         return "ptr"
@@ -132,7 +141,7 @@ class Struct(Type):
 
 
 VOID = Void()
-PTR = Ptr()
+PTR = Ptr(GENERIC)
 I1, I8, I16, I32, I64 = (Int(bits) for bits in (1, 8, 16, 32, 64))
 HALF, BFLOAT, FLOAT, DOUBLE = (Float(name) for name in ("half", "bfloat", "float", "double"))
 #: By LLVM's names of them.

@@ -81,8 +81,8 @@ class _Checks:
         self.number = {place: number for number, place in enumerate(self.places)}
         self.arrays = [_described(place) for place in self.places]
         self.sites: list[Site] = []
-        self.extents = Argument(t.PTR, EXTENTS, len(program.args))
-        self.record = Argument(t.PTR, RECORD, len(program.args) + 1)
+        self.extents = Argument(t.Ptr(t.CONSTANT), EXTENTS, len(program.args))
+        self.record = Argument(t.Ptr(t.DEVICE), RECORD, len(program.args) + 1)
         self.prelude: list[Instr] = []  #: instructions at the start of the program
         self.begins: dict[Value, Value] = {}
         self.sizes: dict[Value, Value] = {}
@@ -91,8 +91,8 @@ class _Checks:
         self.escaping = self._escaping()
         self.owners: dict[Value, Value] = {}  #: of pointers that may come from several arrays
         self.distances: dict[Value, Value] = {}
-        self.zeros = Global(t.PTR, "@am.zeros", t.Array(_WIDEST, t.I8), _WIDEST, _ZEROS)
-        self.sink = Instr(t.PTR, "alloca", [], (t.Array(_WIDEST, t.I8), _WIDEST))
+        self.zeros = Global(t.Ptr(t.CONSTANT), "@am.zeros", t.Array(_WIDEST, t.I8), _WIDEST, _ZEROS)
+        self.sink = Instr(t.Ptr(t.THREAD), "alloca", [], (t.Array(_WIDEST, t.I8), _WIDEST))
 
     def run(self) -> None:
         program = self.program
@@ -162,7 +162,7 @@ class _Checks:
 
     def _extent(self, place: Argument, field: int) -> Instr:
         offset = _EXTENT_BYTES * place.index + field
-        at = self.once(t.PTR, "gep", [self.extents], (offset,))
+        at = self.once(self.extents.type, "gep", [self.extents], (offset,))
         return self.once(t.I64, "load", [at], Access(8))
 
     # -- where pointers come from ----------------------------------------------------------

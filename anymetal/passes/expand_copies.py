@@ -63,7 +63,8 @@ def _pieces(length: int) -> list[tuple[int, t.Int]]:
 def _address(out: list[Instr], instr: Instr, base: Value, offset: int) -> Value:
     if offset == 0:
         return base
-    out.append(Instr(t.PTR, "gep", [base], (offset,), "", instr.loc, f"{instr.name}.at{offset}"))
+    name = f"{instr.name}.at{offset}"
+    out.append(Instr(base.type, "gep", [base], (offset,), "", instr.loc, name))
     return out[-1]
 
 

@@ -136,7 +136,7 @@ class _Scalarizer:
 
     def _addresses(self, pointer: Value, element: t.Type, lanes: int) -> list[Value]:
         return [pointer] + [
-            self._emit("gep", t.PTR, [pointer], (i * element.size,), "inbounds")
+            self._emit("gep", pointer.type, [pointer], (i * element.size,), "inbounds")
             for i in range(1, lanes)
         ]
 

@@ -9,6 +9,7 @@ from anymetal.analysis.cache import Analyses
 from anymetal.errors import KernelLoadError
 from anymetal.frontend.clang import compile_to_ir
 from anymetal.frontend.optimise import optimise
+from anymetal.ir import types as t
 from anymetal.ir.calls import plain_name
 from anymetal.ir.model import Program, Value
 from anymetal.ir.reader import read_program
@@ -48,6 +49,8 @@ def thread_program(
         program.name = source.name
         for argument, parameter in zip(program.args, source.parameters, strict=True):
             argument.describes = parameter.kind not in ("input", "output")
+            constant = "constant" in parameter.declaration.split()
+            argument.space = t.CONSTANT if constant else t.DEVICE
         if isinstance(source, LibrarySource):  # whose buffers have numbers for names
             program.shared_buffers = True
             for argument, parameter in zip(program.args, source.parameters, strict=True):

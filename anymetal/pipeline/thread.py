@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from anymetal.analysis import control
+from anymetal.analysis.objects import origins
 from anymetal.ir.spec import Stage
 from anymetal.passes import (
+    address_spaces,
     dead_code,
     expand_copies,
     legalise_floats,
@@ -21,6 +23,14 @@ PASSES: tuple[Pass[Compilation], ...] = (
         "all that follows handles one kind of value; neighbouring accesses are found again later",
         Stage.SCALAR,
         optional=False,
+    ),
+    Pass(
+        "infer-address-spaces",
+        lambda c: address_spaces.run(c.known),
+        "as soon as pointers are single ones; what follows keeps their types",
+        Stage.SCALAR,
+        optional=False,
+        keeps=(*control.ALL, origins),
     ),
     Pass(
         "expand-copies",

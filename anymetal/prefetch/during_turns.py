@@ -88,7 +88,7 @@ def _ask(
         if distance:
             there = moved(load.operands[0], distance, made)
             for offset in lines:
-                made.append(line := Instr(t.PTR, "gep", [there], (offset,)))
+                made.append(line := Instr(there.type, "gep", [there], (offset,)))
                 made.append(Instr(t.VOID, "call", [line], LINE_READ, "", load.loc))
     for instr in made:
         instr.block = block

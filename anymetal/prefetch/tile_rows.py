@@ -107,7 +107,7 @@ def moved(pointer: Value, distance: Distance, made: list[Instr]) -> Value:
         if product != ONE:
             operands.append(_product(product, made))
             scales.append(factor)
-    made.append(Instr(t.PTR, "gep", operands, (*scales, distance.get(ONE, 0))))
+    made.append(Instr(pointer.type, "gep", operands, (*scales, distance.get(ONE, 0))))
     return made[-1]
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import llvmlite.binding as llvm
 import numpy as np
 import pytest
 
+from anymetal.analysis.cache import Analyses
 from anymetal.emission.emitter import constant_tables, emit
 from anymetal.ir import types as t
 from anymetal.ir.calls import ALL
@@ -13,6 +16,7 @@ from anymetal.ir.model import Const, Instr, Program
 from anymetal.ir.problem import Problem
 from anymetal.ir.rules import REORDERINGS, RULES, VECTOR_ONLY
 from anymetal.ir.spec import Stage, check
+from anymetal.passes import address_spaces
 from tests.ir.programs import named, ops, program, run_program
 from tests.targets.second.lowering import HostThread
 
@@ -107,7 +111,13 @@ def text_of(thread: Program) -> str:
     """The module of the emitted function, which LLVM takes for valid."""
     lowering = HostThread(thread)
     function = emit(thread, "thread", lowering)
-    text = "\n".join([*constant_tables(thread), *lowering.w.declarations.values(), function])
+    text = "\n".join(
+        [
+            *constant_tables(thread, lowering.spaces["constant"]),
+            *lowering.w.declarations.values(),
+            function,
+        ]
+    )
     llvm.parse_assembly(text, llvm.create_context()).verify()
     return text
 
@@ -173,11 +183,8 @@ def test_what_is_not_wanted_is_not_loaded(condition: str) -> None:
 
 def test_an_inverted_condition() -> None:
     thread = guarded("eq", inverted=True)
-    (choice,) = [
-        line for line in text_of(thread).split("\n") if "ptr %unused" in line and "select" in line
-    ]
-    plain = text_of(guarded("eq", inverted=False))
-    (other,) = [line for line in plain.split("\n") if "ptr %unused" in line and "select" in line]
+    (choice,) = re.findall("br i1.*", text_of(thread))
+    (other,) = re.findall("br i1.*", text_of(guarded("eq", inverted=False)))
     assert choice.split(", ")[1:] == other.split(", ")[:0:-1]
 
 
@@ -225,3 +232,57 @@ def test_what_only_gangs_know_is_a_defect() -> None:
     call.block = thread.blocks[0]
     with pytest.raises(Problem, match="for gangs: %every"):
         text_of(thread)
+
+
+#: Pointers of all kinds of memory, alone and where they meet.
+_SPACES = """
+    start:
+    %mine = alloca [4 x i32], align 4
+    %i = load i32, ptr %a
+    %own = getelementptr [4 x i32], ptr %mine, i64 0, i32 %i
+    %ours = getelementptr [4 x i32], ptr @"threadgroup.0.t", i64 0, i32 %i
+    %known = getelementptr [4 x i32], ptr @table, i64 0, i32 %i
+    store i32 %i, ptr %own
+    store i32 %i, ptr %ours
+    %n = load i32, ptr %known
+    %odd = icmp ugt i32 %i, 1
+    %mixed = select i1 %odd, ptr %own, ptr %ours
+    store i32 1, ptr %mixed
+    %same = icmp eq ptr %own, %known
+    br i1 %same, label %one, label %other
+    one:
+    br label %both
+    other:
+    br label %both
+    both:
+    %met = phi ptr [ %known, %one ], [ %a, %other ]
+    %maybe = phi ptr [ %out, %one ], [ null, %other ]
+    %address = ptrtoint ptr %met to i64
+    %x = load i32, ptr %met
+    %y = atomicrmw add ptr %maybe, i32 %x monotonic, align 4
+    store ptr %own, ptr %out
+    call void @llvm.memcpy.p0.p0.i64(ptr %mine, ptr @table, i64 16, i1 false)
+    call void @llvm.memset.p0.i64(ptr %out, i8 7, i64 16, i1 false)
+    store i64 %address, ptr %out
+    ret void"""
+_MEMORY = """
+    @table = internal constant [4 x i32] [i32 2, i32 3, i32 5, i32 7], align 4
+    @"threadgroup.0.t" = external global [4 x i32], align 4"""
+
+
+def test_address_spaces() -> None:
+    thread = program(_SPACES, top=_MEMORY)
+    address_spaces.run(Analyses(thread))
+    check(thread, Stage.SCALAR)
+    text = text_of(thread)
+    for line in (
+        "store i32 %t.4, ptr addrspace(5)",
+        "store i32 %t.4, ptr addrspace(3)",
+        "load i32, ptr addrspace(4)",
+        "atomicrmw add ptr addrspace(1)",
+        "@table = private unnamed_addr addrspace(4) constant",
+        "@llvm.memcpy.p5.p4.i64(ptr addrspace(5)",
+        "@llvm.memset.p1.i64(ptr addrspace(1)",
+        "addrspacecast (ptr null to ptr addrspace(1))",
+    ):
+        assert line in text, line

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from anymetal.emission.lowering import Lowering
 from anymetal.errors import UnsupportedFeatureError
 from anymetal.ir.calls import plain_name
@@ -15,17 +17,20 @@ PLACES = ["lane", "gang"] + [
 
 class HostThread(Lowering):
     """A function `(ptr buffers, ptr place, ptr threadgroup)`. Threads run one after the other, so
-    none can wait for another."""
+    none can wait for another. Address spaces have the numbers that they have on GPUs; to this
+    processor they are all the same."""
+
+    spaces: ClassVar = {"device": 1, "threadgroup": 3, "constant": 4, "thread": 5}
 
     def parameters(self) -> list[str]:
-        return ["ptr %buffers", "ptr %place", "ptr %threadgroup"]
+        return ["ptr %buffers", "ptr %place", "ptr addrspace(3) %threadgroup"]
 
     def buffer(self, argument: Argument) -> str:
         at = f"%at.{argument.index}"
         address = f"%buffer.{argument.index}"
         self.w.entry_lines += [
             f"  {at} = getelementptr ptr, ptr %buffers, i64 {argument.index}",
-            f"  {address} = load ptr, ptr {at}",
+            f"  {address} = load {self.spelled(argument.type)}, ptr {at}",
         ]
         return address
 

@@ -41,7 +41,11 @@ def module_of(program: Program) -> str:
     """The LLVM module of a kernel: one function, `thread`."""
     lowering = HostThread(program)
     function = emit(program, "thread", lowering)
-    lines = [*constant_tables(program), *lowering.w.declarations.values(), function]
+    lines = [
+        *constant_tables(program, lowering.spaces["constant"]),
+        *lowering.w.declarations.values(),
+        function,
+    ]
     return "\n".join(lines)
 
 
