@@ -185,8 +185,9 @@ def _machine() -> Any:
     # Nor shall a loop that copies a private array become a memcpy of unknown length: the array
     # could then not be stored lane by lane interleaved, and all accesses to it would be gathers.
     llvm.set_option("anymetal", "-disable-loop-idiom-memcpy")
-    # Loops may be unrolled to nearly the size that O3 allows: private arrays become registers, and
-    # what walks through memory becomes neighbours (simd/access/groups.py).
+    # Loops may be unrolled to nearly the size that O3 allows (300, at which inner loops disappear
+    # that SIMD-groups could share loads in): private arrays become registers, and what walks
+    # through memory becomes neighbours (simd/access/groups.py).
     llvm.set_option("anymetal", "-unroll-threshold=250")
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()

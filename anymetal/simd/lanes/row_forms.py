@@ -71,8 +71,9 @@ class RowForms:
                 self.v.define(value, vector=self._of_lanes(value))
 
     def settle(self, *both: Columns) -> None:
-        """Gives these columns one place in memory for the whole function; LLVM does not try to keep
-        them in registers."""
+        """Gives these columns one place in memory for the whole function; the `asm` keeps LLVM from
+        putting them into registers. It must not come before the beginning of a coroutine's frame,
+        which would get a copy of the array."""
         count, type_ = ROWS * self.vectors(both[0]), self.type(both[0])
         array = self.w.alloca(f"[{count} x {type_}]", "settled", 64)
         self.w.do(f'call void asm sideeffect "", "r"(ptr {array})')
