@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:  # runtime/identity.py needs none of it
@@ -37,8 +36,12 @@ class Caches(NamedTuple):
 COMMON = Caches()
 
 
-@dataclass(frozen=True)
-class Machine:
+@functools.cache
+def _enabled(features: str) -> frozenset[str]:
+    return frozenset(f[1:] for f in features.split(",") if f.startswith("+"))
+
+
+class Machine(NamedTuple):
     """A CPU to generate code for."""
 
     triple: str
@@ -49,9 +52,9 @@ class Machine:
     unseen_bytes: int = 512  #: read of a run before it sees that it is one
     few_lines: int = 16  #: that it asks for early enough by itself
 
-    @functools.cached_property
+    @property
     def enabled(self) -> frozenset[str]:
-        return frozenset(f[1:] for f in self.features.split(",") if f.startswith("+"))
+        return _enabled(self.features)
 
     @property
     def architecture(self) -> str:
