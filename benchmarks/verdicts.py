@@ -40,7 +40,7 @@ from anymetal.frontend.optimise import optimise
 from anymetal.ir import types as t
 from anymetal.runtime import zig
 from anymetal.simd.code.addresses import addresses_of
-from anymetal.targets.cpu import library
+from anymetal.targets.cpu import code_lookup
 from anymetal.targets.cpu.assemble import assemble
 from anymetal.targets.cpu.compiler import compile_kernel
 from anymetal.testing.passes_off import optional
@@ -66,15 +66,14 @@ def patches() -> dict[str, list[Patch]]:
         lambda *_: False,
         lambda *_: None,
     )
-    pieces = "anymetal.coarsening.schedule.Pieces.__call__"
+    pieces = "anymetal.coarsening.schedule.SectionSplitter.__call__"
     contiguity = "anymetal.simd.emit.contiguity.Contiguity"
     return {
         "nothing": [],
-        "own-sums": [(f"{questions}.find_own_sums", nothing)],
-        "only-added": [(f"{questions}.find_only_added", lambda *_: set())],
+        "own-sums": [(f"{questions}.find_privatised_sums", nothing)],
+        "only-added": [(f"{questions}.find_accumulations", lambda *_: set())],
         "streaming": [(f"{questions}.streaming_stores", lambda *_: set())],
         "forwarding": [(f"{questions}.few_lane_loads", nothing)],
-        "next-step": [(f"{questions}.find_next_steps", nothing)],
         "tiles": [(f"{questions}.tiles", nothing)],
         "laid-out": [(f"{questions}.find_laid_out", lambda *_: set())],
         "broadcast": [(f"{questions}.many_lanes", nothing)],
@@ -85,8 +84,8 @@ def patches() -> dict[str, list[Patch]]:
         "settle": [("anymetal.simd.lanes.matrices.Matrices._settle", unchanged)],
         "transpose": [("anymetal.simd.emit.group_access.GroupAccess._has_squares", no)],
         "permute": [("anymetal.simd.lanes.cross_lane.CrossLane._lookup", _lookup)],
-        "tallies": [("anymetal.simd.access.tallies.Tallies.takes", no)],
-        "pieces": [(pieces, lambda _, turn: [turn])],
+        "tallies": [("anymetal.simd.access.reduction_variables.ReductionVariables.takes", no)],
+        "pieces": [(pieces, lambda _, section: [section])],
         "reassociate": [("anymetal.coarsening.reassociate.run", unchanged)],
         "contiguity": [(f"{contiguity}.load", _gather), (f"{contiguity}.store", _scatter)],
     }
@@ -155,7 +154,7 @@ class Versions:
 
     def _run(self, switch: str, compiled: Callable[..., bytes]) -> None:
         run = self.runs[switch] = self.kernel.make(f"// {_NOW}, without {switch}\n")
-        with mock.patch.object(library, "shared_library", compiled):
+        with mock.patch.object(code_lookup, "shared_library", compiled):
             run()
 
     def _compiled(self, switch: str, source: Any, variant: Any, raw: str) -> bytes:

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from anymetal.analysis.effects import touches, writes
-from anymetal.coarsening.divergence import Differ, Part
+from anymetal.coarsening.divergence import Divergence, Part
 from anymetal.ir import types as t
 from anymetal.ir.calls import ALL, APART
 from anymetal.ir.model import Block, Const, Instr, Program, Value
@@ -30,12 +30,13 @@ LONG = 8
 
 
 def run(
-    program: Program, differ: Differ, steps: dict[str, int], count: int,
+    program: Program, divergence: Divergence, steps: dict[str, int], count: int,
     pieces: Callable[[list[Instr]], list[list[Instr]]] = lambda section: [section],
 ) -> None:  # fmt: skip
-    """Makes the program that of a team. `differ` is of this program, and possible; `steps` says by
-    how much the result of a call grows from one SIMD-group to the next; `pieces` cuts a section."""
-    _Jam(program, differ, steps, count, pieces).run()
+    """Makes the program that of a team. `divergence` is of this program, and possible; `steps` says
+    by how much the result of a call grows from one SIMD-group to the next; `pieces` cuts a
+    section."""
+    _Coarsening(program, divergence, steps, count, pieces).run()
 
 
 def _sink(block: list[Instr], piece: list[Instr]) -> None:
@@ -48,13 +49,13 @@ def _sink(block: list[Instr], piece: list[Instr]) -> None:
     block[:] = [i for i in block if i not in late] + [i for i in block if i in late]
 
 
-class _Jam:
+class _Coarsening:
     def __init__(
-        self, program: Program, differ: Differ, steps: dict[str, int], count: int,
+        self, program: Program, divergence: Divergence, steps: dict[str, int], count: int,
         pieces: Callable[[list[Instr]], list[list[Instr]]],
     ) -> None:  # fmt: skip
         self.program = program
-        self.differ = differ
+        self.divergence = divergence
         self.steps = steps
         self.count = count
         self.pieces = pieces
@@ -64,7 +65,7 @@ class _Jam:
     def run(self) -> None:
         blocks: list[Block] = []
         for block in self.program.blocks:
-            part = self.differ.apart(block)
+            part = self.divergence.apart(block)
             if part is None:
                 block.instrs = self._jammed(block)
                 blocks.append(block)
@@ -98,10 +99,10 @@ class _Jam:
             chunk.clear()
 
         for instr in block.instrs:
-            if instr in self.differ.values and not instr.is_terminator:
+            if instr in self.divergence.values and not instr.is_terminator:
                 chunk.append(instr)
                 continue
-            needs = instr.op != "phi" and any(v in self.differ.values for v in instr.operands)
+            needs = instr.op != "phi" and any(v in self.divergence.values for v in instr.operands)
             if needs:
                 self.made.append((instr, 0))  # any SIMD-group's operands give the same result
             if instr.op != "phi" and (

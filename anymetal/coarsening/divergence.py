@@ -28,7 +28,7 @@ class Part:
         self.blocks = blocks
 
 
-class Differ:
+class Divergence:
     """The result; `possible` is false if SIMD-groups may come to different barriers, or the
     like."""
 

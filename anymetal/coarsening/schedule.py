@@ -24,7 +24,7 @@ from anymetal.analysis.uniformity import Shapes
 from anymetal.ir.model import Instr, Value
 
 
-class Pieces:
+class SectionSplitter:
     """Cuts sections of a team of `count` into pieces. `shapes` are those of a SIMD-group; `room`
     says how many of its vectors fit into the registers."""
 

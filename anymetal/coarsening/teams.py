@@ -22,8 +22,8 @@ from anymetal.analysis.liveness import live_behind, points
 from anymetal.analysis.regions import regions
 from anymetal.analysis.uniformity import UNIFORM, VARYING, Shape, Shapes, shapes, strided
 from anymetal.coarsening import coarsen, reassociate
-from anymetal.coarsening.divergence import Differ
-from anymetal.coarsening.schedule import Pieces
+from anymetal.coarsening.divergence import Divergence
+from anymetal.coarsening.schedule import SectionSplitter
 from anymetal.ir.calls import ALL, BARRIER, MATRIX_FMA, POSITIONS
 from anymetal.ir.model import Block, Instr, Program, Value
 from anymetal.ir.sizes import SIMD_GROUP
@@ -62,37 +62,38 @@ def form(known: Analyses, most: int, in_row: bool) -> int:
     program = known.program
     if most == 1 or 2 * _size(program) > MOST_INSTRUCTIONS or not _promising(known):
         return 1
-    differ = _differ(known, most, in_row)
-    if not differ.possible:
+    divergence = _divergence(known, most, in_row)
+    if not divergence.possible:
         return 1
-    choice = _Choice(known, differ)
+    choice = _Choice(known, divergence)
     most = choice.most(most)
     if most > 1:
         distances = Distances(known, steps(in_row))
-        pieces = Pieces(choice.lanes, distances, most, known.machine.registers // choice.each)
-        coarsen.run(program, differ, steps(in_row), most, pieces)
+        room = known.machine.registers // choice.each
+        pieces = SectionSplitter(choice.lanes, distances, most, room)
+        coarsen.run(program, divergence, steps(in_row), most, pieces)
         reassociate.run(program)
     return most
 
 
 def join(known: Analyses, count: int, in_row: bool) -> bool:
     """Makes the program that of a team of `count` SIMD-groups; whether that was possible."""
-    differ = _differ(known, count, in_row)
-    if count > 1 and differ.possible:
-        coarsen.run(known.program, differ, steps(in_row), count)
+    divergence = _divergence(known, count, in_row)
+    if count > 1 and divergence.possible:
+        coarsen.run(known.program, divergence, steps(in_row), count)
         reassociate.run(known.program)
-    return differ.possible
+    return divergence.possible
 
 
-def _differ(known: Analyses, most: int, in_row: bool) -> Differ:
+def _divergence(known: Analyses, most: int, in_row: bool) -> Divergence:
     of_team = _TeamShapes(known.program, known(regions), _LAUNCH, {}, SIMD_GROUP * most)
 
     def same(instr: Instr) -> bool:
         return in_row and instr.op == "icmp" and of_team[instr].is_uniform
 
-    differ = Differ(known, frozenset(steps(in_row)), same)
+    divergence = Divergence(known, frozenset(steps(in_row)), same)
     known.forget()  # parts have been given new blocks
-    return differ
+    return divergence
 
 
 def steps(in_row: bool, count: int = 1) -> dict[str, int]:
@@ -131,9 +132,9 @@ class _Needs(NamedTuple):
 
 
 class _Choice:
-    def __init__(self, known: Analyses, differ: Differ) -> None:
+    def __init__(self, known: Analyses, divergence: Divergence) -> None:
         self.program, self.loops = known.program, known(loops)
-        self.differ = differ
+        self.divergence = divergence
         self.lanes = known(shapes)
         self.machine = known.machine
         #: Registers that 32 lanes of 32 bits take.
@@ -141,8 +142,8 @@ class _Choice:
 
     def most(self, most: int) -> int:
         """The largest team that pays; 1 if none does."""
-        differ, program = self.differ, self.program
-        apart = {block for part in differ.parts for block in part.blocks}
+        divergence, program = self.divergence, self.program
+        apart = {block for part in divergence.parts for block in part.blocks}
         found = [loop for loop in self.loops if not loop.blocks & apart]
         if program.calls(BARRIER):
             found = [loop for loop in found if not any(map(_has_barrier, loop.blocks))]
@@ -172,27 +173,27 @@ class _Choice:
     def _needs(self, block: Block, behind: set[Value]) -> _Needs:
         passing = set(block.body) - behind
         needed = [self._registers(point, passing) for point in points(block, behind)]
-        section = sum(i in self.differ.values for i in block.instrs) * self.each
+        section = sum(i in self.divergence.values for i in block.instrs) * self.each
         kept = max(kept for kept, _ in needed)
         return _Needs(needed, waits=section >= LONG_SECTION * kept)
 
     def _shares(self, block: Block) -> bool:
         """Whether vectors are loaded that are the same for all SIMD-groups."""
         return any(
-            i.op == "load" and i not in self.differ.values and self.lanes[i].is_varying
+            i.op == "load" and i not in self.divergence.values and self.lanes[i].is_varying
             for i in block.instrs
         )
 
     def _shares_most(self, blocks: list[Block]) -> bool:
         """Whether most instructions are the same for all SIMD-groups."""
         instrs = [i for b in blocks for i in b.instrs if i.op != "call" or i.arg not in POSITIONS]
-        own = sum(i in self.differ.values for i in instrs)
+        own = sum(i in self.divergence.values for i in instrs)
         return 5 * own <= 2 * len(instrs)
 
     def _shares_much(self, block: Block) -> bool:
         """Whether a third of the loaded vectors are the same for all SIMD-groups."""
         loads = [i for i in block.instrs if i.op == "load" and self._spreads(i)]
-        own = sum(i in self.differ.values for i in loads)
+        own = sum(i in self.divergence.values for i in loads)
         return 3 * (len(loads) - own) >= len(loads) > 0
 
     def _spreads(self, load: Instr) -> bool:
@@ -205,7 +206,7 @@ class _Choice:
         return any(self.lanes[i].is_varying and not self._is_place(i, load) for i in users)
 
     def _is_place(self, user: Instr, load: Instr) -> bool:
-        together = user in self.differ.values and user.block is load.block
+        together = user in self.divergence.values and user.block is load.block
         return user.op == "gep" or (user.op == "icmp" and not together)
 
     def _registers(self, point: set[Value], passing: set[Instr]) -> tuple[int, int]:
@@ -213,7 +214,7 @@ class _Choice:
         and for all other values: shared ones, and those of the section that runs, which are gone
         (`passing`) at its end."""
         vectors = [v for v in point if self.lanes[v].is_varying]
-        kept = sum(v in self.differ.values and v not in passing for v in vectors)
+        kept = sum(v in self.divergence.values and v not in passing for v in vectors)
         return kept * self.each, (len(vectors) - kept) * self.each
 
 

@@ -1,6 +1,6 @@
 """What the vectorizer decided, as facts about lines of the user's text.
 
-Nothing is decided here: the generator follows the same ways, plans and shapes.
+Nothing is decided here: the generator follows the same strategies, plans and shapes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,12 @@ from anymetal.ir.calls import BARRIER, is_cross_lane
 from anymetal.ir.model import Block, Instr, Location, Value
 from anymetal.simd import questions
 from anymetal.simd.access.groups import accessed
-from anymetal.simd.access.ways import AtomicWay, Way, access_way, is_plain
+from anymetal.simd.access.strategies import (
+    AccessStrategy,
+    AtomicStrategy,
+    access_strategy,
+    is_plain,
+)
 from anymetal.simd.emit.gang import GangFunction
 
 #: As cheap as can be; a matter of the data; lanes apart from each other.
@@ -36,28 +41,28 @@ class Fact(NamedTuple):
 
 
 _ATOMICS = {
-    AtomicWay.COMBINED: "the lanes are combined first, then one {}",
-    AtomicWay.COUNTED: "one {} for all lanes; old values by a prefix sum",
-    AtomicWay.SIDE_BY_SIDE: "contiguous, a vector at a time",
-    AtomicWay.ADDED_RUN: "contiguous: locked exchanges of 16 bytes",
-    AtomicWay.ADDED: "tested at run time: one address (combined), a run (16 bytes at a time), or "
-    "lane by lane",
-    AtomicWay.LANES: "lane by lane, each a {}",
+    AtomicStrategy.COMBINED: "the lanes are combined first, then one {}",
+    AtomicStrategy.COUNTED: "one {} for all lanes; old values by a prefix sum",
+    AtomicStrategy.SIDE_BY_SIDE: "contiguous, a vector at a time",
+    AtomicStrategy.ADDED_RUN: "contiguous: locked exchanges of 16 bytes",
+    AtomicStrategy.ADDED: "tested at run time: one address (combined), a run (16 bytes at a time), "
+    "or lane by lane",
+    AtomicStrategy.LANES: "lane by lane, each a {}",
 }
-_PRICES: dict[Way | AtomicWay, Price] = {
-    Way.STRIDED: "high",
-    Way.TESTED: "open",
-    Way.PRIVATE: "high",
-    Way.LANES: "high",
-    AtomicWay.ADDED: "open",
-    AtomicWay.LANES: "high",
+_PRICES: dict[AccessStrategy | AtomicStrategy, Price] = {
+    AccessStrategy.STRIDED: "high",
+    AccessStrategy.TESTED: "open",
+    AccessStrategy.PRIVATE: "high",
+    AccessStrategy.LANES: "high",
+    AtomicStrategy.ADDED: "open",
+    AtomicStrategy.LANES: "high",
 }
 _ACCESSES = {
-    Way.UNIFORM: "uniform",
-    Way.RUN: "contiguous",
-    Way.PRIVATE_RUN: "private array, interleaved: one vector",
-    Way.PRIVATE: "private array, interleaved; the index differs between lanes: {}",
-    Way.LANES: "lane by lane",
+    AccessStrategy.UNIFORM: "uniform",
+    AccessStrategy.RUN: "contiguous",
+    AccessStrategy.PRIVATE_RUN: "private array, interleaved: one vector",
+    AccessStrategy.PRIVATE: "private array, interleaved; the index differs between lanes: {}",
+    AccessStrategy.LANES: "lane by lane",
 }
 
 
@@ -98,17 +103,17 @@ def _once(found: list[Fact], team: int) -> list[Fact]:
 def _access(function: GangFunction, instr: Instr) -> Fact:
     kind = "store" if instr.op == "store" else "load"
     pointer = pointer_of(instr)
-    way, text = _way(function, instr, kind)
+    strategy, text = _strategy(function, instr, kind)
     own = "private array, a copy for each lane" if _is_own(function, pointer) else ""
     conditional = "only where its value is needed" if instr.op == "guarded_load" else ""
     masked = "masked" if instr.block and function.is_masked(instr.block) else ""
-    if way is Way.UNIFORM:
+    if strategy is AccessStrategy.UNIFORM:
         masked = ""
     streams = instr in function.known(questions.streaming)
     streamed = "past the caches if the results are large" if streams else ""
-    detour = _detour(function, instr, way, bool(masked or conditional))
+    detour = _detour(function, instr, strategy, bool(masked or conditional))
     parts = filter(None, (own, text, conditional, masked, streamed, detour))
-    price: Price = "high" if detour else _PRICES.get(way, "low")
+    price: Price = "high" if detour else _PRICES.get(strategy, "low")
     where = names_of(function.known, pointer)
     return Fact(instr.loc, kind, f"{where}: {', '.join(parts)}", price)
 
@@ -120,39 +125,39 @@ def _is_own(function: GangFunction, pointer: Value) -> bool:
     return bool(leads_to) and owned and pointer not in function.private
 
 
-def _way(function: GangFunction, instr: Instr, kind: str) -> tuple[Way, str]:
-    """The way of an access, and how to put it."""
+def _strategy(function: GangFunction, instr: Instr, kind: str) -> tuple[AccessStrategy, str]:
+    """The strategy of an access, and how to put it."""
     apart = "scatter" if kind == "store" else "gather"
     if (group := function.group_of.get(instr)) is not None:
         each = f"a {kind} a lane" if group.has_gaps else f"one wide {kind}"
         text = f"grouped: {len(group.members)} neighbours a lane, {each}"
         ordered = group.is_ordered and not function.groups.masked
-        return Way.GROUP, f"{text}, in the order of memory" if ordered else text
+        return AccessStrategy.GROUP, f"{text}, in the order of memory" if ordered else text
     if (tile := function.tile_of.get(instr)) is not None:
         runs, length = len(tile.runs), len(tile.runs[0].cells)
         rows = f"a row of {length} elements"
         if runs > 1:
             rows = f"{runs} rows of {length} elements" if length > 1 else f"{runs} elements"
-        return Way.TILE, f"tiled: {rows}, known from the lane number"
-    way = access_way(instr, function.shapes, function.private)
+        return AccessStrategy.TILE, f"tiled: {rows}, known from the lane number"
+    strategy = access_strategy(instr, function.shapes, function.private)
     if instr in function.memory.few:
-        return way, f"contiguous, but for {len(function.memory.few[instr])} lanes: one by one"
-    if way is Way.STRIDED:
+        return strategy, f"contiguous, but for {len(function.memory.few[instr])} lanes: one by one"
+    if strategy is AccessStrategy.STRIDED:
         stride = function.shapes[pointer_of(instr)].stride
-        return way, f"strided, {stride} bytes from lane to lane: {apart}"
-    if way is Way.TESTED:
+        return strategy, f"strided, {stride} bytes from lane to lane: {apart}"
+    if strategy is AccessStrategy.TESTED:
         one = "" if kind == "store" else "one element, "
         cause = reason(function.known, pointer_of(instr))
         because = f" (the address depends on {cause})" if cause else ""
-        return way, f"tested at run time: {one}a run, or {apart}{because}"
-    return way, _ACCESSES[way].format(apart)
+        return strategy, f"tested at run time: {one}a run, or {apart}{because}"
+    return strategy, _ACCESSES[strategy].format(apart)
 
 
-def _detour(function: GangFunction, instr: Instr, way: Way, masked: bool) -> str:
+def _detour(function: GangFunction, instr: Instr, strategy: AccessStrategy, masked: bool) -> str:
     """What a mask costs where the CPU has no instruction for it."""
     operation = "store" if instr.op == "store" else "load"
     size = accessed(instr).type.size
-    if not masked or way not in (Way.RUN, Way.GROUP):
+    if not masked or strategy not in (AccessStrategy.RUN, AccessStrategy.GROUP):
         return ""
     if function.memory.accesses.machine.masked(operation, size):
         return ""
@@ -162,10 +167,10 @@ def _detour(function: GangFunction, instr: Instr, way: Way, masked: bool) -> str
 def _atomic(function: GangFunction, instr: Instr) -> Fact:
     plain = is_plain(instr, function.known(origins))
     one = "plain operation (threadgroup memory)" if plain else "locked instruction"
-    way = function.atomics.way(instr)
-    text = _ATOMICS[way].format(one)
+    strategy = function.atomics.strategy(instr)
+    text = _ATOMICS[strategy].format(one)
     where = names_of(function.known, instr.operands[0])
-    return Fact(instr.loc, "atomic", f"{where}: {text}", _PRICES.get(way, "low"))
+    return Fact(instr.loc, "atomic", f"{where}: {text}", _PRICES.get(strategy, "low"))
 
 
 # -- calls --------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from anymetal.analysis.uniformity import shapes
 from anymetal.ir.calls import BARRIER, LOG
 from anymetal.ir.model import Argument, Block, Instr, Value
 from anymetal.ir.sizes import SIMD_GROUP
+from anymetal.simd.access.accumulator_arrays import find_accumulations
 from anymetal.simd.access.addressing import indices_elsewhere, made_by_accesses
 from anymetal.simd.access.demanded_vectors import demanded_vectors
 from anymetal.simd.access.forwarding import few_lane_loads
@@ -21,8 +22,7 @@ from anymetal.simd.access.groups import Group, find_groups
 from anymetal.simd.access.lane_requests import Spread, find_laid_out, many_lanes
 from anymetal.simd.access.matrix_places import Columns, MatrixPlaces
 from anymetal.simd.access.matrix_products import Product, find_carried, find_products, find_row_phis
-from anymetal.simd.access.only_added import find_only_added
-from anymetal.simd.access.own_sums import Sums, find_own_sums
+from anymetal.simd.access.privatised_sums import Sums, find_privatised_sums
 from anymetal.simd.access.streaming import streaming_stores
 from anymetal.simd.access.tiles import Tile, TileFinder
 
@@ -97,18 +97,18 @@ def streaming(known: Analyses) -> set[Instr]:
     return streaming_stores(known.program, known(regions), known(shapes), *accesses)
 
 
-def own_sums(known: Analyses) -> dict[Argument, Sums]:
+def privatised_sums(known: Analyses) -> dict[Argument, Sums]:
     """Arrays of which each worker keeps sums of its own."""
     if known.width != SIMD_GROUP:
         return {}
-    return find_own_sums(known.program, known(origins), known(used))
+    return find_privatised_sums(known.program, known(origins), known(used))
 
 
-def only_added(known: Analyses) -> set[Instr]:
+def accumulations(known: Analyses) -> set[Instr]:
     """Additions of floats to arrays that are used in no other way."""
     if known.width != SIMD_GROUP:
         return set()
-    return find_only_added(known.program, known(origins), known(used))
+    return find_accumulations(known.program, known(origins), known(used))
 
 
 # --------------------------------------------------------------------------- lanes and matrices

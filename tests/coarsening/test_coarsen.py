@@ -6,7 +6,7 @@ import pytest
 
 from anymetal.analysis.cache import Analyses, LaunchFacts
 from anymetal.coarsening import coarsen, teams
-from anymetal.coarsening.divergence import Differ
+from anymetal.coarsening.divergence import Divergence
 from anymetal.ir.cfg import find_loops
 from anymetal.ir.model import Program
 from anymetal.ir.spec import Stage, check
@@ -21,13 +21,13 @@ _STEPS = {"__am_gang": 1, "__am_thread_x": 32}
 _WIDE, _NARROW = Machine("", "", "+avx512f,+avx2"), Machine("", "", "+avx2")
 
 
-def jammed(body: str, count: int) -> tuple[Program, Differ]:
+def jammed(body: str, count: int) -> tuple[Program, Divergence]:
     kernel = program(body)
-    differ = Differ(Analyses(kernel), frozenset(_STEPS), lambda instr: False)
-    assert differ.possible
-    coarsen.run(kernel, differ, _STEPS, count)
+    divergence = Divergence(Analyses(kernel), frozenset(_STEPS), lambda instr: False)
+    assert divergence.possible
+    coarsen.run(kernel, divergence, _STEPS, count)
     check(kernel, Stage.GANG)
-    return kernel, differ
+    return kernel, divergence
 
 
 def count_of(kernel: Program, op: str) -> int:
@@ -55,7 +55,7 @@ def test_what_is_the_same_is_there_once() -> None:
 
 
 def test_different_ways_are_taken_one_after_the_other() -> None:
-    kernel, differ = jammed(
+    kernel, divergence = jammed(
         """
         %gang = call i32 @__am_gang()
         %odd = and i32 %gang, 1
@@ -72,13 +72,13 @@ def test_different_ways_are_taken_one_after_the_other() -> None:
         """,
         2,
     )
-    assert len(differ.parts) == 1
+    assert len(divergence.parts) == 1
     assert [len(b.successors) for b in kernel.blocks].count(2) == 2
     assert count_of(kernel, "load") == 2
 
 
 def test_a_loop_of_different_lengths_is_apart_as_a_whole() -> None:
-    kernel, differ = jammed(
+    kernel, divergence = jammed(
         """
         %gang = call i32 @__am_gang()
         br label %loop
@@ -95,7 +95,7 @@ def test_a_loop_of_different_lengths_is_apart_as_a_whole() -> None:
         """,
         2,
     )
-    assert len(differ.parts) == 1
+    assert len(divergence.parts) == 1
     headers = {loop.header for loop in find_loops(kernel.blocks)}
     assert len(headers) == 2
 
@@ -113,7 +113,7 @@ def test_no_barrier_where_simdgroups_are_apart() -> None:
         ret void
         """
     )
-    assert not Differ(Analyses(kernel), frozenset(_STEPS), lambda instr: False).possible
+    assert not Divergence(Analyses(kernel), frozenset(_STEPS), lambda instr: False).possible
 
 
 #: %l is the index in the threadgroup.

@@ -6,7 +6,7 @@ import pytest
 
 from anymetal.analysis.cache import LaunchFacts
 from anymetal.coarsening import teams
-from anymetal.coarsening.schedule import Pieces
+from anymetal.coarsening.schedule import SectionSplitter
 from anymetal.ir.model import Instr
 from anymetal.ir.spec import Stage, check
 from anymetal.machine import Machine
@@ -30,16 +30,16 @@ call void @__am_threadgroup_barrier(i32 0)
 def pieces_of(body: str, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Into how many pieces a team of eight cuts each section with stores, in order."""
     found: list[int] = []
-    cut = Pieces.__call__
+    cut = SectionSplitter.__call__
 
-    def spy(self: Pieces, section: list[Instr]) -> list[list[Instr]]:
+    def spy(self: SectionSplitter, section: list[Instr]) -> list[list[Instr]]:
         pieces = cut(self, section)
         assert [i for piece in pieces for i in piece] == section
         if any(i.op == "store" for i in section):
             found.append(len(pieces))
         return pieces
 
-    monkeypatch.setattr(Pieces, "__call__", spy)
+    monkeypatch.setattr(SectionSplitter, "__call__", spy)
     text = llvm(f"{_ENTRY}{body}\nret void", {"shape": "i32"})
     kernel = program(text, _ARGS)
     assert teams.form(known_of(kernel, LAUNCH, machine=_WIDE), 8, True) == 8

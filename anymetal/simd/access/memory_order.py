@@ -6,10 +6,11 @@ again where it is stored. But as long as the same happens to all four, nobody ne
 quarter of the run may stand for `v.x`, the second for `v.y`, and so on, as they lie in memory.
 
 A web is what is connected of bundles (bundles.py). In the order of memory it takes groups of loads
-as they come, goes to groups of stores and of atomic additions as it is, and into tallies
-(tallies.py). All lanes have to be active. Other uses of its values need each lane to have its own,
-by the instruction `in_lane_order`; and operands that are not the same in all lanes and all members
-have to be brought to it by `in_memory_order`. A web has to save more shuffles than these two take.
+as they come, goes to groups of stores and of atomic additions as it is, and into reduction
+variables (reduction_variables.py). All lanes have to be active. Other uses of its values need each
+lane to have its own, by the instruction `in_lane_order`; and operands that are not the same in all
+lanes and all members have to be brought to it by `in_memory_order`. A web has to save more
+shuffles than these two take.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from anymetal.ir.model import Block, Const, Instr, Value
 from anymetal.ir.rules import ORDERED, TO_LANES, TO_MEMORY
 from anymetal.simd.access.bundles import Bundle, Bundles, Slot
 from anymetal.simd.access.groups import Group, is_power_of_two
-from anymetal.simd.access.tallies import Tallies
+from anymetal.simd.access.reduction_variables import ReductionVariables
 
 _DEEPER = 8  #: how much more often a loop runs than what is around it
 
@@ -46,8 +47,8 @@ def in_memory_order(known: Analyses, groups: Mapping[Instr, Group], needed: set[
         return full(_block(instr)) and not (instr.op == "phi" and instr.block in shapes.joins)
 
     bundles = Bundles(program, groups, fits)
-    tallies = Tallies(program, bundles, fits, shapes)
-    webs = _Webs(known(regions), bundles, tallies, shapes, groups, fits)
+    reductions = ReductionVariables(program, bundles, fits, shapes)
+    webs = _Webs(known(regions), bundles, reductions, shapes, groups, fits)
     chosen = webs.choose(needed)
     for group in chosen:
         for member in group.members:
@@ -60,14 +61,14 @@ class _Webs:
         self,
         tree: RegionTree,
         bundles: Bundles,
-        tallies: Tallies,
+        reductions: ReductionVariables,
         shapes: Shapes,
         groups: dict[Instr, Group],
         fits: Callable[[Instr], bool],
     ) -> None:
         self.tree = tree
         self.bundles = bundles
-        self.tallies = tallies
+        self.reductions = reductions
         self.shapes = shapes
         self.groups = groups
         self.fits = fits
@@ -106,7 +107,7 @@ class _Webs:
         return int(_DEEPER ** (len(self.tree.node_of[instr.block].region.ancestors()) - 1))
 
     def _connected(self) -> list[list[Bundle]]:
-        links = list(self.tallies.together)
+        links = list(self.reductions.together)
         for bundle in self.bundles.all:
             found = map(self.bundles.bundle_of, bundle.slots)
             links.append([bundle, *(other for other in found if other is not None)])
@@ -154,8 +155,8 @@ class _Webs:
         if other is not None:
             slots = [slot for slot in other.slots if slot[at] is member]
             return at == number and all(slot == bundle.members for slot in slots)
-        if self.tallies.takes(user):
-            return bundle not in self.tallies.broken
+        if self.reductions.takes(user):
+            return bundle not in self.reductions.broken
         return self._takes(user, bundle)
 
     def _takes(self, user: Instr, bundle: Bundle) -> bool:

@@ -14,8 +14,8 @@ from anymetal.analysis.objects import Origin
 from anymetal.emission.writer import Writer, suffix
 from anymetal.ir import types as t
 from anymetal.ir.model import Argument, Instr, Value
-from anymetal.simd.access.own_sums import Sums
-from anymetal.simd.access.ways import REDUCIBLE, AtomicWay, atomic_way, is_plain
+from anymetal.simd.access.privatised_sums import Sums
+from anymetal.simd.access.strategies import REDUCIBLE, AtomicStrategy, atomic_strategy, is_plain
 from anymetal.simd.code.accesses import Accesses
 from anymetal.simd.code.masks import Mask, Masks
 from anymetal.simd.code.values import Values
@@ -31,7 +31,7 @@ class Atomics:
     def __init__(
         self, writer: Writer, values: Values, masks: Masks, accesses: Accesses,
         contiguity: Contiguity, origins: dict[Value, frozenset[Origin]], used: set[Value],
-        sums: dict[Argument, Sums], only_added: set[Instr],
+        sums: dict[Argument, Sums], accumulations: set[Instr],
     ) -> None:  # fmt: skip
         self.w = writer
         self.v = values
@@ -41,7 +41,7 @@ class Atomics:
         self.origins = origins
         self.used = used  #: values with uses
         self.sums = sums
-        self.only_added = only_added  #: additions to arrays that are only added to
+        self.accumulations = accumulations  #: additions to arrays that are only added to
         self.each_lane = EachLane(writer, values, masks)
 
     def load(self, instr: Instr, mask: Mask) -> None:
@@ -54,26 +54,30 @@ class Atomics:
     def update(self, instr: Instr, mask: Mask) -> None:
         """An atomicrmw or cmpxchg."""
         one = self._one(instr)
-        way = self.way(instr)
-        if way is AtomicWay.COMBINED:
+        strategy = self.strategy(instr)
+        if strategy is AtomicStrategy.COMBINED:
             self._combined(instr, self.v.scalar(instr.operands[0]), mask, one)
-        elif way is AtomicWay.COUNTED:
+        elif strategy is AtomicStrategy.COUNTED:
             self._counted(instr, mask, one)
-        elif way is AtomicWay.SIDE_BY_SIDE:
+        elif strategy is AtomicStrategy.SIDE_BY_SIDE:
             self._side_by_side(instr, self.v.scalar(instr.operands[0]), mask)
-        elif way is AtomicWay.LANES and (sums := self._sums_of(instr)) and self._at_hand(instr):
+        elif (
+            strategy is AtomicStrategy.LANES
+            and (sums := self._sums_of(instr))
+            and self._at_hand(instr)
+        ):
             self._add_to_sums(instr, mask, sums)
-        elif way is AtomicWay.LANES:
+        elif strategy is AtomicStrategy.LANES:
             cheap = one == self._plain and instr not in self.used
             emit = self.each_lane.emit_all if cheap else self.each_lane.emit
             emit(instr, mask, instr.operands, one)
         else:
-            self._add_floats(instr, mask, way)
+            self._add_floats(instr, mask, strategy)
 
-    def way(self, instr: Instr) -> AtomicWay:
-        """In which way an atomicrmw or cmpxchg of all lanes is done."""
+    def strategy(self, instr: Instr) -> AtomicStrategy:
+        """The strategy of an atomicrmw or cmpxchg of all lanes is done."""
         swaps = self.accesses.machine.swaps_16_bytes
-        return atomic_way(instr, self.v.shapes, self.origins, self.used, swaps)
+        return atomic_strategy(instr, self.v.shapes, self.origins, self.used, swaps)
 
     # -- one lane -------------------------------------------------------------------------
 
@@ -82,7 +86,7 @@ class Atomics:
             return self._plain
         if (sums := self._sums_of(instr)) is not None:
             return partial(self._locked_in_sums, sums)
-        return self._exclusive if instr in self.only_added else self._locked
+        return self._exclusive if instr in self.accumulations else self._locked
 
     def _exclusive(self, instr: Instr, names: list[str]) -> str:
         add_one(self.w, names[0], names[1])
@@ -223,12 +227,12 @@ class Atomics:
         self.accesses.store(type_, new, address, True, access.align, mask)
         self.v.define(instr, vector=old)
 
-    def _add_floats(self, instr: Instr, mask: Mask, way: AtomicWay) -> None:
+    def _add_floats(self, instr: Instr, mask: Mask, strategy: AtomicStrategy) -> None:
         """Additions without use of old values, so in any order: to neighbours, one element, or
         anywhere."""
         pointer = instr.operands[0]
         vector = self.v.vector(instr.operands[1])
-        if way is AtomicWay.ADDED_RUN:
+        if strategy is AtomicStrategy.ADDED_RUN:
             self.add_neighbours(instr, self.v.scalar(pointer), vector, mask)
             return
         single = self._one(instr)
@@ -251,7 +255,7 @@ class Atomics:
 
     def add_neighbours(self, instr: Instr, address: str, vector: str, mask: Mask) -> None:
         """Adds the lanes' floats to consecutive elements from `address` on."""
-        if instr not in self.only_added:
+        if instr not in self.accumulations:
             add_run(self.w, address, vector, self.masks.bits(mask))
             return
         w = self.w

@@ -9,9 +9,9 @@ from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr, Value
 from anymetal.simd.code.addresses import Addresses, addresses_of
+from anymetal.simd.code.full_mask import full_or_partial
 from anymetal.simd.code.masks import Mask, Masks
 from anymetal.simd.code.values import Values
-from anymetal.simd.code.whole import whole_or_some
 
 #: Emits the operation of one lane, given its operands; returns the result.
 OneLane = Callable[[Any, list[str]], str]
@@ -59,7 +59,7 @@ class EachLane:
 
     def emit_all(self, instr: Instr, mask: Mask, operands: list[Value], one: OneLane) -> None:
         """The same for cheap operations without result, without a loop if all lanes are active."""
-        whole_or_some(
+        full_or_partial(
             self.w, self.v, self.masks, mask,
             lambda: self.emit_whole(instr, operands, one),
             lambda: self._loop(instr, mask, operands, one),

@@ -101,7 +101,7 @@ class GangFunction:
         contiguity = Contiguity(self.w, self.v, self.masks)
         self.atomics = Atomics(
             self.w, self.v, self.masks, accesses, contiguity, known(origins),
-            known(flow.used), known(questions.own_sums), known(questions.only_added),
+            known(flow.used), known(questions.privatised_sums), known(questions.accumulations),
         )  # fmt: skip
         at_once = (1 if masked else team) if suspends else 0
         lasting = in_waiting_loops(known, BARRIER.__eq__) if suspends else set()

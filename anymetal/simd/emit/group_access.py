@@ -17,9 +17,9 @@ from anymetal.simd.code.deinterleave import (
     part_in_order,
     part_of_lanes,
 )
+from anymetal.simd.code.full_mask import full_or_partial
 from anymetal.simd.code.masks import Mask, Masks
 from anymetal.simd.code.values import VECTOR, Values
-from anymetal.simd.code.whole import whole_or_some
 from anymetal.simd.emit.atomics import Atomics
 from anymetal.simd.emit.transpose import STRIP, WORD, Rows, Squares
 
@@ -49,7 +49,7 @@ class GroupAccess:
         base = self.v.scalar(pointer_of(group.anchor))
         address = self.w.value(f"getelementptr i8, ptr {base}, i64 {group.first_offset}")
         if group.anchor.op == "load":
-            vectors = whole_or_some(
+            vectors = full_or_partial(
                 self.w, self.v, self.masks, mask,
                 lambda: self._load(group, type_, address),
                 lambda: self._load_some(group, type_, address, mask),
@@ -62,7 +62,7 @@ class GroupAccess:
             self._cast(self.v.vector(value), value.type, type_)
             for value in map(accessed, group.members)
         ]
-        whole_or_some(
+        full_or_partial(
             self.w, self.v, self.masks, mask,
             lambda: self._store(group, type_, address, parts),
             lambda: self._store_some(group, type_, address, parts, mask),
@@ -197,7 +197,7 @@ class GroupAccess:
             return []
 
         if self.atomics.adds_neighbours(group.anchor) and is_power_of_two(len(group.members)):
-            whole_or_some(self.w, self.v, self.masks, mask, whole, each)
+            full_or_partial(self.w, self.v, self.masks, mask, whole, each)
         else:
             each()
 

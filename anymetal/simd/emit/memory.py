@@ -12,7 +12,7 @@ from collections.abc import Callable
 from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.ir.model import Access, Instr, Value
-from anymetal.simd.access.ways import Way, access_way
+from anymetal.simd.access.strategies import AccessStrategy, access_strategy
 from anymetal.simd.code.accesses import Accesses
 from anymetal.simd.code.masks import Mask, Masks
 from anymetal.simd.code.values import Values
@@ -46,28 +46,28 @@ class Memory:
 
     def load(self, instr: Instr, mask: Mask) -> None:
         pointer, access = instr.operands[0], instr.arg
-        way = access_way(instr, self.v.shapes, self.private)
-        if way is Way.UNIFORM:
+        strategy = access_strategy(instr, self.v.shapes, self.private)
+        if strategy is AccessStrategy.UNIFORM:
             self.v.define(instr, self._load_one(instr.type, self.v.scalar(pointer), access))
-        elif way is Way.LANES:
+        elif strategy is AccessStrategy.LANES:
             self.atomics.load(instr, mask)
         elif instr in self.few:
             self.v.define(instr, vector=self._load_few(instr, self.few[instr]))
-        elif way is Way.TESTED:
+        elif strategy is AccessStrategy.TESTED:
             self.v.define(instr, vector=self._load_varying(instr.type, pointer, access, mask))
-        elif way is Way.PRIVATE_RUN:
+        elif strategy is AccessStrategy.PRIVATE_RUN:
             array, offset = self.arrays[self.private[pointer]], self.v.scalar(pointer)
             vector = self.parts.load(instr.type, array, offset, access.align, mask)
             self.v.define(instr, vector=vector)
         else:
-            address, consecutive = self._address(pointer, way)
+            address, consecutive = self._address(pointer, strategy)
             self.v.define(instr, vector=self._load(instr.type, address, consecutive, access, mask))
 
-    def _address(self, pointer: Value, way: Way) -> tuple[str, bool]:
+    def _address(self, pointer: Value, strategy: AccessStrategy) -> tuple[str, bool]:
         """One address or the addresses of all lanes, and whether the elements are consecutive."""
         if pointer in self.private:
             return self._private_addresses(pointer), False
-        if way is Way.RUN:
+        if strategy is AccessStrategy.RUN:
             return self.v.scalar(pointer), True
         return self.v.vector(pointer), False
 
@@ -104,7 +104,7 @@ class Memory:
 
     def guarded_load(self, instr: Instr, mask: Mask) -> None:
         """A load in the lanes whose condition holds: the others may have an invalid address."""
-        if access_way(instr, self.v.shapes, self.private) is Way.UNIFORM:
+        if access_strategy(instr, self.v.shapes, self.private) is AccessStrategy.UNIFORM:
             self.v.define(instr, self._guarded_scalar(instr, mask))
             return
         self.load(instr, self.guard(instr, mask))
@@ -136,8 +136,8 @@ class Memory:
     def store(self, instr: Instr, mask: Mask) -> None:
         value, pointer = instr.operands
         access = instr.arg
-        way = access_way(instr, self.v.shapes, self.private)
-        if way is Way.UNIFORM:
+        strategy = access_strategy(instr, self.v.shapes, self.private)
+        if strategy is AccessStrategy.UNIFORM:
             words = ("atomic " if access.atomic else "") + ("volatile " if access.volatile else "")
             order = " monotonic" if access.atomic else ""
             name = self._last_lane(value, mask)
@@ -147,7 +147,7 @@ class Memory:
             )
             return
         name = self.v.vector(value)
-        if way is Way.TESTED:
+        if strategy is AccessStrategy.TESTED:
             self.contiguity.store(
                 pointer,
                 value.type,
@@ -158,11 +158,11 @@ class Memory:
                 ),
             )
             return
-        if way is Way.PRIVATE_RUN:
+        if strategy is AccessStrategy.PRIVATE_RUN:
             array, offset = self.arrays[self.private[pointer]], self.v.scalar(pointer)
             self.parts.store(value.type, name, array, offset, access.align, mask)
             return
-        address, consecutive = self._address(pointer, way)
+        address, consecutive = self._address(pointer, strategy)
         if instr in self.streams:
             self.accesses.stream(value.type, name, address, access.align, mask)
         else:

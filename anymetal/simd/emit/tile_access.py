@@ -13,9 +13,9 @@ from anymetal.ir.walk import from_below
 from anymetal.simd.access.groups import accessed
 from anymetal.simd.access.tiles import Run, Tile
 from anymetal.simd.code.accesses import Accesses
+from anymetal.simd.code.full_mask import full_or_partial
 from anymetal.simd.code.masks import Mask, Masks
 from anymetal.simd.code.values import Values
-from anymetal.simd.code.whole import whole_or_some
 
 
 class TileAccess:
@@ -41,7 +41,7 @@ class TileAccess:
 
     def emit(self, tile: Tile, mask: Mask) -> None:
         """All members, in the place of the anchor."""
-        vectors = whole_or_some(
+        vectors = full_or_partial(
             self.w, self.v, self.masks, mask,
             lambda: self._runs(tile),
             lambda: self._lanes(tile, mask),

@@ -139,7 +139,7 @@ extern "C" [[gnu::noinline]] void am_add_run(float* address, const float* values
   }
 }
 
-// ---- Integers of a worker's own (simd/access/own_sums.py)
+// ---- Integers of a worker's own (simd/access/privatised_sums.py)
 
 // Adds what is not zero to the array, a part at a time, to which no other worker adds meanwhile. A
 // launch that is stopped may go on without the lock: nobody looks at its results.

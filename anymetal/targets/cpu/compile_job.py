@@ -23,7 +23,7 @@ from anymetal.targets.cpu.variant import Variant
 if TYPE_CHECKING:
     from anymetal.ir.model import Program
     from anymetal.ir.spec import Stage
-    from anymetal.pipeline.shown import Shown
+    from anymetal.pipeline.inspection import Inspector
 
 _RESTRICTIONS = "anymetal.frontend.restrictions"  # which the front end asks first
 _COMPILER = "anymetal.targets.cpu.compiler"
@@ -64,7 +64,7 @@ class _Told(GangStages):
     def __init__(self, note: Callable[[Note], None], wanted: debug.Wanted) -> None:
         super().__init__(wanted)
         self._note = note
-        self._shown: Shown | None = None
+        self._inspector: Inspector | None = None
 
     def made(self, what: str, text: Callable[[], str]) -> None:
         if self.wanted.shows(what):
@@ -73,10 +73,12 @@ class _Told(GangStages):
     def passed(self, name: str, program: Program, stage: Stage, changed: bool) -> None:
         if not self.wanted.of_passes:
             return
-        from anymetal.pipeline import shown  # only whoever asks waits for it
+        from anymetal.pipeline import inspection  # only whoever asks waits for it
 
         if self.wanted.check and changed:
-            shown.check_behind(name, program, stage)
-        if self._shown is None:
-            self._shown = shown.Shown(self.wanted, lambda what, text: self._note((what, text)))
-        self._shown.passed(name, program)
+            inspection.check_behind(name, program, stage)
+        if self._inspector is None:
+            self._inspector = inspection.Inspector(
+                self.wanted, lambda what, text: self._note((what, text))
+            )
+        self._inspector.passed(name, program)

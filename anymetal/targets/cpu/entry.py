@@ -10,7 +10,7 @@ returned is simply no longer resumed, so returned threads count as arrived.
 from __future__ import annotations
 
 from anymetal.machine import Machine
-from anymetal.simd.access.own_sums import Sums
+from anymetal.simd.access.privatised_sums import Sums
 from anymetal.simd.emit.positions import CONTEXT_NAMES
 
 _AXES = ("x", "y", "z")

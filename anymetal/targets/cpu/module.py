@@ -60,7 +60,7 @@ def _module(c: GangCompilation) -> str:
         if wanted
     ]
     c.stages.vectorized(functions)
-    sums, streams = known(questions.own_sums), known(questions.streaming)
+    sums, streams = known(questions.privatised_sums), known(questions.streaming)
     declarations: dict[str, str] = {}
     for function in functions:
         declarations.update(function.w.declarations)

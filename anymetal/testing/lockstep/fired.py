@@ -18,14 +18,14 @@ from anymetal.ir.model import Program
 from anymetal.ir.spec import Stage
 from anymetal.pipeline import thread
 from anymetal.pipeline.driver import Pass
-from anymetal.pipeline.shown import check_behind
+from anymetal.pipeline.inspection import check_behind
 from anymetal.simd import questions
 from anymetal.targets.cpu import pipeline
 from anymetal.targets.cpu.reporting import GangStages
 
 #: Questions about a program that fire if the answer counts as true.
 _QUESTIONS = """
-groups matrix_products carried row_phis made_later laid_out spread own_sums only_added
+groups matrix_products carried row_phis made_later laid_out spread privatised_sums accumulations
 few streaming
 """.split()
 
@@ -35,12 +35,12 @@ _SILENT = ("check-bounds",)
 #: Fired if what they return counts as true.
 _FIND = """
 simd.questions:asks_often simd.emit.uniform_vote:Everywhere._is_run simd.emit.scaling:Scaling.emit
-simd.access.tallies:Tallies.takes simd.emit.gang:GangFunction._has_lanes
+simd.access.reduction_variables:ReductionVariables.takes simd.emit.gang:GangFunction._has_lanes
 """.split()
 
 #: Fired if they are called.
 _CALL = """
-coarsening.coarsen:_Jam._one_by_one passes.version_by_bounds:_Front.whole
+coarsening.coarsen:_Coarsening._one_by_one passes.version_by_bounds:_Front.whole
 simd.emit.gang:GangFunction._leave_uniform simd.emit.gang:GangFunction._leave_divergent
 simd.emit.gang:GangFunction._leave_loop simd.emit.gang:GangFunction._loop_end
 simd.emit.gang:coroutine simd.emit.group_access:GroupAccess._load
@@ -77,7 +77,7 @@ targets.cpu.rendezvous:Rendezvous.emit targets.cpu.rendezvous:Rendezvous.next_it
 
 #: Fired by results of their own kind.
 _OTHERS: dict[str, Callable[[Any], bool]] = {
-    "coarsening.schedule:Pieces.__call__": lambda pieces: len(pieces) > 1,
+    "coarsening.schedule:SectionSplitter.__call__": lambda pieces: len(pieces) > 1,
     "targets.cpu.compiler:certain_stores": lambda text: text != "[]",
 }
 

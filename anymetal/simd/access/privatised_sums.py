@@ -30,7 +30,7 @@ class Sums(NamedTuple):
     offset: int  #: where it begins in the memory for all such arrays, in bytes
 
 
-def find_own_sums(
+def find_privatised_sums(
     program: Program, origins: dict[Value, frozenset[Origin]], used: set[Value]
 ) -> dict[Argument, Sums]:
     """The arguments that may have one."""

@@ -9,7 +9,7 @@ from anymetal.simd.code.masks import Mask, Masks
 from anymetal.simd.code.values import Values
 
 
-def whole_or_some(
+def full_or_partial(
     w: Writer,
     v: Values,
     masks: Masks,

@@ -20,7 +20,7 @@ def check_behind(name: str, program: Program, stage: Stage) -> None:
         raise Problem(f"behind {name}: {problem}") from None
 
 
-class Shown:
+class Inspector:
     """Shows the program behind passes: the whole, or what each has changed."""
 
     def __init__(self, wanted: Wanted, tell: Callable[[str, str], None]) -> None:

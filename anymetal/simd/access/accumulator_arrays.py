@@ -6,7 +6,7 @@ from anymetal.analysis.objects import Origin
 from anymetal.ir.model import Argument, Instr, Program, Value
 
 
-def find_only_added(
+def find_accumulations(
     program: Program, origins: dict[Value, frozenset[Origin]], used: set[Value]
 ) -> set[Instr]:
     """The additions to such arrays."""

@@ -1,10 +1,11 @@
-"""Tallies: what is summed up over all lanes in the end, so that nobody asks which lane has what.
+"""Reduction variables: what is summed up over all lanes in the end, whichever has what.
 
     total += v.x + v.y + v.z + v.w;        …        total = simd_sum(total);
 
-Here the lanes may hold the components of `v` in any order, if each comes in once. A tally of an
-operation is a value that goes nowhere but into tallies and reductions of the same operation over
-all lanes. Its terms are counted: a bundle is complete if all members come in equally often.
+Here the lanes may hold the components of `v` in any order, if each comes in once. A reduction
+variable of an operation is a value that goes nowhere but into other ones and reductions of the same
+operation over all lanes. Its terms are counted: a bundle is complete if all members come in equally
+often.
 """
 
 from __future__ import annotations
@@ -34,10 +35,10 @@ Term = tuple[tuple[object, ...], int]
 Terms = Counter[Term]
 
 
-class Tallies:
-    """The tallies of a program, and which bundles come into one incompletely.
+class ReductionVariables:
+    """The reduction variables of a program, and which bundles come into one incompletely.
 
-    `fits`: see Bundles; reductions and tallies have to be where all lanes are active.
+    `fits`: see Bundles; reductions and reduction variables have to be where all lanes are active.
     """
 
     def __init__(
@@ -50,7 +51,7 @@ class Tallies:
         self.bundles = bundles
         self.fits = fits
         self.shapes = shapes
-        self.of: dict[Value, str] = {}  #: the operation that a value is a tally of
+        self.of: dict[Value, str] = {}  #: the operation that a value is such a variable of
         self.broken: set[Bundle] = set()
         self.together: list[list[Bundle]] = []  #: multiplied by each other
         self.summed: dict[Value, tuple[Terms, list[Value]]] = {}  #: see _sum

@@ -1,5 +1,4 @@
-"""In which way each access of a gang to memory is done. The generator follows it; `explain` shows
-it."""
+"""How each access of a gang to memory is done. The generator follows it; `explain` shows it."""
 
 from __future__ import annotations
 
@@ -14,8 +13,8 @@ from anymetal.ir.model import Instr, Value
 from anymetal.simd.access.groups import accessed
 
 
-class Way(Enum):
-    """The ways of a load or store."""
+class AccessStrategy(Enum):
+    """Strategies of a load or store."""
 
     UNIFORM = "one scalar access for all lanes"
     RUN = "one vector access"
@@ -28,8 +27,8 @@ class Way(Enum):
     LANES = "one lane at a time"
 
 
-class AtomicWay(Enum):
-    """The ways of an atomic operation."""
+class AtomicStrategy(Enum):
+    """Strategies of an atomic operation."""
 
     COMBINED = "the lanes are combined, then one operation"
     COUNTED = "one operation for all lanes, each with an old value of its own"
@@ -48,42 +47,44 @@ REDUCIBLE = {
 }  # fmt: skip
 
 
-def access_way(instr: Instr, shapes: Shapes, private: Container[Value]) -> Way:
-    """The way of a load or store that is in no group or tile."""
+def access_strategy(instr: Instr, shapes: Shapes, private: Container[Value]) -> AccessStrategy:
+    """The strategy of a load or store that is in no group or tile."""
     pointer = pointer_of(instr)
     shape = shapes[pointer]
     if pointer in private:
-        return Way.PRIVATE_RUN if shape.is_uniform else Way.PRIVATE
+        return AccessStrategy.PRIVATE_RUN if shape.is_uniform else AccessStrategy.PRIVATE
     if shape.is_uniform:
-        return Way.UNIFORM
+        return AccessStrategy.UNIFORM
     if instr.arg.atomic and instr.op != "store":
-        return Way.LANES
+        return AccessStrategy.LANES
     if shape.is_varying:
-        return Way.TESTED
-    return Way.RUN if shape.stride == accessed(instr).type.size else Way.STRIDED
+        return AccessStrategy.TESTED
+    return (
+        AccessStrategy.RUN if shape.stride == accessed(instr).type.size else AccessStrategy.STRIDED
+    )
 
 
-def atomic_way(
+def atomic_strategy(
     instr: Instr,
     shapes: Shapes,
     origins: Mapping[Value, frozenset[Origin]],
     used: Container[Value],
     swaps_16_bytes: bool,
-) -> AtomicWay:
-    """The way of an atomicrmw or cmpxchg; `used` are values with uses."""
+) -> AtomicStrategy:
+    """The strategy of an atomicrmw or cmpxchg; `used` are values with uses."""
     shape = shapes[instr.operands[0]]
     if instr.op == "cmpxchg" or instr.arg[0] not in REDUCIBLE:
-        return AtomicWay.LANES
+        return AtomicStrategy.LANES
     if shape.is_uniform and instr not in used:
-        return AtomicWay.COMBINED
+        return AtomicStrategy.COMBINED
     if shape.is_uniform and instr.arg[0] == "add":
-        return AtomicWay.COUNTED
+        return AtomicStrategy.COUNTED
     side_by_side = shape.is_strided and shape.stride == instr.type.size
     if is_plain(instr, origins):
-        return AtomicWay.SIDE_BY_SIDE if side_by_side else AtomicWay.LANES
+        return AtomicStrategy.SIDE_BY_SIDE if side_by_side else AtomicStrategy.LANES
     if instr.arg[0] != "fadd" or instr.type != t.FLOAT or instr in used or not swaps_16_bytes:
-        return AtomicWay.LANES
-    return AtomicWay.ADDED_RUN if side_by_side else AtomicWay.ADDED
+        return AtomicStrategy.LANES
+    return AtomicStrategy.ADDED_RUN if side_by_side else AtomicStrategy.ADDED
 
 
 def is_plain(instr: Instr, origins: Mapping[Value, frozenset[Origin]]) -> bool:
