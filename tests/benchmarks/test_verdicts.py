@@ -9,7 +9,7 @@ from benchmarks.others import kernels
 def test_a_pass_that_fires_pays_and_one_that_changes_nothing_does_not() -> None:
     (kernel,) = (k for k in kernels() if k.name == "matmul_16x16_tiles")
     versions = verdicts.Versions(kernel)
-    assert versions.fires("tiles") and not versions.fires("prefetch-behind-runs")
+    assert versions.fires("tiles") and not versions.fires("prefetch-during-turns")
     assert versions.check("tiles") == ""
     assert versions.gain("tiles", 0) > 2  # 18 here: gathers instead of loads
 
