@@ -23,7 +23,7 @@ def this_processor(monkeypatch: pytest.MonkeyPatch) -> None:
 #: What the first line of each text looks like, from the level on which it is shown.
 TEXTS = {
     1: r"anymetal: kernel `debugged` on the CPU, full SIMD-groups along x: compiled in \d+ ms "
-    r"\(front end \d+, optimiser \d+, passes \d+, vectorizer \d+, LLVM O3 \d+, "
+    r"\(front end \d+, optimiser \d+, passes \d+, vectorizer \d+, "
     r"code generation \d+, link \d+\)",
     2: r"anymetal: kernel `debugged`, Metal:\n\[\[kernel\]\] void custom_kernel_debugged",
     3: r"anymetal: kernel `debugged`, thread program:\nthread debugged\(",
@@ -138,7 +138,7 @@ def test_text_that_llvm_refuses_is_shown(monkeypatch, capfd, no_helpers) -> None
     def refuse(*_: object) -> None:
         raise Problem("generated code is invalid")
 
-    monkeypatch.setattr(assemble, "optimised", refuse)
+    monkeypatch.setattr(assemble, "_made", refuse)
     with pytest.raises(anymetal.errors.CompilerError):
         call()
     assert "vector IR that LLVM refuses:\ntarget triple" in capfd.readouterr().err

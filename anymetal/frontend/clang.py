@@ -133,7 +133,7 @@ def _output(
     if error := compile_error(source, messages):
         return "", error, messages
     raise ToolchainError(
-        f"Clang failed on kernel {source.name!r} with status {status}:\n{_beginning(messages)}"
+        f"Clang failed on kernel {source.name!r} with status {status}:\n{zig.beginning(messages)}"
     )
 
 
@@ -169,7 +169,7 @@ def _precompiled(math_mode: MathMode, key: str) -> disk_cache.Cached:
     if status != 0:
         raise ToolchainError(
             f"AnyMetal's headers in {INCLUDE} do not compile (status {status}):\n"
-            f"{_beginning(messages)}"
+            f"{zig.beginning(messages)}"
         )
     return disk_cache.put(key, ".pch", output, f"Metal's headers, {math_mode} maths")
 
@@ -184,8 +184,3 @@ def _version_in(ir: str) -> str:
     """Clang signs its output; reading that is cheaper than asking it for its version."""
     start = ir.rindex(_SIGNATURE) + len(_SIGNATURE)
     return ir[start : start + 16].split(" ")[0]
-
-
-def _beginning(messages: str) -> str:
-    """The first error, or the reason of a crash; a stack trace may follow."""
-    return "\n".join(messages.splitlines()[:20]) or "(no message)"

@@ -28,6 +28,26 @@ from anymetal.runtime import locks
 KERNEL = "__am_kernel"
 THREADGROUP_PREFIX = "threadgroup."
 
+#: What LLVM must not do to programs of lanes, neither here nor when code is generated.
+OPTIONS = (
+    # Stores at the ends of two branches must not become one store through a selected pointer: that
+    # would be a scatter, and could move what returning threads write behind a barrier.
+    "-sink-common-insts=false",
+    # Nor shall a value that some way to here has computed already become a phi: computing it again
+    # is cheaper than blending it, and leaves the form of addresses in sight (simd/access/tiles.py).
+    "-enable-pre=false",
+    # Nor shall blocks be doubled so that a later branch can be left out: lanes that come by
+    # different ways would meet later, and by then have computed uniform values apart.
+    "-jump-threading-threshold=0",
+    # Nor shall a loop that copies a private array become a memcpy of unknown length: the array
+    # could then not be stored lane by lane interleaved, and all accesses to it would be gathers.
+    "-disable-loop-idiom-memcpy",
+    # Loops may be unrolled to nearly the size that O3 allows (300, at which inner loops disappear
+    # that SIMD-groups could share loads in): private arrays become registers, and what walks
+    # through memory becomes neighbours (simd/access/groups.py).
+    "-unroll-threshold=250",
+)
+
 _FUNCTION = re.compile(r"^define .*?^}$", re.M | re.S)
 _HEAD = re.compile(r"^define (.*?)@(\"[^\"]+\"|[\w.$]+)\(", re.M)
 _ANNOTATION_STRING = re.compile(r'^(@[\w.]+) = .*c"threadgroup\\00"', re.M)
@@ -173,22 +193,8 @@ def _hoist_variable(text: str, variable: str, variables: list[str]) -> str:
 
 @functools.cache
 def _machine() -> Any:
-    # Stores at the ends of two branches must not become one store through a selected pointer: that
-    # would be a scatter, and could move what returning threads write behind a barrier.
-    llvm.set_option("anymetal", "-sink-common-insts=false")
-    # Nor shall a value that some way to here has computed already become a phi: computing it again
-    # is cheaper than blending it, and leaves the form of addresses in sight (simd/access/tiles.py).
-    llvm.set_option("anymetal", "-enable-pre=false")
-    # Nor shall blocks be doubled so that a later branch can be left out: lanes that come by
-    # different ways would meet later, and by then have computed uniform values apart.
-    llvm.set_option("anymetal", "-jump-threading-threshold=0")
-    # Nor shall a loop that copies a private array become a memcpy of unknown length: the array
-    # could then not be stored lane by lane interleaved, and all accesses to it would be gathers.
-    llvm.set_option("anymetal", "-disable-loop-idiom-memcpy")
-    # Loops may be unrolled to nearly the size that O3 allows (300, at which inner loops disappear
-    # that SIMD-groups could share loads in): private arrays become registers, and what walks
-    # through memory becomes neighbours (simd/access/groups.py).
-    llvm.set_option("anymetal", "-unroll-threshold=250")
+    for option in OPTIONS:
+        llvm.set_option("anymetal", option)
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_triple(llvm.get_process_triple())

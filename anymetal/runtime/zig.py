@@ -110,8 +110,9 @@ def path_of(descriptor: int) -> str:
 def _made(*arguments: str | Path, files: Sequence[int] = ()) -> bytes:
     status, output, messages = run(*arguments, files=files)
     if status:
-        beginning = "\n".join(messages.splitlines()[:20])
-        raise ToolchainError(f"`zig {arguments[0]}` failed with status {status}:\n{beginning}")
+        raise ToolchainError(
+            f"`zig {arguments[0]}` failed with status {status}:\n{beginning(messages)}"
+        )
     return output
 
 
@@ -148,3 +149,8 @@ def run(
             process.kill()
             raise
     return process.returncode, output, messages.decode(errors="replace")
+
+
+def beginning(messages: str) -> str:
+    """The first error, or the reason of a crash; a stack trace may follow."""
+    return "\n".join(messages.splitlines()[:20]) or "(no message)"

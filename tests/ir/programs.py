@@ -95,7 +95,7 @@ def run_program(program: Program, buffers: list[Bytes], width: int = 1, threads:
         flat=True, linear=True, aligned=False, full=full, partial=partial, single=True, width=width
     )
     machine = machine_for("")
-    module = optimised(vector_ir(program, variant, machine), machine)
+    module = llvm.parse_assembly(optimised(vector_ir(program, variant, machine), machine))
     pointers = (ctypes.c_void_p * len(buffers))(*[b.ctypes.data for b in buffers])
     cancel = ctypes.c_int32(0)
     three = ctypes.c_uint32 * 3
@@ -109,7 +109,8 @@ def run_program(program: Program, buffers: list[Bytes], width: int = 1, threads:
 
 
 def _call(module: llvm.ModuleRef, function: str, arguments: list[int]) -> None:
-    machine_for("")  # LLVM's targets are there
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
     machine = llvm.Target.from_default_triple().create_target_machine(
         cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten()
     )

@@ -6,7 +6,6 @@ import llvmlite.binding as llvm
 import pytest
 
 from anymetal.ir import types as t
-from anymetal.targets.cpu.llvm_target import machine_for
 from tests.ir.programs import named, program
 
 TYPES = [
@@ -21,7 +20,7 @@ TYPES = [
 
 def layout_of(type_: str) -> tuple[llvm.TargetData, llvm.TypeRef]:
     """LLVM's idea of a type."""
-    machine_for("")
+    llvm.initialize_native_target()
     machine = llvm.Target.from_default_triple().create_target_machine()
     module = llvm.parse_assembly(f"@g = global {type_} zeroinitializer")
     return machine.target_data, module.get_global_variable("g").global_value_type

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
 
 import llvmlite.binding as llvm
 
@@ -16,8 +15,6 @@ def machine_for(cpu: str) -> Machine:
 
     "aarch64" is any 64-bit ARM, wherever this runs: its code can be looked at here, too.
     """
-    llvm.initialize_all_targets()
-    llvm.initialize_all_asmprinters()
     triple = llvm.get_process_triple()
     if not cpu:
         features = llvm.get_host_cpu_features().flatten()
@@ -33,11 +30,3 @@ _LEVELS = {
     "x86-64-v3": "+cx16,+avx2,+fma,+f16c,+bmi,+bmi2,+lzcnt",
     "x86-64-v4": "+cx16,+avx512f,+avx512bw,+avx512dq,+avx512vl,+avx512cd,+avx2,+fma,+f16c",
 }
-
-
-@functools.cache
-def target_machine(machine: Machine) -> Any:
-    target = llvm.Target.from_triple(machine.triple)
-    return target.create_target_machine(
-        cpu=machine.cpu, features=machine.features, opt=3, reloc="pic", codemodel="default"
-    )

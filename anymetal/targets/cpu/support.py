@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import re
 from pathlib import Path
-from typing import Any
 
 import llvmlite.binding as llvm
 
@@ -40,36 +39,32 @@ _FEATURES = {"x86_64": ["-target-feature", "+cx16"]}
 _PROCESSOR = re.compile(r' "(?:target-cpu|target-features|tune-cpu)"="[^"]*"')
 
 
-def link_support(module: Any, triple: str) -> None:
-    """Links in the files whose functions a module declares.
-
-    They become internal functions, so that LLVM drops those without uses before it works on them.
-    """
-    declared = {known.name for known in module.functions if known.is_declaration}
-    sources = {file for name, file in _FILES.items() if name in declared}
-    for source in sorted(sources):
-        module.link_in(llvm.parse_assembly(_compiled(source, triple)))
-    for known in module.functions if sources else ():
-        if known.visibility.name == "hidden" and not known.is_declaration:
-            known.linkage = "internal"
+def support_files(text: str, triple: str) -> list[bytes]:
+    """The files, as LLVM's bitcode, that define functions which a module declares."""
+    declared = re.findall(r"^declare .*?@([\w.]+)\(", text, re.M)
+    sources = {_FILES[name] for name in declared if name in _FILES}
+    return [_compiled(source, triple) for source in sorted(sources)]
 
 
 @functools.cache
-def _compiled(source: str, triple: str) -> str:
-    """LLVM IR of a file, made if the cache has none."""
+def _compiled(source: str, triple: str) -> bytes:
+    """Bitcode of a file, made if the cache has none."""
     processor = _FEATURES.get(triple.split("-")[0], [])
     arguments = ["-triple", triple, *processor, *_FLAGS, "-o", "-", str(_HERE / source)]
     key = digest(tools(), *arguments, (_HERE / source).read_bytes(), _HEADER.read_bytes())
-    found = disk_cache.get(key, ".ll")
+    found = disk_cache.get(key, ".bc")
     if found is None:
         with locks.making(key):
-            found = disk_cache.get(key, ".ll") or _made(key, source, arguments)
-    return found.content.decode()
+            found = disk_cache.get(key, ".bc") or _made(key, source, arguments)
+    return found.content
 
 
 def _made(key: str, source: str, arguments: list[str]) -> disk_cache.Cached:
     status, output, messages = zig.run("clang", "-cc1", *arguments)
     if status:
-        raise ToolchainError(f"Clang failed on {source} with status {status}:\n{messages}")
-    text = _PROCESSOR.sub("", output.decode())
-    return disk_cache.put(key, ".ll", text.encode(), f"AnyMetal's own {source}")
+        raise ToolchainError(
+            f"Clang failed on {source} with status {status}:\n{zig.beginning(messages)}"
+        )
+    with locks.llvm:
+        module = llvm.parse_assembly(_PROCESSOR.sub("", output.decode()))
+        return disk_cache.put(key, ".bc", module.as_bitcode(), f"AnyMetal's own {source}")

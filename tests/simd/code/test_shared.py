@@ -43,7 +43,7 @@ def optimised_text(gathers: int, cpu: str) -> str:
     """The module that LLVM generates code of."""
     inputs = {"x": mx.zeros(1024), "k": mx.zeros(THREADS, mx.uint32)}
     kernel = Kernel(inputs, body(gathers), (THREADS, 1, 1), (32, 1, 1))
-    return str(optimised(vector_ir_of(kernel, cpu), machine_for(cpu)))
+    return optimised(vector_ir_of(kernel, cpu), machine_for(cpu))
 
 
 def gathers_in(text: str) -> int:

@@ -13,6 +13,7 @@ from anymetal.errors import (
     UnsupportedFeatureError,
 )
 from anymetal.ir.problem import Problem
+from anymetal.machine import Machine
 from anymetal.pipeline.program import thread_program
 from anymetal.targets.cpu import compiler
 from anymetal.targets.cpu.assemble import optimised
@@ -162,7 +163,7 @@ def test_what_a_gang_needs_when_it_goes_on_is_in_its_frame(
     text = module_of(
         f"{before} {_BARRIER} {after}", variant()._replace(team=1, sole=False, cpu=cpu)
     )
-    module = str(optimised(text, machine_for(cpu)))
+    module = optimised(text, machine_for(cpu))
     entry = module[module.index("@am_entry(") :]
     assert re.findall(r"(%\S+) = alloca", entry[: entry.index("\n}")]) == ["%ring"]
 
@@ -231,6 +232,12 @@ def test_this_machine() -> None:
     here = machine_for("")
     assert here.enabled and here.cpu
     assert machine_for("") is here
+
+
+def test_a_processor_that_llvm_does_not_know() -> None:
+    here = machine_for("")
+    unknown = Machine(here.triple, "generic", "")
+    assert compiler.assemble("define void @am_entry() {\n  ret void\n}", unknown)
 
 
 def test_levels_of_x86_64() -> None:
