@@ -9,7 +9,13 @@ from anymetal.analysis.linearization import Linearizer, RegionPlan
 from anymetal.analysis.mask_sources import MaskRoots
 from anymetal.analysis.regions import Region, regions
 from anymetal.analysis.uniformity import Shapes, shapes
-from anymetal.ir.model import Block, Value
+from anymetal.ir.model import Block, Instr, Value
+from anymetal.ir.walk import users_in
+
+
+def users(known: Analyses) -> dict[Value, list[Instr]]:
+    """The instructions that use each value, in their order."""
+    return users_in(known.program.instructions())
 
 
 def used(known: Analyses) -> set[Value]:

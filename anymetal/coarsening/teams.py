@@ -17,7 +17,7 @@ from anymetal.analysis.cache import Analyses, LaunchFacts
 from anymetal.analysis.control import innermost, loops
 from anymetal.analysis.distances import Distances
 from anymetal.analysis.effects import LOADS, is_plain
-from anymetal.analysis.flow import used
+from anymetal.analysis.flow import used, users
 from anymetal.analysis.liveness import live_behind, points
 from anymetal.analysis.regions import regions
 from anymetal.analysis.uniformity import UNIFORM, VARYING, Shape, Shapes, shapes, strided
@@ -133,7 +133,7 @@ class _Needs(NamedTuple):
 
 class _Choice:
     def __init__(self, known: Analyses, divergence: Divergence) -> None:
-        self.program, self.loops = known.program, known(loops)
+        self.program, self.loops, self.users = known.program, known(loops), known(users)
         self.divergence = divergence
         self.lanes = known(shapes)
         self.machine = known.machine
@@ -202,8 +202,8 @@ class _Choice:
         with it at once."""
         if self.lanes[load].is_varying:
             return True
-        users = (i for i in self.program.instructions() if load in i.operands)
-        return any(self.lanes[i].is_varying and not self._is_place(i, load) for i in users)
+        uses = self.users.get(load, [])
+        return any(self.lanes[i].is_varying and not self._is_place(i, load) for i in uses)
 
     def _is_place(self, user: Instr, load: Instr) -> bool:
         together = user in self.divergence.values and user.block is load.block

@@ -34,13 +34,19 @@ def from_below(
     return known[node]
 
 
+def users_in(instrs: Iterable[Instr]) -> dict[Value, list[Instr]]:
+    """Which of these instructions use each value, in their order."""
+    users: dict[Value, list[Instr]] = {}
+    for instr in instrs:
+        for operand in dict.fromkeys(instr.operands):
+            users.setdefault(operand, []).append(instr)
+    return users
+
+
 def made_from(instrs: Iterable[Instr], roots: Iterable[Value]) -> set[Value]:
     """The roots and all instructions that use them, directly or not; loads at such addresses,
     too."""
-    users: dict[Value, list[Instr]] = {}
-    for instr in instrs:
-        for operand in instr.operands:
-            users.setdefault(operand, []).append(instr)
+    users = users_in(instrs)
     found: set[Value] = set(roots)
     work = list(found)
     while work:

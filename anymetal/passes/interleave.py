@@ -14,6 +14,7 @@ from __future__ import annotations
 from math import gcd
 
 from anymetal.analysis.cache import Analyses
+from anymetal.analysis.flow import users
 from anymetal.analysis.private_arrays import accessed_type
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr, Value
@@ -23,11 +24,7 @@ def run(known: Analyses) -> bool:
     """Makes pointers into arrays that can be interleaved byte offsets in the lane's own space, of
     type i64."""
     program = known.program
-    users: dict[Value, list[Instr]] = {}
-    for instr in program.instructions():
-        for operand in instr.operands:
-            users.setdefault(operand, []).append(instr)
-    found = [_derived(array, users) or [] for array in program.private_arrays]
+    found = [_derived(array, known(users)) or [] for array in program.private_arrays]
     for pointers in found:
         for pointer in pointers:
             pointer.type = t.I64

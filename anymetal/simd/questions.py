@@ -5,7 +5,7 @@ from __future__ import annotations
 from anymetal.analysis.affine import forms
 from anymetal.analysis.cache import Analyses
 from anymetal.analysis.control import loops, predecessors
-from anymetal.analysis.flow import mask_roots, used
+from anymetal.analysis.flow import mask_roots, used, users
 from anymetal.analysis.lane_numbers import lane_numbers
 from anymetal.analysis.objects import origins
 from anymetal.analysis.private_arrays import interleaved
@@ -70,7 +70,7 @@ def made_later(known: Analyses) -> set[Value]:
     def has_its_way(instr: Instr) -> bool:
         return any(instr in those for those in together)
 
-    made = made_by_accesses(known.program, known(shapes), has_its_way)
+    made = made_by_accesses(known.program, known(users), known(shapes), has_its_way)
     return made - known(kept)
 
 
@@ -131,7 +131,7 @@ def matrix_places(known: Analyses) -> MatrixPlaces:
 
 def matrix_products(known: Analyses) -> dict[Instr, Product]:
     """The product of matrices that each call is a part of."""
-    return find_products(known.program, known(matrix_places))
+    return find_products(known.program, known(users), known(matrix_places))
 
 
 def row_phis(known: Analyses) -> dict[Block, list[Columns]]:
@@ -144,7 +144,8 @@ def carried(known: Analyses) -> dict[Columns, Product]:
     columns = [columns for many in known(row_phis).values() for columns in many]
     if not columns:
         return {}
-    return find_carried(known.program, known(loops), columns, known(matrix_products).values())
+    products = known(matrix_products).values()
+    return find_carried(known(users), known(loops), columns, products)
 
 
 # -------------------------------------------------------------------------- blocks that are twice

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable
 from typing import TypeGuard
 
@@ -31,7 +30,10 @@ def indices_elsewhere(program: Program, shapes: Shapes, tree: RegionTree) -> set
 
 
 def made_by_accesses(
-    program: Program, shapes: Shapes, elsewhere: Callable[[Instr], bool]
+    program: Program,
+    users: dict[Value, list[Instr]],
+    shapes: Shapes,
+    elsewhere: Callable[[Instr], bool],
 ) -> set[Value]:
     """Varying pointers, and extensions of 32-bit indices in them, that only accesses of their own
     block use. Each access computes the address anew, so they are not emitted where they stand. If
@@ -39,10 +41,6 @@ def made_by_accesses(
 
     `elsewhere`: whether a pointer or access is emitted in another way.
     """
-    users: defaultdict[Value, list[Instr]] = defaultdict(list)
-    for user in program.instructions():
-        for operand in user.operands:
-            users[operand].append(user)
     result: set[Value] = set()
     indices: set[Instr] = set()
     for gep in program.instructions():
@@ -51,7 +49,7 @@ def made_by_accesses(
         varying = [v for v in gep.operands if not shapes[v].is_uniform]
         if len(varying) != 1 or varying[0] is gep.operands[0]:
             continue
-        if all(_puts_together(user, gep) and not elsewhere(user) for user in users[gep]):
+        if all(_puts_together(user, gep) and not elsewhere(user) for user in users.get(gep, [])):
             result.add(gep)
             indices |= set(filter(_is_extension, varying))
     return result | {

@@ -44,17 +44,17 @@ class Bundles:
     """
 
     def __init__(
-        self, program: Program, groups: dict[Instr, Group], fits: Callable[[Instr], bool]
+        self,
+        program: Program,
+        users: dict[Value, list[Instr]],
+        groups: dict[Instr, Group],
+        fits: Callable[[Instr], bool],
     ) -> None:
         self.fits = fits
         self.all: list[Bundle] = []
         self.of: dict[Value, tuple[Bundle, int]] = {}  #: the bundle of a member, and which it is
-        self.users: dict[Value, list[Instr]] = {}
-        self.place: dict[Instr, int] = {}
-        for number, instr in enumerate(program.instructions()):
-            self.place[instr] = number
-            for value in dict.fromkeys(instr.operands):
-                self.users.setdefault(value, []).append(instr)
+        self.users = users
+        self.place = {instr: number for number, instr in enumerate(program.instructions())}
         for group in dict.fromkeys(groups.values()):
             if group.anchor.op == "load" and fits(group.anchor) and not group.anchor.type.is_ptr:
                 self._add(Bundle(tuple(group.members)))

@@ -57,9 +57,10 @@ class Product:
         return tuple(self.steps[-1].calls)
 
 
-def find_products(program: Program, places: MatrixPlaces) -> dict[Instr, Product]:
+def find_products(
+    program: Program, users: dict[Value, list[Instr]], places: MatrixPlaces
+) -> dict[Instr, Product]:
     """The product that each call is a part of."""
-    users = _users(program)
     found: list[Product] = []
     for block in program.blocks:
         ends: dict[Columns, Product] = {}
@@ -75,7 +76,7 @@ def find_products(program: Program, places: MatrixPlaces) -> dict[Instr, Product
 
 
 def _continues(
-    product: Product, step: Step, users: dict[Value, set[Instr]], places: MatrixPlaces
+    product: Product, step: Step, users: dict[Value, list[Instr]], places: MatrixPlaces
 ) -> bool:
     """Whether a step can be added to the product that gives its sums: nothing else uses those, and
     the step's right matrices can still be read from memory when the product is computed."""
@@ -165,12 +166,14 @@ def incoming(columns: Columns, source: Block) -> Columns:
 
 
 def find_carried(
-    program: Program, loops: list[Loop], phis: Iterable[Columns], products: Iterable[Product]
+    users: dict[Value, list[Instr]],
+    loops: list[Loop],
+    phis: Iterable[Columns],
+    products: Iterable[Product],
 ) -> dict[Columns, Product]:
     """Phis of a loop that a product adds to once in each iteration, and that take over its results;
     they are used for nothing else. Phis and results can have one place in memory, as the phis are
     not needed once there are results."""
-    users = _users(program)
     wanted, found = set(phis), {}
     for product in products:
         sums, calls = product.sums, set(product.steps[0].calls)
@@ -185,14 +188,6 @@ def find_carried(
     return found
 
 
-def _users(program: Program) -> dict[Value, set[Instr]]:
-    users: dict[Value, set[Instr]] = {}
-    for instr in program.instructions():
-        for value in instr.operands:
-            users.setdefault(value, set()).add(instr)
-    return users
-
-
-def _only_sum(value: Value, users: set[Instr], calls: set[Instr]) -> bool:
+def _only_sum(value: Value, users: list[Instr], calls: set[Instr]) -> bool:
     """Whether a value is used as a sum of these calls, and for nothing else."""
-    return users <= calls and all(value not in call.operands[:3] for call in users)
+    return all(user in calls and value not in user.operands[:3] for user in users)

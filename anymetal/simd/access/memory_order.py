@@ -46,7 +46,7 @@ def in_memory_order(known: Analyses, groups: Mapping[Instr, Group], needed: set[
     def fits(instr: Instr) -> bool:
         return full(_block(instr)) and not (instr.op == "phi" and instr.block in shapes.joins)
 
-    bundles = Bundles(program, groups, fits)
+    bundles = Bundles(program, known(flow.users), groups, fits)
     reductions = ReductionVariables(program, bundles, fits, shapes)
     webs = _Webs(known(regions), bundles, reductions, shapes, groups, fits)
     chosen = webs.choose(needed)

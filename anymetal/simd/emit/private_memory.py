@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from anymetal.analysis.cache import Analyses
 from anymetal.analysis.control import loops
+from anymetal.analysis.flow import users
 from anymetal.analysis.private_arrays import accessed_type
 from anymetal.emission.writer import Writer
 from anymetal.ir.model import Block, Instr, Program, Value
@@ -49,13 +50,9 @@ def far_arrays(known: Analyses) -> Far:
 
 def in_waiting_loops(known: Analyses, waits: Callable[[str], bool]) -> set[Instr]:
     """Arrays that are used in a loop with a call that waits for others."""
-    users: dict[Value, list[Instr]] = {}
-    for instr in known.program.instructions():
-        for operand in instr.operands:
-            users.setdefault(operand, []).append(instr)
     calls = {i.block for i in known.program.instructions() if i.op == "call" and waits(i.arg)}
     waiting = {b for loop in known(loops) if not calls.isdisjoint(loop.blocks) for b in loop.blocks}
-    return {a for a in known.program.private_arrays if waiting & _blocks_of_uses(a, users)}
+    return {a for a in known.program.private_arrays if waiting & _blocks_of_uses(a, known(users))}
 
 
 def _blocks_of_uses(array: Instr, users: dict[Value, list[Instr]]) -> set[Block]:
