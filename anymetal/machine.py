@@ -1,8 +1,8 @@
 """The processor: everything that the compiler plans with, in one place.
 
-Instruction sets are LLVM's to find (targets/cpu/llvm_target.py). Sizes of caches are those that the
-system tells of this machine; of others, and where it tells none, they are common ones. What was
-tuned follows from these figures.
+LLVM knows the instruction sets (targets/cpu/llvm_target.py). Sizes of caches are what the system
+says about this machine, and common sizes for others. Constants that were tuned follow from these
+figures.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ class Machine(NamedTuple):
     cpu: str
     features: str  #: LLVM's list, "+avx2,-avx512f,…"
     caches: Caches = COMMON
-    followed_runs: int = 16  #: of memory, at a time, that it may be trusted to follow
-    unseen_bytes: int = 512  #: read of a run before it sees that it is one
-    few_lines: int = 16  #: that it asks for early enough by itself
+    followed_runs: int = 16  #: runs of memory that its prefetcher follows at a time
+    unseen_bytes: int = 512  #: bytes of a run that are read before its prefetcher sees the run
+    few_lines: int = 16  #: lines whose loads it starts early enough without prefetching
 
     @property
     def enabled(self) -> frozenset[str]:
@@ -64,7 +64,7 @@ class Machine(NamedTuple):
 
     @property
     def vector_bytes(self) -> int:
-        """Of a register."""
+        """Bytes of a vector register."""
         return 64 if "avx512f" in self.enabled else 32 if "avx2" in self.enabled else 16
 
     @property
@@ -74,7 +74,7 @@ class Machine(NamedTuple):
 
     @property
     def registers(self) -> int:
-        """Those for vectors."""
+        """How many vector registers there are."""
         return 32 if "avx512f" in self.enabled or self.architecture == "aarch64" else 16
 
     def rows_at_once(self, columns: int) -> int:
@@ -125,27 +125,28 @@ class Machine(NamedTuple):
 
     @property
     def near_bytes(self) -> int:
-        """What gangs may read until the next one has its turn: it stays in a second-level cache."""
+        """What gangs may read before the next one begins, and find again in a second-level
+        cache."""
         return self.caches.second // 8
 
     @property
     def private_bytes(self) -> int:
-        """Private arrays of a team: more would not stay in the second-level cache."""
+        """Bytes of a team's private arrays that stay in the second-level cache."""
         return self.caches.second // 2
 
     @property
     def streamed_bytes(self) -> int:
-        """Results of so many bytes are taken not to be in a cache when they are read again: what is
-        read for them takes as much."""
+        """Results of so many bytes are not in a cache any more when they are read again: what is
+        read for them takes as much space."""
         return self.caches.last // 2
 
     @property
     def many_lines(self) -> int:
-        """Lines that drive out of the first-level cache what is needed now."""
+        """So many lines drive out of the first-level cache what is needed now."""
         return self.caches.first // 2 // self.line
 
 
-#: One of which nothing is known.
+#: A machine of which nothing is known.
 ANY_MACHINE = Machine("", "generic", "")
 
 

@@ -1,11 +1,10 @@
-"""Makes the memory that a pointer leads to a part of its type: device, constant, threadgroup or
-thread.
+"""Infers address spaces: the memory that a pointer leads to becomes a part of its type.
 
-    %p: ptr = select %c, %a, %b          %p: thread ptr = select %c, %a, %b
+    %p: ptr = select %c, %a, %b      becomes      %p: thread ptr = select %c, %a, %b
 
 Clang's C++ cannot carry Metal's address spaces: it neither copies a struct out of one nor calls its
 functions there. So they are found from where pointers come from. A pointer that may lead to several
-kinds of memory, or that was loaded or made of a number, is a generic one.
+kinds of memory, or that was loaded or made of a number, stays generic.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from anymetal.ir.model import Argument, Const, Global, Instr, Value
 
 
 def run(known: Analyses) -> bool:
-    """Retypes all pointers, and constants among what becomes one."""
+    """Gives all pointers their types, and constants that are used as such pointers."""
     for value, leads_to in known(origins).items():
         value.type = _pointer(leads_to)
         if isinstance(value, Instr) and value.op in ("phi", "select"):

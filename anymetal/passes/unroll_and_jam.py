@@ -1,15 +1,19 @@
-"""Several iterations of an outer loop share those of the loop inside.
+"""Unroll and jam: four iterations of an outer loop share those of the loop inside.
 
     for j: weight = ..; for d: sum[d] += weight * values[j][d]
 
-loads and stores `sum[d]` for each multiplication. With four iterations of the outer loop at once,
-it stays in a register for four of them, and what depends on `d` alone is loaded once. So the outer
-loop makes steps of four, what is in front of the inner loop and behind it is there four times, and
-so is in the inner loop what differs between the four.
+becomes
 
-An iteration of the inner loop now comes before others that used to be in front of it. Nobody
-notices if the inner loop stores into private arrays only, and there each of its iterations has an
-element of its own; and if what surrounds the inner loop keeps out of its way.
+    for j in steps of 4:
+        weight0 = ..; weight1 = ..; weight2 = ..; weight3 = ..
+        for d: sum[d] = sum[d] + weight0 * values[j][d] + … + weight3 * values[j + 3][d]
+
+So `sum[d]` is loaded and stored once for four multiplications, and what depends on `d` alone is
+loaded once for four. It pays if something is.
+
+Accesses to memory change their order. That is allowed if the inner loop stores to private arrays
+only, each of its iterations to an element of its own, and if nothing around the inner loop uses
+these arrays.
 """
 
 from __future__ import annotations
@@ -21,19 +25,19 @@ from anymetal.analysis.objects import Origin, disjoint, origins
 from anymetal.ir.cfg import Loop
 from anymetal.ir.model import Block, Instr, Program, Value
 
-#: Iterations at once; the first that divides their number.
+#: Iterations that are joined: the first of these that divides their number.
 COUNTS = (4, 2)
-#: Instructions of one iteration of the inner loop that differ from those of another: more of them
-#: fill the registers by themselves.
+#: Instructions of the inner loop that each of the joined iterations needs for itself: more of them
+#: fill the registers.
 MOST_DIFFERENT = 24
-#: Instructions of the new inner loop: LLVM shall still find the whole of it worth a look.
+#: Such instructions of all joined iterations around the inner loop: more are too long for LLVM.
 MOST_AROUND = 256
 
 _NOWHERE: frozenset[Origin] = frozenset()
 
 
 def run(known: Analyses) -> bool:
-    """Changes all nests of two loops for which it pays."""
+    """Changes all nests of two loops where it is allowed and pays."""
     nests = {nest: count for loop, count in known(trips).items() if (nest := _nest(loop))}
     steps = {one.phi: one.growth for many in known(inductions).values() for one in many}
     last: dict[Value, tuple[Value, Block]] = {}
@@ -48,8 +52,8 @@ def run(known: Analyses) -> bool:
 
 
 def _nest(outer: Loop) -> tuple[Block, Block, Block] | None:
-    """The parts of an outer loop: in front of its only inner loop, that loop, and behind it; each
-    of them is one block."""
+    """The three blocks of an outer loop: in front of its only inner loop, that loop, and behind it;
+    None if it has any others."""
     if len(outer.blocks) != 3 or len(outer.children) != 1:
         return None
     (inner,) = outer.children[0].blocks if len(outer.children[0].blocks) == 1 else (None,)
@@ -72,16 +76,15 @@ class _Jam:
     ) -> None:
         self.origins = origins
         self.steps = steps  #: by how much counters grow
-        #: How many at once; 0 if they cannot be shared out.
+        #: How many iterations are joined; 0 if their number is odd.
         self.count = next((count for count in COUNTS if iterations % count == 0), 0)
         self.front, self.inner, self.back = self.parts = nest
-        #: Of each value the one of the last of the iterations that come together, which is that
-        #: known behind the loop.
+        #: Values of the loop -> those of the last joined iteration, valid behind the loop.
         self.last: dict[Value, Value] = {}
         self.latch = {phi: phi.operands[phi.arg.index(self.back)] for phi in self.front.phis}
 
     def run(self) -> bool:
-        """Whether it pays, and is done."""
+        """Joins iterations if that is allowed and pays; whether it did."""
         if not self.count or not all(
             is_plain(i) or is_pure(i) for part in self.parts for i in part.body
         ):
@@ -102,8 +105,8 @@ class _Jam:
     # -- whether --------------------------------------------------------------------------
 
     def _early(self) -> list[Instr] | None:
-        """What the next iteration's front or inner loop needs from behind the inner loop, in the
-        order of the text; None if that hangs on the inner loop."""
+        """Instructions behind the inner loop that the next iteration needs in front of it or in it,
+        in order; None if they depend on the inner loop."""
         users = [*self.front.body, *self.inner.instrs]
         used = {v for user in users for v in user.operands}
         work = [value for phi, value in self.latch.items() if phi in used]
@@ -120,7 +123,7 @@ class _Jam:
         return [i for i in self.back.instrs if i in early]
 
     def _keeps_apart(self) -> bool:
-        """Whether memory is the same whichever iteration comes first."""
+        """Whether memory holds the same in the end, though accesses change their order."""
         front, inner, back = ([i for i in p.body if touches(i)] for p in self.parts)
         if any(i.op == "store" for i in front):
             return False
@@ -152,7 +155,7 @@ class _Jam:
         return disjoint(*(self.origins.get(p, _NOWHERE) for p in pointers))
 
     def _differ(self) -> set[Value]:
-        """What the iterations that come together have each for themselves."""
+        """The instructions that each of the joined iterations needs for itself."""
         stores = [i for part in self.parts for i in part.body if i.op == "store"]
         differ: set[Value] = {*self.latch, *stores}
         found = -1
@@ -166,7 +169,7 @@ class _Jam:
         return differ
 
     def _pays(self, differ: set[Value]) -> bool:
-        """Whether something is loaded once that was loaded each time."""
+        """Whether something is loaded once that each iteration loaded for itself."""
         own = [i for i in self.inner.body if i in differ]
         around = [i for i in (*self.front.body, *self.back.body) if i in differ]
         if len(own) > MOST_DIFFERENT or len(around) * self.count > MOST_AROUND:
@@ -195,7 +198,7 @@ class _Jam:
     def _place_copies(self, differ: set[Value], copies: list[dict[Value, Value]]) -> None:
         for part in self.parts:
             phis, body, end = part.phis, part.body, part.terminator
-            # In the inner loop what is the same for all may come first: it needs nothing else.
+            # What is the same for all goes first in the inner loop: it needs nothing that differs.
             same = [i for i in body if i not in differ] if part is self.inner else []
             first = [i for i in body if i not in same]
             part.instrs = [*phis]
@@ -209,7 +212,8 @@ class _Jam:
             part.instrs += [*same, *first, *rest, end]
 
     def _leave(self, last: dict[Value, Value]) -> None:
-        """The last of the iterations decides what comes next."""
+        """The last of the joined iterations hands its values on and decides how the loop goes
+        on."""
         self.last = last
         for phi, value in self.latch.items():
             phi.operands[phi.arg.index(self.back)] = last.get(value, value)
@@ -220,8 +224,8 @@ class _Jam:
 def _leave(
     program: Program, last: dict[Value, tuple[Value, Block]], nest_of: dict[Block, Block]
 ) -> None:
-    """Behind a loop the values of its last iteration are known, for all loops at once: `last` has
-    the value of each, and the front of its nest; `nest_of` has the front of each block's nest."""
+    """Replaces values in uses behind their loop, for all loops at once. `last` has the new value
+    for each, and the front of its nest; `nest_of` has the front of each block's nest."""
     for block in program.blocks:
         nest = nest_of.get(block)
         for instr in block.instrs:
@@ -239,7 +243,7 @@ def _clone(instr: Instr, number: int, block: Block) -> Instr:
 
 
 def _place(instr: Instr) -> tuple[object, ...]:
-    """What is equal for accesses to the same bytes."""
+    """Equal for accesses to the same bytes."""
     pointer = pointer_of(instr)
     size = (instr.operands[0] if instr.op == "store" else instr).type.size
     if isinstance(pointer, Instr) and pointer.op == "gep":

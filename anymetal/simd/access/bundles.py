@@ -1,8 +1,9 @@
-"""Bundles: values that are to each other as the members of a group of neighbours.
+"""Bundles: instructions that do the same to each member of a group of neighbours.
 
-The components of a float4 go the same way: if `v.x` is multiplied by something, so are `v.y`, `v.z`
-and `v.w`. A bundle is what n such instructions make of the members of other bundles, of a group of
-loads at the root. Its operands come in slots: what the members have at one position, in order.
+    v.x * 2, v.y * 2, v.z * 2, v.w * 2        where v.x … v.w are a group of loads
+
+A group of loads is a bundle, and so are instructions that do the same to the members of another
+bundle. A slot is what the members of a bundle have as operand at one position, in order.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ _ELEMENTWISE = COMMUTATIVE | frozenset(
     "sub fsub fneg fdiv frem udiv sdiv urem srem shl lshr ashr icmp fcmp select freeze bitcast "
     "trunc zext sext fptrunc fpext fptoui fptosi uitofp sitofp phi".split()
 )
-#: Calls that look at other lanes, and one with an operand that has to be uniform.
+#: Calls that look at other lanes, and one that needs a uniform operand.
 _OTHER = ("__am_", "llvm.powi.")
 
 
 class Bundle:
     def __init__(self, members: tuple[Instr, ...], slots: Sequence[Slot] = ()) -> None:
         self.members = members
-        self.slots = slots  #: none of a group of loads
+        self.slots = slots  #: empty for a group of loads
 
     @property
     def count(self) -> int:
@@ -37,10 +38,9 @@ class Bundle:
 
 
 class Bundles:
-    """All bundles that begin with a group of loads.
+    """All bundles that can be traced back to a group of loads.
 
-    `fits` says of an instruction whether it is where all lanes are active, and if it is a phi,
-    whether it is a plain choice.
+    `fits`: whether all lanes are active at an instruction, and it is no phi that blends lanes.
     """
 
     def __init__(
@@ -52,20 +52,20 @@ class Bundles:
     ) -> None:
         self.fits = fits
         self.all: list[Bundle] = []
-        self.of: dict[Value, tuple[Bundle, int]] = {}  #: the bundle of a member, and which it is
+        self.of: dict[Value, tuple[Bundle, int]] = {}  #: a member's bundle, and its number there
         self.users = users
         self.place = {instr: number for number, instr in enumerate(program.instructions())}
         for group in dict.fromkeys(groups.values()):
             if group.anchor.op == "load" and fits(group.anchor) and not group.anchor.type.is_ptr:
                 self._add(Bundle(tuple(group.members)))
         found = -1 if self.all else 0
-        while len(self.all) > found:  # what a loop carries on is found in the next round
+        while len(self.all) > found:  # phis of loops bring new ones
             found = len(self.all)
             for block in reverse_postorder(program.blocks[0]):
                 self._grow(block)
 
     def bundle_of(self, values: Slot) -> Bundle | None:
-        """The bundle whose members these are, in order."""
+        """The bundle that has these members, in this order."""
         bundle, _ = self.of.get(values[0], (None, 0))
         return bundle if bundle is not None and bundle.members == values else None
 
@@ -86,7 +86,8 @@ class Bundles:
                     break
 
     def _follow(self, first: Instr, bundle: Bundle) -> bool:
-        """Find what stands for the other members as `first` does for bundle.members[0]."""
+        """Adds the bundle of `first`, a user of member 0, if each other member has a user like
+        it."""
         members = [first]
         for number in range(1, bundle.count):
             uses = self.users.get(bundle.members[number], [])
@@ -104,9 +105,8 @@ class Bundles:
         return True
 
     def _matches(self, instr: Instr, members: list[Instr], number: int) -> bool:
-        """Whether an instruction does to the members `number` of its operands' bundles what
-        members[0] does to the first ones. Where operands may change places they are put into the
-        same order."""
+        """Whether an instruction does to members `number` of bundles what members[0] does to
+        members 0. The operands of commutative operations are put into the same order."""
         first = members[0]
         alike = (instr.op, instr.type, instr.arg, instr.flags, instr.block) == (
             first.op, first.type, first.arg, first.flags, first.block,
@@ -132,7 +132,7 @@ class Bundles:
         return at == 0 and self.of.get(b) == (bundle, number)
 
     def _is_there(self, slot: Slot, bundle: Bundle) -> bool:
-        """Whether the values of a slot are known in front of the members."""
+        """Whether the values of a slot are computed in front of the members."""
         if bundle.members[0].op == "phi" or self.bundle_of(slot) is not None:
             return True
         first = min(bundle.members, key=lambda m: self.place[m])
@@ -144,7 +144,7 @@ class Bundles:
         )
 
     def _propose(self, slot: Slot) -> None:
-        """Phis of one block that meet a bundle are one: what a loop carries."""
+        """Makes a slot of phis of one block, as for values that a loop carries, a bundle."""
         phis = [v for v in slot if isinstance(v, Instr) and v.op == "phi" and v not in self.of]
         if len(phis) < len(slot) or len(set(phis)) < len(slot) or not self.fits(phis[0]):
             return
@@ -154,13 +154,13 @@ class Bundles:
 
 
 def _same_options(a: Instr, b: Instr) -> bool:
-    """Whether two calls have the same constants, some of which say what is to be done."""
+    """Whether two calls have the same constant operands, some of which say what is computed."""
     texts = [[v.text if isinstance(v, Const) else "" for v in instr.operands] for instr in (a, b)]
     return a.op != "call" or texts[0] == texts[1]
 
 
 def _is_elementwise(instr: Instr) -> bool:
-    """Whether each lane of the result follows from the same lane of the operands."""
+    """Whether each lane of the result depends on that lane of the operands only."""
     if any(v.type.is_ptr or isinstance(v.type, t.Struct) for v in (instr, *instr.operands)):
         return False
     if instr.op == "call":

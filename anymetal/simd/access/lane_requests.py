@@ -1,4 +1,4 @@
-"""Vectors of which single lanes are asked for, so often that those come out of memory."""
+"""Vectors that shuffles take single lanes from, and that are therefore kept in memory."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from anymetal.analysis.uniformity import Shapes
 from anymetal.ir.calls import SHUFFLE
 from anymetal.ir.model import Const, Instr, Program, Value
 
-#: Lanes of a vector that are asked for, for which it is worth to store it.
+#: A vector is stored if so many of its lanes are taken.
 MANY = 4
 
-#: Vectors, and which of their lanes are asked for.
+#: Vectors, and which of their lanes are taken.
 Spread = dict[Value, set[int]]
 
 
 def find_laid_out(program: Program, shapes: Shapes) -> set[Value]:
-    """Vectors of which shuffles take one lane or another as the program runs: those are best had
-    in memory from where they are computed on, not only when they are asked for, in a loop."""
+    """Vectors from which a shuffle takes a lane that is known at run time only: they are stored
+    where they are computed, not at each shuffle, which may be in a loop."""
     return {
         instr.operands[0]
         for instr in program.instructions()
@@ -28,7 +28,7 @@ def find_laid_out(program: Program, shapes: Shapes) -> set[Value]:
 
 
 def many_lanes(program: Program, shapes: Shapes) -> Spread:
-    """Vectors of which many lanes are asked for."""
+    """Vectors of which many lanes are taken that are known when compiling."""
     asked: Spread = {}
     for instr in program.instructions():
         if instr.op == "call" and instr.arg == SHUFFLE:
@@ -40,7 +40,7 @@ def many_lanes(program: Program, shapes: Shapes) -> Spread:
 
 
 def source_of(value: Value) -> Value:
-    """The value whose bits these are."""
+    """The value that has these bits, behind bit casts."""
     while isinstance(value, Instr) and value.op == "bitcast":
         value = value.operands[0]
     return value

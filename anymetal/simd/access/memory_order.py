@@ -1,16 +1,17 @@
-"""Values in the order of memory.
+"""Layout propagation: values of float4s stay in the order of memory from load to store.
 
-Lane l of a gang owns the components of the l-th float4 of a run. To have `v.x` of all lanes in one
-vector, the run has to be taken apart by shuffles (simd/code/deinterleave.py), and put together
-again where it is stored. But as long as the same happens to all four, nobody needs that: the first
-quarter of the run may stand for `v.x`, the second for `v.y`, and so on, as they lie in memory.
+    v = x[i]; y[i] = v * 2        x0 y0 z0 w0 x1 y1 …  is loaded, multiplied and stored as it lies
 
-A web is what is connected of bundles (bundles.py). In the order of memory it takes groups of loads
-as they come, goes to groups of stores and of atomic additions as it is, and into reduction
-variables (reduction_variables.py). All lanes have to be active. Other uses of its values need each
-lane to have its own, by the instruction `in_lane_order`; and operands that are not the same in all
-lanes and all members have to be brought to it by `in_memory_order`. A web has to save more
-shuffles than these two take.
+In the order of lanes, one vector has `v.x` of all lanes, another one `v.y`, and so on: shuffles
+take a run of float4s apart (simd/code/deinterleave.py), and put it together where it is stored. But
+while the same happens to all components, vectors may hold them as memory does.
+
+A web is a set of connected bundles (bundles.py). In the order of memory it takes groups of loads,
+and gives to groups of stores and atomic additions, without a shuffle; sums over all lanes take
+elements in any order (reduction_variables.py). Any other user of its values gets them in the order
+of lanes, by the instruction `in_lane_order`; operands that differ between lanes or members are
+brought into the order of memory by `in_memory_order`. A web is changed if all lanes are active and
+it saves more shuffles than these two cost.
 """
 
 from __future__ import annotations
@@ -28,14 +29,13 @@ from anymetal.simd.access.bundles import Bundle, Bundles, Slot
 from anymetal.simd.access.groups import Group, is_power_of_two
 from anymetal.simd.access.reduction_variables import ReductionVariables
 
-_DEEPER = 8  #: how much more often a loop runs than what is around it
+_DEEPER = 8  #: iterations of a loop, as far as costs are estimated
 
 
 def in_memory_order(known: Analyses, groups: Mapping[Instr, Group], needed: set[Value]) -> bool:
-    """Marks the groups whose members are better in the order of memory, and puts the conversions
-    into the program. What was known stays right, with the shapes of those.
+    """Marks groups whose members are to be in the order of memory, and adds the conversions.
 
-    `needed` are the values that addresses elsewhere are made of.
+    `needed`: values that addresses in other blocks are computed from.
     """
     program = known.program
     groups = {i: group for i, group in groups.items() if group.is_of_vectors}
@@ -74,8 +74,8 @@ class _Webs:
         self.fits = fits
 
     def choose(self, fixed: set[Value]) -> set[Group]:
-        """Changes the program for all webs that are worth it; returns their groups. `fixed`: values
-        that are asked for without being an operand."""
+        """Changes the program for all webs where it pays; returns their groups. `fixed`: values
+        that are used without being an operand."""
         ordered: set[Group] = set()
         for web in self._connected():
             if any(not fixed.isdisjoint(b.members) or not self._is_possible(b) for b in web):
@@ -122,7 +122,7 @@ class _Webs:
     # -- uses -----------------------------------------------------------------------------
 
     def _is_possible(self, bundle: Bundle) -> bool:
-        """Whether there is a place for the conversions of operands and of results."""
+        """Whether conversions of operands and results can be placed."""
         first = bundle.members[0]
         if first.op == "phi" and any(map(self._cost, bundle.slots)):
             return False
@@ -141,7 +141,7 @@ class _Webs:
         return max(bundle.members, key=self._place)
 
     def _others(self, bundle: Bundle) -> list[Instr]:
-        """Users of the members that need each lane to have its own."""
+        """Users of the members that need the order of lanes."""
         return [
             user
             for number, member in enumerate(bundle.members)
@@ -160,7 +160,7 @@ class _Webs:
         return self._takes(user, bundle)
 
     def _takes(self, user: Instr, bundle: Bundle) -> bool:
-        """Whether a group of stores or atomic additions takes the whole bundle."""
+        """Whether a user belongs to a group of stores or atomic additions of the whole bundle."""
         group = self.groups.get(user)
         if group is None or user.op == "load" or not self.fits(user):
             return False
@@ -168,7 +168,7 @@ class _Webs:
         return values == bundle.members and (user.op == "store" or is_power_of_two(bundle.count))
 
     def _groups(self, bundle: Bundle) -> set[Group]:
-        """The groups of accesses that load or take a bundle."""
+        """The groups that load, store or add a bundle."""
         first = bundle.members[0]
         users = [u for u in self.bundles.users.get(first, []) if self._takes(u, bundle)]
         return {self.groups[i] for i in [first, *users] if i in self.groups}
@@ -176,17 +176,17 @@ class _Webs:
     # -- operands from outside ------------------------------------------------------------
 
     def _cost(self, slot: Slot) -> int:
-        """Shuffles that bring the operands of a bundle into the order, for one register each."""
+        """How many shuffles, counted in registers, bring a slot into the order of memory."""
         first = slot[0]
         if self.bundles.bundle_of(slot) is not None:
             return 0
         same = all(_is_same(v, first) for v in slot)
         if all(self.shapes[v].is_uniform for v in slot):
-            return 0 if same else 1  # in front of a loop, as a rule
+            return 0 if same else 1  # mostly it is done in front of a loop
         return len(slot) if same else _shuffles(len(slot))
 
     def _bring(self, bundle: Bundle) -> None:
-        """Operands from outside into the order of memory."""
+        """Converts operands that are no bundle into the order of memory."""
         for position, slot in enumerate(bundle.slots):
             if self._cost(slot):
                 for number, member in enumerate(bundle.members):
@@ -195,7 +195,7 @@ class _Webs:
                     member.operands[position] = new
 
     def _give_back(self, bundle: Bundle) -> None:
-        """Members to users that need each lane to have its own."""
+        """Converts members into the order of lanes for users that need it."""
         users = set(self._others(bundle))
         if not users:
             return
@@ -212,7 +212,7 @@ class _Webs:
     def _conversion(self, op: str, values: Slot, number: int, member: Instr) -> Instr:
         new = Instr(values[0].type, op, list(values), number, "", member.loc)
         new.block = member.block
-        self.shapes.shapes[new] = VARYING  # as whoever asks anew will be told
+        self.shapes.shapes[new] = VARYING  # the answer about shapes stays right
         return new
 
 
@@ -226,5 +226,5 @@ def _is_same(a: Value, b: Value) -> bool:
 
 
 def _shuffles(count: int) -> int:
-    """How many vectors come out of shuffles when groups are taken apart or put together."""
+    """How many shuffles, counted in registers, take a group apart or put it together."""
     return count * (count - 1).bit_length()

@@ -1,11 +1,11 @@
-"""Reduction variables: what is summed up over all lanes in the end, whichever has what.
+"""Reduction variables: values that are only summed up over all lanes, so their order does not
+matter.
 
     total += v.x + v.y + v.z + v.w;        …        total = simd_sum(total);
 
-Here the lanes may hold the components of `v` in any order, if each comes in once. A reduction
-variable of an operation is a value that goes nowhere but into other ones and reductions of the same
-operation over all lanes. Its terms are counted: a bundle is complete if all members come in equally
-often.
+Here lanes may hold the components of `v` in any order, if each is added once. A reduction variable
+of an operation is used by nothing but other ones, and by reductions of that operation over all
+lanes. Its terms are counted: a bundle is complete if all its members are added equally often.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ _OPERATIONS = {
     "min_u32": "llvm.umin.i32", "max_u32": "llvm.umax.i32",
     "and_u32": "and", "or_u32": "or", "xor_u32": "xor",
 }  # fmt: skip
-#: Operations to which it is all the same how often a term comes in.
+#: Operations for which it does not matter how often a term occurs.
 _IDEMPOTENT = frozenset(("and", "or")) | {o for o in _OPERATIONS.values() if o.startswith("llvm.")}
 _PREFIX = "__am_reduce_"
 
-#: What is added of a bundle: itself or a product with others, and the number of the member.
+#: A term of a sum: bundles that are multiplied, and which member of each.
 Term = tuple[tuple[object, ...], int]
 Terms = Counter[Term]
 
 
 class ReductionVariables:
-    """The reduction variables of a program, and which bundles come into one incompletely.
+    """The reduction variables of a program, and which bundles occur in one incompletely.
 
-    `fits`: see Bundles; reductions and reduction variables have to be where all lanes are active.
+    `fits`: see Bundles.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class ReductionVariables:
         self.shapes = shapes
         self.of: dict[Value, str] = {}  #: the operation that a value is such a variable of
         self.broken: set[Bundle] = set()
-        self.together: list[list[Bundle]] = []  #: multiplied by each other
+        self.together: list[list[Bundle]] = []  #: bundles that are multiplied by each other
         self.summed: dict[Value, tuple[Terms, list[Value]]] = {}  #: see _sum
         order = [i for b in reverse_postorder(program.blocks[0]) for i in b.instrs]
         for operation in dict.fromkeys(_OPERATIONS.values()):
@@ -63,18 +63,19 @@ class ReductionVariables:
             pass
 
     def takes(self, user: Instr) -> bool:
-        """Whether a use of a bundle's member by this instruction is accounted for."""
+        """Whether this instruction uses a bundle's member as a term of a reduction."""
         return user in self.of or (_reduces(user) != "" and self.fits(user))
 
     # -- what is one ----------------------------------------------------------------------
 
     def _find(self, order: list[Instr], operation: str) -> None:
-        """The largest set of instructions that go into each other and into reductions."""
+        """Finds the largest set of instructions that are used only by each other and by
+        reductions."""
         found = {i for i in order if self._may_be(i, operation)}
         before = -1
         while before != len(found):
             before = len(found)
-            for instr in reversed(order):  # users first: what goes out takes its operands along
+            for instr in reversed(order):  # users first: they decide about their operands
                 if instr in found and not all(
                     (user in found and instr not in _factors(user, operation))
                     or (_reduces(user) == operation and self.fits(user))
@@ -113,7 +114,7 @@ class ReductionVariables:
                 self._check(self._terms(value), operation)
 
     def _terms(self, value: Value) -> Terms:
-        """All that is summed up in a value, and how often it comes in."""
+        """The terms of a value, and how often each occurs."""
         total: Terms = Counter()
         times = Counter({value: 1})
         for one in reversed(postorder(value, lambda v: self._sum(v)[1])):  # sums before terms
@@ -125,12 +126,13 @@ class ReductionVariables:
         return total
 
     def _sum(self, value: Value) -> tuple[Terms, list[Value]]:
-        """What comes into a value by itself, and what it is the sum of besides."""
+        """The terms that a value adds by itself, and the values that it is a sum of."""
         own = self._product([value]) if value in self.bundles.of else Counter[Term]()
         return self.summed.get(value, (own, []))
 
     def _product(self, factors: list[Value]) -> Terms:
-        """Of members with one number, and of what is the same in all lanes."""
+        """The term of a product. Bundles are given up if other members of them, or varying values,
+        take part."""
         members = [self.bundles.of[v] for v in factors if v in self.bundles.of]
         others = [v for v in factors if v not in self.bundles.of]
         bundles = [bundle for bundle, _ in members]
@@ -142,7 +144,8 @@ class ReductionVariables:
         return Counter([(names, min(numbers))]) if numbers else Counter()
 
     def _breaks(self, bundles: list[Bundle]) -> bool:
-        """What is multiplied has to be in one order; whether there is anything new about that."""
+        """Bundles that are multiplied must have one order: if one is given up, all are. Whether any
+        was."""
         before = len(self.broken)
         if not self.broken.isdisjoint(bundles):
             self.broken.update(bundles)
@@ -157,7 +160,7 @@ class ReductionVariables:
 
 
 def _factors(instr: Instr, operation: str) -> list[Value]:
-    """Operands that are multiplied before the result is added to something."""
+    """The operands that are multiplied before the product is added."""
     if operation != "fadd":
         return []
     fused = instr.op == "call" and instr.arg.startswith(("llvm.fma.", "llvm.fmuladd."))
@@ -165,7 +168,7 @@ def _factors(instr: Instr, operation: str) -> list[Value]:
 
 
 def _reduces(instr: Instr) -> str:
-    """The operation of a reduction over lanes; nothing if it is none."""
+    """The operation of a reduction over lanes; empty if it is none."""
     if instr.op != "call" or not instr.arg.startswith(_PREFIX):
         return ""
     return _OPERATIONS[instr.arg.removeprefix(_PREFIX)]

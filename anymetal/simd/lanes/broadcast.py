@@ -1,11 +1,10 @@
-"""Lanes that everybody gets, out of memory.
+"""Broadcasts of single lanes, by way of memory.
 
     for j > k: row[j] -= row[k] * shuffle(row[k], j)
 
-Out of registers, a lane takes two permutations to be spread over all lanes, and processors permute
-with one or two of their units only. Where many lanes of a vector are asked for, all of them known
-when compiling, it is stored once: a load, or the operand of a multiplication that lies in memory,
-spreads an element for nothing.
+To spread a lane over all lanes, registers take two permutations, which most processors do in one or
+two units only. If many lanes of a vector are taken, all known when compiling, it is stored once:
+loads, or operands in memory, spread an element for free.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from anymetal.simd.code.values import Values
 
 #: Processors whose registers have so many words spread an element as they load it.
 WORDS = 8
-#: Lanes that are stored together: LLVM computes no part of a vector that nobody asks for.
+#: Lanes that are stored together: LLVM does not compute parts of a vector that nobody needs.
 _TOGETHER = 16
 
 
@@ -34,7 +33,7 @@ class SpreadLanes:
             values.told[value] = partial(self._store, value, lanes)
 
     def lane(self, value: Value, number: int) -> str:
-        """The word that a lane of the value has; nothing if that is in no memory."""
+        """A lane of the value, as a scalar; empty if the value is not in memory."""
         source = source_of(value)
         if source not in self.places:
             return ""
