@@ -13,12 +13,12 @@ from pathlib import Path
 from anymetal.errors import MetalCompileError, ToolchainError
 from anymetal.frontend import constants, toolchain
 from anymetal.frontend.forbidden import find_forbidden
+from anymetal.frontend.profile import ANY_PROFILE, Profile
 from anymetal.frontend.unit import translation_unit
 from anymetal.frontend.visible import file_system
 from anymetal.runtime import disk_cache, locks, zig
 from anymetal.runtime.disk_cache import digest
 from anymetal.runtime.identity import files_in, tools
-from anymetal.runtime.zig import host_triple
 from anymetal.source import KernelSource, MathMode
 
 INCLUDE = Path(__file__).parent / "include"
@@ -65,7 +65,7 @@ _MATH_FLAGS: dict[MathMode, list[str]] = {
 }
 
 
-def compile_to_ir(source: KernelSource) -> str:
+def compile_to_ir(source: KernelSource, profile: Profile = ANY_PROFILE) -> str:
     """Unoptimised LLVM IR text of the kernel; its function is `__am_kernel`.
 
     Raises MetalCompileError if Clang refuses the user's text, ToolchainError if Clang itself does
@@ -75,7 +75,7 @@ def compile_to_ir(source: KernelSource) -> str:
         from anymetal.frontend.diagnostics import error_at
 
         raise error_at(source, findings)
-    source, ir = _compiled(constants.in_functions(source))
+    source, ir = _compiled(constants.in_functions(source), profile)
     from anymetal.frontend import restrictions  # imported while Clang runs, by who asked for that
 
     toolchain.check_versions(_version_in(ir))
@@ -88,15 +88,16 @@ def preprocess(source: KernelSource, text: str) -> str:
 
     Raises as `compile_to_ir` does.
     """
-    output, error, _ = _output(source, text, "-E")
+    output, error, _ = _output(source, ANY_PROFILE, text, "-E")
     if error:
         raise error
     return output
 
 
-def _compiled(source: KernelSource, *options: str) -> tuple[KernelSource, str]:
+def _compiled(source: KernelSource, profile: Profile, *options: str) -> tuple[KernelSource, str]:
     """The kernel as Clang could compile it, and the IR of that."""
-    ir, error, messages = _output(source, translation_unit(source), *options, "-emit-llvm")
+    text = translation_unit(source)
+    ir, error, messages = _output(source, profile, text, *options, "-emit-llvm")
     edited = constants.defined(source, messages, ir)
     if error and not edited:
         # These modules have tables that take time to load, and are needed for errors only.
@@ -105,23 +106,23 @@ def _compiled(source: KernelSource, *options: str) -> tuple[KernelSource, str]:
 
         edited = without_redundant_overloads(source, messages) or repaired(source, messages)
     if edited:
-        return _compiled(edited, *options)
+        return _compiled(edited, profile, *options)
     if error:
         raise error
     if _UNSET_VARIABLE in messages and not options:
-        return _compiled(source, _SET_VARIABLES)
+        return _compiled(source, profile, _SET_VARIABLES)
     return source, ir
 
 
 def _output(
-    source: KernelSource, text: str, *action: str
+    source: KernelSource, profile: Profile, text: str, *action: str
 ) -> tuple[str, MetalCompileError | None, str]:
     """What Clang makes of a text, or the error in the user's part of it; and all that it says."""
-    header = precompiled_header(source.math_mode)
+    header = precompiled_header(source.math_mode, profile)
     compiled = zig.path_of(header)
     with zig.Files() as files:
         arguments = [
-            *flags(source.math_mode),
+            *flags(source.math_mode, profile),
             *file_system(text, INCLUDE, compiled, files),
             *("-include-pch", compiled, *action, "-o", "-", "-"),
         ]
@@ -137,11 +138,10 @@ def _output(
     )
 
 
-def flags(math_mode: MathMode) -> list[str]:
+def flags(math_mode: MathMode, profile: Profile = ANY_PROFILE) -> list[str]:
     """Arguments of `clang -cc1` that decide the meaning of the text."""
     return [
-        "-triple",
-        host_triple(),
+        *profile.flags,
         *_FLAGS,
         *_MATH_FLAGS[math_mode],
         "-I",
@@ -150,21 +150,21 @@ def flags(math_mode: MathMode) -> list[str]:
 
 
 @functools.cache
-def precompiled_header(math_mode: MathMode) -> int:
+def precompiled_header(math_mode: MathMode, profile: Profile = ANY_PROFILE) -> int:
     """The PCH of our umbrella header for one math mode, made if the cache has none.
 
     A file in memory, by its descriptor: whatever happens to the cache, Clang can read it.
     """
-    key = digest(tools(), *flags(math_mode), *_HEADER_FLAGS, files_in(str(INCLUDE)))
+    key = digest(tools(), *flags(math_mode, profile), *_HEADER_FLAGS, files_in(str(INCLUDE)))
     found = disk_cache.get(key, ".pch")
     if found is None:
         with locks.making(key):
-            found = disk_cache.get(key, ".pch") or _precompiled(math_mode, key)
+            found = disk_cache.get(key, ".pch") or _precompiled(math_mode, profile, key)
     return zig.in_memory(found.content)
 
 
-def _precompiled(math_mode: MathMode, key: str) -> disk_cache.Cached:
-    arguments = [*flags(math_mode), *_HEADER_FLAGS, "-emit-pch", "-o", "-", str(UMBRELLA)]
+def _precompiled(math_mode: MathMode, profile: Profile, key: str) -> disk_cache.Cached:
+    arguments = [*flags(math_mode, profile), *_HEADER_FLAGS, "-emit-pch", "-o", "-", str(UMBRELLA)]
     status, output, messages = _run(arguments)
     if status != 0:
         raise ToolchainError(

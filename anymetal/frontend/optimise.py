@@ -21,6 +21,7 @@ import llvmlite.binding as llvm
 
 from anymetal.frontend import convergence
 from anymetal.frontend.defined import define_semantics
+from anymetal.frontend.profile import ANY_PROFILE, Profile
 from anymetal.ir.calls import IN_THREADGROUP
 from anymetal.ir.problem import Problem
 from anymetal.runtime import locks
@@ -67,32 +68,32 @@ _CROSS_LANE = re.compile(rf"^(declare .*@{convergence.CROSS_LANE}\(.*\)).*$", re
 _POSITION = re.compile(rf"^(declare .*)(i32 @({'|'.join(IN_THREADGROUP)})\()", re.M)
 
 
-def optimise(raw: str, large: int = 0) -> str:
+def optimise(raw: str, large: int = 0, profile: Profile = ANY_PROFILE) -> str:
     """Optimised LLVM IR text of `__am_kernel` out of Clang's raw output.
 
     `large`: how many times 2^31 bytes the largest array has (see indices.py). What cannot become
     one function, such as recursion, has been refused before (see restrictions.py).
     """
     with locks.llvm:
-        text = _optimised(prepare(raw, large))
+        text = _optimised(prepare(raw, large), profile)
         if not convergence.at_risk(raw, text):
             return text
         raw = convergence.marked(raw)
-        simplified = _simplified(prepare(raw, large))
+        simplified = _simplified(prepare(raw, large), profile)
         held = convergence.doubtful(raw, simplified, text)
-        return convergence.settled(_converging(raw, large, held))
+        return convergence.settled(_converging(raw, large, held, profile))
 
 
-def _converging(raw: str, large: int, held: set[convergence.Escape]) -> str:
+def _converging(raw: str, large: int, held: set[convergence.Escape], profile: Profile) -> str:
     """The program with all cross-lane calls in the loops in whose text they stand."""
     while True:
         prepared = prepare(convergence.held(raw, held), large)
-        found = convergence.escapes(_simplified(prepared))
+        found = convergence.escapes(_simplified(prepared, profile))
         if found & held:
             line = min(found & held).call.line
             raise Problem(f"a cross-lane call in line {line} does not stay in its loop")
         if not found:
-            text = _optimised(prepared)
+            text = _optimised(prepared, profile)
             # Those that are held may be in copies of the loop that are none any more.
             found = convergence.escapes(text) - held
             if not found:
@@ -100,16 +101,16 @@ def _converging(raw: str, large: int, held: set[convergence.Escape]) -> str:
         held |= found
 
 
-def _optimised(text: str) -> str:
+def _optimised(text: str, profile: Profile) -> str:
     module = llvm.parse_assembly(text)
-    _run_passes(module)
+    _run_passes(module, _machine(profile))
     return str(module)
 
 
-def _simplified(text: str) -> str:
+def _simplified(text: str, profile: Profile) -> str:
     """As one function without needless branches, but with all loops of the text."""
     module = llvm.parse_assembly(text)
-    builder = llvm.create_pass_builder(_machine(), llvm.create_pipeline_tuning_options())
+    builder = llvm.create_pass_builder(_machine(profile), llvm.create_pipeline_tuning_options())
     passes = llvm.create_new_module_pass_manager()
     passes.add_always_inliner_pass()
     passes.add_sroa_pass()
@@ -192,22 +193,27 @@ def _hoist_variable(text: str, variable: str, variables: list[str]) -> str:
 
 
 @functools.cache
-def _machine() -> Any:
+def _set_options() -> None:
     for option in OPTIONS:
         llvm.set_option("anymetal", option)
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    target = llvm.Target.from_triple(llvm.get_process_triple())
-    return target.create_target_machine(opt=2)
 
 
-def _run_passes(module: Any) -> None:
+@functools.cache
+def _machine(profile: Profile) -> Any:
+    _set_options()
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    target = llvm.Target.from_triple(profile.triple)
+    return target.create_target_machine(cpu=profile.cpu, features=profile.features, opt=2)
+
+
+def _run_passes(module: Any, machine: Any) -> None:
     tuning = llvm.create_pipeline_tuning_options(speed_level=2)
     tuning.loop_vectorization = False
     tuning.slp_vectorization = False
     tuning.loop_interleaving = False
     tuning.loop_unrolling = True
-    builder = llvm.create_pass_builder(_machine(), tuning)
+    builder = llvm.create_pass_builder(machine, tuning)
     first = llvm.create_new_module_pass_manager()
     first.add_always_inliner_pass()
     first.run(module, builder)

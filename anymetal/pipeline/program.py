@@ -9,6 +9,7 @@ from anymetal.analysis.cache import Analyses
 from anymetal.errors import KernelLoadError
 from anymetal.frontend.clang import compile_to_ir
 from anymetal.frontend.optimise import optimise
+from anymetal.frontend.profile import ANY_PROFILE, Profile
 from anymetal.ir import types as t
 from anymetal.ir.calls import plain_name
 from anymetal.ir.model import Program, Value
@@ -32,6 +33,7 @@ def thread_program(
     stages: Stages | None = None,
     raw: str | None = None,
     without: Collection[str] = (),
+    profile: Profile = ANY_PROFILE,
 ) -> Program:
     """The optimised, scalar program of one thread.
 
@@ -41,9 +43,9 @@ def thread_program(
     stages = stages or Stages()
     if raw is None:
         with stages.stage("front end"):
-            raw = compile_to_ir(source)
+            raw = compile_to_ir(source, profile)
     with stages.stage("optimiser"):
-        text = optimise(raw, large=large)
+        text = optimise(raw, large, profile)
     with stages.stage("passes"):
         program = read_program(text)
         program.name = source.name

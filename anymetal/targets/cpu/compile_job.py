@@ -17,6 +17,7 @@ from anymetal.frontend.clang import compile_to_ir
 from anymetal.pipeline.stages import Times
 from anymetal.runtime import locks, zig
 from anymetal.source import KernelSource
+from anymetal.targets.cpu.profile import profile_for
 from anymetal.targets.cpu.reporting import GangStages
 from anymetal.targets.cpu.variant import Variant
 
@@ -46,7 +47,7 @@ def build(
             importing = threading.Thread(target=_import_compiler, daemon=True)
             zig.meanwhile.append(importing.start)
         with stages.stage("front end"):
-            raw = compile_to_ir(source)
+            raw = compile_to_ir(source, profile_for(variant.cpu))
         code = _import_compiler().compile_kernel(source, variant, stages, raw)
         with stages.stage("link"):
             return zig.link_shared(code)

@@ -20,6 +20,7 @@ from anymetal.targets.cpu.assemble import assemble
 from anymetal.targets.cpu.llvm_target import machine_for
 from anymetal.targets.cpu.module import vector_ir
 from anymetal.targets.cpu.pipeline import GangCompilation
+from anymetal.targets.cpu.profile import profile_for
 from anymetal.targets.cpu.reporting import GangStages
 from anymetal.targets.cpu.scalar import scalar_ir
 from anymetal.targets.cpu.variant import Variant
@@ -43,7 +44,8 @@ def compile_kernel(
     try:
         with locks.llvm:
             machine = machine_for(variant.cpu)
-        program = thread_program(source, variant.large, stages, raw, variant.without)
+        profile = profile_for(variant.cpu)
+        program = thread_program(source, variant.large, stages, raw, variant.without, profile)
         stages.made("thread program", lambda: print_program(program))
         c = GangCompilation(program, variant, machine, stages)
         order = _constant("am_order", "counts" if depends_on_order(c.known) else "")

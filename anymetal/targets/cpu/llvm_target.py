@@ -7,6 +7,7 @@ import functools
 import llvmlite.binding as llvm
 
 from anymetal.machine import Machine, caches_here
+from anymetal.targets.cpu.profile import profile_for
 
 
 @functools.cache
@@ -15,12 +16,12 @@ def machine_for(cpu: str) -> Machine:
 
     "aarch64" is any 64-bit ARM, wherever this runs: its code can be looked at here, too.
     """
-    triple = llvm.get_process_triple()
+    triple = profile_for(cpu).triple
     if not cpu:
         features = llvm.get_host_cpu_features().flatten()
         return Machine(triple, llvm.get_host_cpu_name(), features, caches_here())
     if cpu == "aarch64":
-        return Machine("aarch64-unknown-linux-gnu", "generic", "+neon,+fp-armv8")
+        return Machine(triple, "generic", "+neon,+fp-armv8")
     return Machine(triple, cpu, _LEVELS.get(cpu, ""))
 
 

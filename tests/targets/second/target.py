@@ -26,6 +26,7 @@ import numpy as np
 
 from anymetal.emission.emitter import constant_tables, emit
 from anymetal.errors import UnsupportedFeatureError
+from anymetal.frontend.profile import Profile
 from anymetal.ir.model import Program
 from anymetal.ir.sizes import SIMD_GROUP
 from anymetal.pipeline.program import thread_program
@@ -57,6 +58,7 @@ class HostTarget:
 
     def __init__(self) -> None:
         self._compiled: dict[KernelSource, _Compiled] = {}
+        self._profile = Profile(llvm.get_process_triple())
 
     def become_lazy(self) -> None:
         """It never records."""
@@ -71,7 +73,7 @@ class HostTarget:
         buffers = [_buffer(p, launch, inputs, outputs) for p in source.parameters]
         if 0 not in (*launch.grid, *launch.threadgroup):
             if source not in self._compiled:
-                self._compiled[source] = _Compiled(thread_program(source))
+                self._compiled[source] = _Compiled(thread_program(source, profile=self._profile))
             self._compiled[source].run(buffers, launch.grid, launch.threadgroup)
         return [
             mx.array(data).view(dtype).reshape(shape)
