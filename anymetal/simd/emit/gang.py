@@ -1,22 +1,18 @@
-"""Generates the function that runs one gang: the blocks of the thread program over SIMD lanes.
+"""Generates the function that runs one gang: the frame, and which emitter writes what.
 
-A block is skipped if no lane is active. It reads its phis, then comes the body, then lanes are sent
-on: they write the phis of their successors and hand on their masks, and control jumps where the
-plan says (analysis/linearization.py).
+control_flow.py writes the blocks of the thread program over SIMD lanes, and has each instruction
+written here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from anymetal.analysis import flow
 from anymetal.analysis.cache import Analyses
 from anymetal.analysis.lane_numbers import lane_numbers
-from anymetal.analysis.linearization import END, RegionPlan, Target
 from anymetal.analysis.objects import origins
 from anymetal.analysis.objects import read_only as arrays_only_read
 from anymetal.analysis.private_arrays import interleaved
-from anymetal.analysis.regions import Edge, Node, Region, regions
+from anymetal.analysis.regions import regions
 from anymetal.analysis.uniformity import shapes
 from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
@@ -31,7 +27,7 @@ from anymetal.ir.calls import (
     STRAY,
     is_cross_lane,
 )
-from anymetal.ir.model import Block, Instr, threadgroup_layout
+from anymetal.ir.model import Instr, threadgroup_layout
 from anymetal.ir.problem import Problem
 from anymetal.ir.rules import TO_LANES, TO_MEMORY
 from anymetal.simd import questions
@@ -39,11 +35,12 @@ from anymetal.simd.code.accesses import Accesses
 from anymetal.simd.code.coroutine import coroutine, wait
 from anymetal.simd.code.marks import Marks, Role
 from anymetal.simd.code.masks import Mask, Masks
-from anymetal.simd.code.values import SCALAR, VECTOR, Values, buffer_name
+from anymetal.simd.code.values import Values, buffer_name
 from anymetal.simd.emit import prefetch
 from anymetal.simd.emit.arithmetic import Arithmetic
 from anymetal.simd.emit.atomics import Atomics
 from anymetal.simd.emit.contiguity import Contiguity
+from anymetal.simd.emit.control_flow import ControlFlow
 from anymetal.simd.emit.group_access import GroupAccess
 from anymetal.simd.emit.ldexp import Scaling
 from anymetal.simd.emit.log import Log
@@ -75,8 +72,7 @@ class GangFunction:
         machine = known.machine
         self.marks = marks
         self.program = known.program
-        self.tree, self.shapes = known(regions), known(shapes)
-        self.plans, self.roots = known(flow.plans), known(flow.mask_roots)
+        self.tree, self.shapes, self.plans = known(regions), known(shapes), known(flow.plans)
         self.private, self.made_later = known(interleaved), known(questions.made_later)
         self.group_of, self.tile_of = known(questions.groups), known(questions.tiles)
         self.product_of = known(questions.matrix_products)
@@ -131,9 +127,13 @@ class GangFunction:
         self.scaling = Scaling(self.w, self.v, machine)
         self.log = Log(self.w, self.v, self.masks)
         self.strays = Strays(self.w, self.v, self.masks)
-        self.slots: dict[object, str] = {}  #: mask slots
-        self.entry_mask: Mask = self._entry_mask() if masked else None
-        self._regions(self.tree.root)
+        entry_mask = self._entry_mask() if masked else None
+        control_flow = ControlFlow(
+            known, self.w, self.v, self.masks, entry_mask, self.matrices,
+            self._instruction, self._mark_as,
+        )  # fmt: skip
+        self.is_masked = control_flow.is_masked
+        control_flow.run()
         self.text = self._assemble()
 
     # -- frame of the function ------------------------------------------------------------
@@ -163,206 +163,7 @@ class GangFunction:
             f"function.end:\n  ret void\n}}\n"
         )
 
-    # -- regions and labels ---------------------------------------------------------------
-
-    @staticmethod
-    def _label(node: Node) -> str:
-        return f"b.{node.name}"
-
-    def _target_label(self, region: Region, target: Target) -> str:
-        if isinstance(target, Node):
-            return self._label(target)
-        return f"{self._label(region.node)}$end" if region.node else "function.end"
-
-    def _regions(self, root: Region) -> None:
-        """Writes a region and all regions in it."""
-        stack = [self._region(root)]
-        while stack:
-            inner = next(stack[-1], None)
-            if inner is None:
-                stack.pop()
-            else:
-                stack.append(self._region(inner))
-
-    def _region(self, region: Region) -> Iterator[Region]:
-        """Writes a region; yields inner loops where they have to be written."""
-        plan = self.plans[region]
-        self._reset(plan)
-        for node in region.nodes:
-            if node is not region.entry or region.loop is None:
-                if node is region.entry:
-                    self.w.do(f"br label %{self._label(node)}")
-                self.w.label(self._label(node))
-            self._skip(plan, node)
-            if node.inner is not None:
-                yield from self._loop(node)
-            else:
-                self._block(plan, node)
-
-    def _reset(self, plan: RegionPlan) -> None:
-        """Masks that are collected from several edges start empty."""
-        for node in plan.region.nodes:  # in order: the same kernel gives the same code
-            if node in plan.collect:
-                self.w.do(f"store {self.masks.type} zeroinitializer, ptr {self._slot(node)}")
-
-    def _slot(self, key: object) -> str:
-        if key not in self.slots:
-            self.slots[key] = self.w.alloca(self.masks.type, "mask")
-        return self.slots[key]
-
-    # -- masks ----------------------------------------------------------------------------
-
-    def _mask_root(self, node: Node) -> Node | Region | None:
-        """Whose mask slot a node's mask is in; None if all lanes of the gang are active."""
-        root = self.roots.of(node)
-        return None if root is self.tree.root and self.entry_mask is None else root
-
-    def is_masked(self, block: Block) -> bool:
-        """Whether some lanes may be inactive in this block."""
-        return self._mask_root(self.tree.node_of[block]) is not None
-
-    def _mask(self, node: Node) -> Mask:
-        root = self._mask_root(node)
-        if root is None or root is self.tree.root:
-            return self.entry_mask
-        return self.w.value(f"load {self.masks.type}, ptr {self._slot(root)}")
-
-    def _hand_mask(self, plan: RegionPlan, node: Node, mask: Mask) -> None:
-        """Lanes of `mask` go to `node`: its mask is set, or they are added to those that came
-        before."""
-        if node in plan.collect:
-            old = self.w.value(f"load {self.masks.type}, ptr {self._slot(node)}")
-            self._store_mask(node, self.masks.either(old, mask))
-        elif self._mask_root(node) is node:
-            self._store_mask(node, mask)
-
-    def _store_mask(self, key: object, mask: Mask) -> None:
-        self.w.do(f"store {self.masks.type} {self.masks.text(mask)}, ptr {self._slot(key)}")
-
-    def _skip(self, plan: RegionPlan, node: Node) -> None:
-        if node in plan.skip:
-            some = self.masks.any(self._mask(node))
-            body = f"{self._label(node)}$active"
-            away = self._target_label(plan.region, plan.skip[node])
-            self.w.do(f"br i1 {some}, label %{body}, label %{away}")
-            self.w.label(body)
-
-    # -- loops ----------------------------------------------------------------------------
-
-    def _loop(self, node: Node) -> Iterator[Region]:
-        assert node.inner is not None
-        plan = self.plans[node.inner]
-        header = self._label(node.inner.entry)
-        if not plan.divergent:
-            self.w.do(f"br label %{header}")
-            self.w.label(header)
-            yield node.inner
-            return
-        mask = self._mask(node)
-        self._store_mask(node.inner, mask)
-        for edge in node.edges:
-            self._store_empty(node.inner.key(edge))
-        self.w.do(f"br label %{header}")
-        self.w.label(header)
-        self._store_empty((node.inner, "back"))
-        yield node.inner
-        self._loop_end(node)
-
-    def _store_empty(self, key: object) -> None:
-        self.w.do(f"store {self.masks.type} zeroinitializer, ptr {self._slot(key)}")
-
-    def _loop_end(self, node: Node) -> None:
-        """The end of an iteration: it goes on while a lane is live. Then lanes go on by the edge by
-        which each of them left."""
-        assert node.inner is not None
-        end = f"{self._label(node)}$end"
-        back = f"load {self.masks.type}, ptr {self._slot((node.inner, 'back'))}"
-        done = self.w.fresh("left")
-        self.w.label(end)
-        self.w.do(f"br i1 {self.masks.any(self.w.value(back))}, label %{end}.live, label %{done}")
-        self.w.label(f"{end}.live")
-        self._store_mask(node.inner, self.w.value(back))
-        self._poll(self._label(node.inner.entry), node.block.terminator)
-        self.w.label(done)
-        plan = self.plans[node.region]
-        for edge in node.edges:
-            mask = self.w.value(f"load {self.masks.type}, ptr {self._slot(node.inner.key(edge))}")
-            self._arrive(plan, edge, mask)
-        self.w.do(f"br label %{self._target_label(node.region, plan.fall[node])}")
-
-    def _poll(self, target: str, instr: Instr) -> None:
-        """A back edge tests the cancel flag, so that a kernel can be stopped."""
-        self._mark_as(instr, "poll")
-        flag = self.w.value("load volatile i32, ptr %cancel")
-        stop = self.w.value(f"icmp ne i32 {flag}, 0")
-        self.w.do(f"br i1 {stop}, label %function.end, label %{target}")
-
-    # -- edges ----------------------------------------------------------------------------
-
-    def _arrive(self, plan: RegionPlan, edge: Edge, mask: Mask) -> None:
-        """Lanes of `mask` take `edge`: hand them to its target, or to the loop's end."""
-        plan, edge = self._outwards(plan, edge)
-        if edge.node is not None:
-            self._hand_mask(plan, edge.node, mask)
-        elif plan.divergent:
-            key = (plan.region, "back") if edge.is_back else plan.region.key(edge)
-            old = self.w.value(f"load {self.masks.type}, ptr {self._slot(key)}")
-            self._store_mask(key, self.masks.either(old, mask))
-
-    def _outwards(self, plan: RegionPlan, edge: Edge) -> tuple[RegionPlan, Edge]:
-        """An edge out of loops that all lanes leave together, as an edge of the region where it
-        ends."""
-        while edge.node is None and not edge.is_back and not plan.divergent:
-            assert plan.region.node is not None
-            edge = plan.region.node.edge_to(edge.target, edge.source)
-            plan = self.plans[plan.region.node.region]
-        return plan, edge
-
-    def _jump_target(self, plan: RegionPlan, edge: Edge) -> str:
-        """The label to jump to if all lanes take `edge`."""
-        while edge not in plan.route and not edge.is_back:
-            assert plan.region.node is not None
-            edge = plan.region.node.edge_to(edge.target, edge.source)
-            plan = self.plans[plan.region.node.region]
-        if edge in plan.route:
-            return self._target_label(plan.region, plan.route[edge])
-        return self._label(plan.region.entry)
-
-    # -- blocks ---------------------------------------------------------------------------
-
-    def _block(self, plan: RegionPlan, node: Node) -> None:
-        block = node.block
-        self.v.enter(block)
-        mask = self._mask(node)
-        for phi in self._phis(block):
-            for form in self.v.forms(phi):
-                type_ = self.v.form_type(phi, form)
-                name = self.w.value(f"load {type_}, ptr {self._phi_slot(phi, form)}")
-                self.v.define(phi, **{form: name})
-        self.matrices.enter(block)
-        if mask is not None and questions.asks_often(self.known, block):
-            some = self.w.fresh("some.lanes")
-            self.w.do(f"br i1 {self.masks.all(mask)}, label %{some}.all, label %{some}")
-            self.w.label(f"{some}.all")
-            before = dict(self.v.local)
-            self._body(plan, node, None)
-            self.v.local = before  # each version knows what was computed before both
-            self.w.label(some)
-        self._body(plan, node, mask)
-
-    def _body(self, plan: RegionPlan, node: Node, mask: Mask) -> None:
-        for instr in node.block.body:
-            self._instruction(instr, mask)
-        self._leave(plan, node, mask)
-
-    def _phis(self, block: Block) -> list[Instr]:
-        return [phi for phi in block.phis if phi not in self.matrices.merged]
-
-    def _phi_slot(self, phi: Instr, form: str) -> str:
-        key = (phi, form)
-        if key not in self.slots:
-            self.slots[key] = self.w.alloca(self.v.form_type(phi, form), "phi")
-        return self.slots[key]
+    # -- instructions ------------------------------------------------------------------
 
     def _instruction(self, instr: Instr, mask: Mask) -> None:
         if instr in self.made_later:
@@ -437,98 +238,3 @@ class GangFunction:
         """Marks what is written from here on as code of this instruction."""
         if self.marks is not None:
             self.w.mark = self.marks.text(self.name, instr, role)
-
-    # -- the end of a block ---------------------------------------------------------------
-
-    def _leave(self, plan: RegionPlan, node: Node, mask: Mask) -> None:
-        block = node.block
-        self._mark_as(block.terminator)
-        if not node.edges:
-            self.w.do(f"br label %{self._target_label(plan.region, plan.fall[node])}")
-        elif node in plan.fall:
-            self._leave_divergent(plan, node, mask)
-        elif len(node.edges) == 1:
-            self._take(plan, node.edges[0], mask)
-        else:
-            self._leave_uniform(plan, node, mask)
-        assert block is self.v.block
-
-    def _leave_uniform(self, plan: RegionPlan, node: Node, mask: Mask) -> None:
-        end = node.block.terminator
-        condition = self.v.scalar(end.operands[0])
-        labels = [self.w.fresh(f"{self._label(node)}.to") for _ in end.arg]
-        self.w.do(f"br i1 {condition}, label %{labels[0]}, label %{labels[1]}")
-        saved = dict(self.v.local)
-        for label, target in zip(labels, end.arg, strict=True):
-            self.w.label(label)
-            self.v.local = dict(saved)  # each side knows what was computed before both
-            self._take(plan, node.edge_to(target), mask)
-
-    def _take(self, plan: RegionPlan, edge: Edge, mask: Mask) -> None:
-        """All active lanes of the block take this edge."""
-        self._move_phis(edge, mask)
-        self._arrive(plan, edge, mask)
-        target = self._jump_target(plan, edge)
-        if edge.is_back and edge not in plan.route:
-            self._poll(target, edge.source.terminator)
-            return
-        if edge.is_back and plan.route[edge] is END and self._has_lanes(plan, edge.source):
-            target += ".live"
-        self.w.do(f"br label %{target}")
-
-    def _has_lanes(self, plan: RegionPlan, block: Block) -> bool:
-        """Whether a block of a divergent loop runs only with an active lane."""
-        node = self.tree.node_of[block]
-        return node in plan.skip or node is plan.region.entry
-
-    def _leave_divergent(self, plan: RegionPlan, node: Node, mask: Mask) -> None:
-        end = node.block.terminator
-        condition = self.v.vector(end.operands[0])
-        yes = self.masks.both(mask, condition)
-        taken = [yes, self.masks.without(mask, yes)]
-        pairs = [(node.edge_to(t), lanes) for t, lanes in zip(end.arg, taken, strict=True)]
-        leaving = [(e, m) for e, m in pairs if plan.divergent and e.node is None and not e.is_back]
-        rare = leaving if len(leaving) == 1 and leaving[0][0].target.phis else []
-        for edge, lanes in pairs:
-            if (edge, lanes) not in rare:
-                self._move_phis(edge, lanes)
-                self._arrive(plan, edge, lanes)
-        for edge, lanes in rare:
-            self._leave_loop(plan, node, edge, lanes)
-        self.w.do(f"br label %{self._target_label(plan.region, plan.fall[node])}")
-
-    def _leave_loop(self, plan: RegionPlan, node: Node, edge: Edge, lanes: str) -> None:
-        """Lanes may leave a divergent loop here. In most iterations none does: then phis are not
-        blended, and if all lanes of the loop were active, they still are."""
-        fall = plan.fall[node]
-        others = self._target_label(plan.region, fall)
-        leave = self.w.fresh("leave")
-        sources = [s for s in plan.region.nodes if fall in s.successors]
-        if self._has_lanes(plan, node.block) and fall in plan.skip and sources == [node]:
-            others += "$active"
-        self.w.do(f"br i1 {self.masks.any(lanes)}, label %{leave}, label %{others}")
-        before = dict(self.v.local)  # values that are computed on the way out stay there
-        self.w.label(leave)
-        self._move_phis(edge, lanes)
-        self._arrive(plan, edge, lanes)
-        self.v.local = before
-
-    def _move_phis(self, edge: Edge, mask: Mask) -> None:
-        """Gives the phis of the target their values in lanes of `mask`."""
-        phis = self._phis(edge.target)
-        blends = edge.target in self.shapes.joins and mask is not None
-        moves = []
-        for phi in phis:
-            value = phi.operands[phi.arg.index(edge.source)]
-            for form in self.v.forms(phi):
-                name = self.v.scalar(value) if form == SCALAR else self.v.vector(value)
-                moves.append((phi, form, name))
-        self.matrices.hand_over(self.matrices.leave(edge.source, edge.target))
-        for phi, form, name in moves:  # all have been read: one may be another's value
-            slot, type_ = self._phi_slot(phi, form), self.v.form_type(phi, form)
-            if blends and form == VECTOR:
-                old = self.w.value(f"load {type_}, ptr {slot}")
-                name = self.w.value(
-                    f"select {self.masks.type} {mask}, {type_} {name}, {type_} {old}"
-                )
-            self.w.do(f"store {type_} {name}, ptr {slot}")

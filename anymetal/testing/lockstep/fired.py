@@ -34,15 +34,17 @@ _SILENT = ("check-bounds",)
 
 #: Fired if what they return counts as true.
 _FIND = """
-simd.questions:asks_often simd.emit.uniform_vote:Everywhere._is_run simd.emit.scaling:Scaling.emit
-simd.access.reduction_variables:ReductionVariables.takes simd.emit.gang:GangFunction._has_lanes
+simd.questions:asks_often simd.emit.uniform_vote:Everywhere._is_run simd.emit.ldexp:Scaling.emit
+simd.access.reduction_variables:ReductionVariables.takes
+simd.emit.control_flow:ControlFlow._has_lanes
 """.split()
 
 #: Fired if they are called.
 _CALL = """
 coarsening.coarsen:_Coarsening._one_by_one passes.version_by_bounds:_Front.whole
-simd.emit.gang:GangFunction._leave_uniform simd.emit.gang:GangFunction._leave_divergent
-simd.emit.gang:GangFunction._leave_loop simd.emit.gang:GangFunction._loop_end
+simd.emit.control_flow:ControlFlow._leave_uniform
+simd.emit.control_flow:ControlFlow._leave_divergent
+simd.emit.control_flow:ControlFlow._leave_loop simd.emit.control_flow:ControlFlow._loop_end
 simd.emit.gang:coroutine simd.emit.group_access:GroupAccess._load
 simd.emit.group_access:GroupAccess._store simd.emit.group_access:GroupAccess._load_rows
 simd.emit.group_access:GroupAccess._rows_apart simd.emit.group_access:GroupAccess._add
@@ -88,7 +90,7 @@ EXEMPT = frozenset(
 simd.questions:matrix_products simd.questions:carried
 simd.questions:row_phis simd.lanes.matrices:Matrices.emit simd.lanes.matrix_operands:Lefts.places
 simd.lanes.matrix_operands:Right.row simd.lanes.row_forms:RowForms.of
-simd.lanes.row_forms:RowForms._permuted simd.emit.scaling:Scaling.emit
+simd.lanes.row_forms:RowForms._permuted simd.emit.ldexp:Scaling.emit
 simd.emit.arithmetic:Arithmetic._vector_math simd.emit.arithmetic:Arithmetic._lane_by_lane
 """.split()
 )
