@@ -73,7 +73,6 @@ def patches() -> dict[str, list[Patch]]:
         "own-sums": [(f"{questions}.find_privatised_sums", nothing)],
         "only-added": [(f"{questions}.find_accumulations", lambda *_: set())],
         "streaming": [(f"{questions}.streaming_stores", lambda *_: set())],
-        "forwarding": [(f"{questions}.few_lane_loads", nothing)],
         "tiles": [(f"{questions}.tiles", nothing)],
         "laid-out": [(f"{questions}.find_laid_out", lambda *_: set())],
         "broadcast": [(f"{questions}.many_lanes", nothing)],

@@ -8,7 +8,7 @@ from anymetal.analysis.cache import Analyses
 from anymetal.analysis.linearization import Linearizer, RegionPlan
 from anymetal.analysis.mask_sources import MaskRoots
 from anymetal.analysis.regions import Region, regions
-from anymetal.analysis.uniformity import Shapes, shapes
+from anymetal.analysis.uniformity import shapes
 from anymetal.ir.model import Block, Instr, Value
 from anymetal.ir.walk import users_in
 
@@ -27,12 +27,6 @@ def plans(known: Analyses) -> dict[Region, RegionPlan]:
     """How a gang goes through each region. Planning may find that lanes cannot stay together; it
     then makes the shapes less uniform, never more."""
     return Linearizer(known(regions), known(shapes)).plans
-
-
-def final_shapes(known: Analyses) -> Shapes:
-    """The shapes after planning."""
-    known(plans)
-    return known(shapes)
 
 
 def mask_roots(known: Analyses) -> MaskRoots:

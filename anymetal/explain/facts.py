@@ -140,8 +140,6 @@ def _strategy(function: GangFunction, instr: Instr, kind: str) -> tuple[AccessSt
             rows = f"{runs} rows of {length} elements" if length > 1 else f"{runs} elements"
         return AccessStrategy.TILE, f"tiled: {rows}, known from the lane number"
     strategy = access_strategy(instr, function.shapes, function.private)
-    if instr in function.memory.few:
-        return strategy, f"contiguous, but for {len(function.memory.few[instr])} lanes: one by one"
     if strategy is AccessStrategy.STRIDED:
         stride = function.shapes[pointer_of(instr)].stride
         return strategy, f"strided, {stride} bytes from lane to lane: {apart}"

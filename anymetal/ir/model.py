@@ -201,7 +201,6 @@ class Program:
         self.globals = globals
         self.type_definitions = type_definitions  #: LLVM text, for the globals
         self.shared_buffers = False  #: several arguments may be one array
-        self.twins: dict[Value, Instr] = {}  #: 32-bit counters -> the same in 64 bits
 
     def instructions(self) -> Iterator[Instr]:
         for block in self.blocks:

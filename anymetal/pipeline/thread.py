@@ -11,7 +11,6 @@ from anymetal.passes import (
     expand_copies,
     legalise_floats,
     predicate_loads,
-    reuse_products,
     scalarize,
 )
 from anymetal.pipeline.driver import Compilation, Pass
@@ -54,12 +53,6 @@ PASSES: tuple[Pass[Compilation], ...] = (
         Stage.GUARDED,
         optional=False,
         keeps=control.ALL,
-    ),
-    Pass(
-        "reuse-products",
-        lambda c: reuse_products.run(c.known),
-        "a product that is there anyway is added, and the fused operation can go",
-        Stage.GUARDED,
     ),
     Pass(
         "drop-unused",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from anymetal.analysis.affine import forms
 from anymetal.analysis.cache import Analyses
-from anymetal.analysis.control import loops, predecessors
-from anymetal.analysis.flow import mask_roots, used, users
+from anymetal.analysis.control import loops
+from anymetal.analysis.flow import used, users
 from anymetal.analysis.lane_numbers import lane_numbers
 from anymetal.analysis.objects import origins
 from anymetal.analysis.private_arrays import interleaved
@@ -17,7 +17,6 @@ from anymetal.ir.sizes import SIMD_GROUP
 from anymetal.simd.access.accumulator_arrays import find_accumulations
 from anymetal.simd.access.addressing import indices_elsewhere, made_by_accesses
 from anymetal.simd.access.demanded_vectors import demanded_vectors
-from anymetal.simd.access.forwarding import few_lane_loads
 from anymetal.simd.access.groups import Group, find_groups
 from anymetal.simd.access.lane_requests import Spread, find_laid_out, many_lanes
 from anymetal.simd.access.matrix_places import Columns, MatrixPlaces
@@ -43,7 +42,6 @@ def tile_finder(known: Analyses) -> TileFinder:
         known(interleaved),
         known(origins),
         known(lane_numbers),
-        known.program.twins,
     )
 
 
@@ -77,18 +75,6 @@ def made_later(known: Analyses) -> set[Value]:
 def demanded(known: Analyses) -> set[Value]:
     """Inexact strided values that some instruction needs as a vector."""
     return demanded_vectors(known.program, known(shapes), known(groups))
-
-
-def few(known: Analyses) -> dict[Instr, list[int]]:
-    """Loads that only a few lanes do, with those lanes."""
-    return few_lane_loads(
-        known.program,
-        known(shapes),
-        known(lane_numbers),
-        known(mask_roots),
-        known(origins),
-        known(predecessors),
-    )
 
 
 def streaming(known: Analyses) -> set[Instr]:

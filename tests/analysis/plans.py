@@ -6,6 +6,7 @@ from anymetal.analysis import flow
 from anymetal.analysis.cache import Analyses, LaunchFacts
 from anymetal.analysis.linearization import RegionPlan, Target
 from anymetal.analysis.regions import Node, regions
+from anymetal.analysis.uniformity import Shapes, shapes
 from anymetal.ir.spec import Stage, check
 from tests.compiling import planned
 from tests.ir.programs import program
@@ -80,3 +81,9 @@ def _node(plan: RegionPlan, node: Node) -> str:
 
 def _name(target: Target) -> str:
     return target.name if isinstance(target, Node) else "END"
+
+
+def final_shapes(known: Analyses) -> Shapes:
+    """The shapes after planning, which may find that lanes cannot stay together."""
+    known(flow.plans)
+    return known(shapes)

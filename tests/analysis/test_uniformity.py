@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from anymetal.analysis.cache import LaunchFacts
-from anymetal.analysis.flow import final_shapes
 from anymetal.analysis.private_arrays import interleaved
 from anymetal.analysis.uniformity import Shape
 from tests.analysis.plans import analyse as analyse_blocks
+from tests.analysis.plans import final_shapes
 from tests.analysis.shapes import ALIGNED, ANY, FLAT, ROWS, accesses, analyse
 
 _ID = "uint i = thread_position_in_grid.x, l = thread_index_in_simdgroup;\n"
@@ -96,7 +96,7 @@ def test_addresses(body: str, launch: LaunchFacts, expected: str) -> None:
 def test_private_arrays_of_one_element_size_are_interleaved() -> None:
     """Their pointers are offsets in the lane's own space, and stay uniform with the index."""
     known = analyse(_ID + "float t[40]; t[n] = a[i]; t[b[i]] = 1; out[i] = t[b[n]];")
-    offsets = [known(final_shapes)[i] for i in known(interleaved) if i.op == "gep"]  # type: ignore[attr-defined]
+    offsets = [final_shapes(known)[i] for i in known(interleaved) if i.op == "gep"]  # type: ignore[attr-defined]
     assert [shape.kind for shape in offsets] == ["uniform", "varying", "uniform"]
 
 
@@ -107,7 +107,7 @@ def test_other_private_arrays_are_ordinary_copies() -> None:
     (alloca,) = (i for i in known.program.instructions() if i.op == "alloca")
     type_, align = alloca.arg
     assert not known(interleaved)
-    assert known(final_shapes)[alloca] == Shape("strided", -(-type_.size // align) * align)
+    assert final_shapes(known)[alloca] == Shape("strided", -(-type_.size // align) * align)
 
 
 # ---------------------------------------------------------------------------------- divergence
@@ -138,7 +138,7 @@ _JOIN = """
 def test_where_ways_meet(entry: str, values: tuple[str, str], shape: str) -> None:
     known = analyse_blocks(entry, _JOIN.format(*values))
     phi = next(i for i in known.program.instructions() if i.op == "phi")
-    assert str(known(final_shapes)[phi]) == shape
+    assert str(final_shapes(known)[phi]) == shape
 
 
 _LOOP = """
@@ -215,7 +215,7 @@ _NO_HIT = "br label %end"
 )
 def test_loops(parts: dict[str, str], divergent: str) -> None:
     given = {"hit": "[ %k, %loop ]", "end": ""} | parts
-    shapes = analyse_blocks("br label %loop", _LOOP.format(**given))(final_shapes)
+    shapes = final_shapes(analyse_blocks("br label %loop", _LOOP.format(**given)))
     blocks = [block.name.strip("%") for block in shapes.order]
     found = {
         "branch": {b.name for b in shapes.divergent},

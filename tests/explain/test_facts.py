@@ -31,7 +31,7 @@ def processor_with_masked_accesses(monkeypatch: pytest.MonkeyPatch) -> None:
             + " float v = 0; if (thread_index_in_simdgroup < 8) "
             "v = parts[thread_index_in_simdgroup]; out[i] = v;",
             [
-                "load `parts`: contiguous, but for 8 lanes: one by one, masked",
+                "load `parts`: contiguous, masked",
             ],
         ),
         ("out[i] = a[3 * i];", ["load `a`: strided, 12 bytes from lane to lane: gather"]),

@@ -142,7 +142,7 @@ def lockstep_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Case:
     return planted
 
 
-@pytest.mark.parametrize("name", ["drop-unused", "widen-counters"])
+@pytest.mark.parametrize("name", ["drop-unused", "split-divisions"])
 def test_lockstep_names_the_pass_that_miscompiles(
     name: str, lockstep_here: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,9 +158,9 @@ def test_lockstep_names_the_pass_that_miscompiles(
 def test_lockstep_names_the_pass_that_breaks_a_rule(
     lockstep_here: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _planted("widen-counters", _break, monkeypatch)
+    _planted("split-divisions", _break, monkeypatch)
     verdict = lockstep.Worker(("native",)).verdict(lockstep_here)
-    assert verdict.status == "error" and "behind widen-counters: " in verdict.detail
+    assert verdict.status == "error" and "behind split-divisions: " in verdict.detail
 
 
 def test_a_failure_of_lockstep_says_what_was_off(lockstep_here: Case, tmp_path: Path) -> None:

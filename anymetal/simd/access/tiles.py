@@ -63,10 +63,8 @@ class TileFinder:
         private: dict[Value, Instr],
         origins: Origins,
         numbers: LaneNumbers,
-        counters: dict[Value, Instr],
     ) -> None:
         self.numbers = numbers
-        self.counters = counters
         self.shapes = shapes
         self.private = private
         self.width = shapes.width
@@ -162,7 +160,7 @@ class TileFinder:
                 continue
             self.kept.add(one)
             if self.shapes[one].is_uniform:
-                self.leaves |= {one, self.counters.get(one, one)}
+                self.leaves.add(one)
             elif isinstance(one, Instr):
                 work += one.operands
 

@@ -106,7 +106,6 @@ class GangFunction:
         self.memory = Memory(
             self.w, self.v, self.masks, self.private, arrays, accesses,
             contiguity, self.atomics, known(questions.streaming),
-            {} if masked else known(questions.few),
         )  # fmt: skip
         self.groups = GroupAccess(
             self.w, self.v, self.masks, accesses, self.atomics, known(questions.streaming),
@@ -117,7 +116,7 @@ class GangFunction:
         self.matrices = Matrices(self.w, self.v, rows, known)
         numbers = known(lane_numbers)
         self.tiles = TileAccess(
-            self.w, self.v, self.masks, numbers, accesses, self.program.twins,
+            self.w, self.v, self.masks, numbers, accesses,
             self.matrices.loaded)  # fmt: skip
         spread = {} if masked or machine.words < WORDS else known(questions.spread)
         spread_lanes = SpreadLanes(self.w, self.v, spread)

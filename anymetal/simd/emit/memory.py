@@ -28,7 +28,7 @@ class Memory:
     def __init__(
         self, writer: Writer, values: Values, masks: Masks, private: dict[Value, Instr],
         arrays: dict[Instr, Interleaved], accesses: Accesses, contiguity: Contiguity,
-        atomics: Atomics, streams: set[Instr], few: dict[Instr, list[int]],
+        atomics: Atomics, streams: set[Instr],
     ) -> None:  # fmt: skip
         self.w = writer
         self.v = values
@@ -40,7 +40,6 @@ class Memory:
         self.contiguity = contiguity
         self.atomics = atomics
         self.streams = streams  #: stores that may go past the caches
-        self.few = few  #: loads that go lane by lane, with their lanes
 
     # -- loads ----------------------------------------------------------------------------
 
@@ -51,8 +50,6 @@ class Memory:
             self.v.define(instr, self._load_one(instr.type, self.v.scalar(pointer), access))
         elif strategy is AccessStrategy.LANES:
             self.atomics.load(instr, mask)
-        elif instr in self.few:
-            self.v.define(instr, vector=self._load_few(instr, self.few[instr]))
         elif strategy is AccessStrategy.TESTED:
             self.v.define(instr, vector=self._load_varying(instr.type, pointer, access, mask))
         elif strategy is AccessStrategy.PRIVATE_RUN:
@@ -75,20 +72,6 @@ class Memory:
         words = ("atomic " if access.atomic else "") + ("volatile " if access.volatile else "")
         order = " monotonic" if access.atomic else ""
         return self.w.value(f"load {words}{type_}, ptr {address}{order}, align {access.align}")
-
-    def _load_few(self, instr: Instr, lanes: list[int]) -> str:
-        """Consecutive elements one by one (simd/access/forwarding.py); volatile, or LLVM would join
-        the loads."""
-        w, vector = self.w, "poison"
-        spelling, size = w.vector(instr.type), instr.type.size
-        for lane in lanes:
-            place = f"ptr {self.v.scalar(instr.operands[0])}, i64 {lane * size}"
-            address = w.value(f"getelementptr i8, {place}")
-            element = w.value(f"load volatile {instr.type}, ptr {address}, align {instr.arg.align}")
-            vector = w.value(
-                f"insertelement {spelling} {vector}, {instr.type} {element}, i64 {lane}"
-            )
-        return vector
 
     def _load_varying(self, type_: t.Type, pointer: Value, access: Access, mask: Mask) -> str:
         return self.contiguity.load(

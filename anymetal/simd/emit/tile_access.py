@@ -28,7 +28,6 @@ class TileAccess:
         masks: Masks,
         numbers: LaneNumbers,
         accesses: Accesses,
-        counters: dict[Value, Instr],
         loaded: Callable[[Tile, str, list[str]], None],
     ) -> None:
         self.w = writer
@@ -36,7 +35,6 @@ class TileAccess:
         self.masks = masks
         self.numbers = numbers
         self.accesses = accesses
-        self.counters = counters  #: 32-bit counters with their 64-bit twins
         self.loaded = loaded  #: called with the tile, its address and the loaded runs
 
     def emit(self, tile: Tile, mask: Mask) -> None:
@@ -136,54 +134,40 @@ class TileAccess:
 
     def scalar_at(self, value: Value, lane: int) -> str:
         """A value in one lane, as a scalar. Its parts are kept for other values of this block."""
-        forms = {f"in lane {lane}": False, f"in lane {lane}, 64 bits": True}
-        narrow, wide = forms
+        form = f"in lane {lane}"
 
         def parts(one: tuple[object, str]) -> list[tuple[object, str]]:
-            made_of = self._made_of(*_value_of(one, forms))
-            return [(v, wide if is_wide else narrow) for v, is_wide in made_of]
+            return [(v, form) for v in self._made_of(_value_of(one))]
 
         def at_lane(one: tuple[object, str]) -> str:
             operands = [self.v.local[part] for part in parts(one)]
-            return self._at(*_value_of(one, forms), lane, operands)
+            return self._at(_value_of(one), lane, operands)
 
-        return from_below((value, narrow), self.v.local, parts, at_lane)
+        return from_below((value, form), self.v.local, parts, at_lane)
 
-    def _made_of(self, value: Value, wide: bool) -> list[tuple[Value, bool]]:
-        """The operands from which a value in one lane is computed, and whether each is `wide`: a
-        32-bit index computed in 64 bits, so that LLVM need not extend it in each iteration. If it
-        wraps in 32 bits, it is no valid address anyway (analysis/affine.py)."""
-        if self.numbers(value) is not None or (wide and value in self.counters):
-            return []
-        uniform = self.v.shape(value).is_uniform
-        if wide and not (isinstance(value, Instr) and _is_sum(value) and not uniform):
-            return [(value, False)]
-        if uniform:
+    def _made_of(self, value: Value) -> list[Value]:
+        """The operands from which a value in one lane is computed."""
+        if self.numbers(value) is not None or self.v.shape(value).is_uniform:
             return []
         assert isinstance(value, Instr)
-        extends = not wide and value.op == "sext" and value.type == t.I64
-        return [(v, wide or extends) for v in value.operands]
+        return value.operands
 
-    def _at(self, value: Value, wide: bool, lane: int, operands: list[str]) -> str:
+    def _at(self, value: Value, lane: int, operands: list[str]) -> str:
         """A value in one lane, computed from these operands."""
         numbers = self.numbers(value)
         if numbers is not None:
             return str(signed(numbers[lane], value.type))
         if not operands:
-            return self.v.scalar(self.counters[value] if wide else value)
-        assert isinstance(value, Instr) or wide
-        if not isinstance(value, Instr) or (wide and len(operands) == 1):
-            return self.w.value(f"sext {value.type} {operands[0]} to i64")
+            return self.v.scalar(value)
+        assert isinstance(value, Instr)
         if value.op == "gep":
             return self._moved(value, operands)
-        if value.op == "sext" and value.type == t.I64:
-            return operands[0]  # which is wide
         if len(operands) == 1:
             return self.w.value(
                 f"{value.op} {value.operands[0].type} {operands[0]} to {value.type}"
             )
         op = "add" if value.op == "or" else value.op
-        return self.w.value(f"{op} {t.I64 if wide else value.type} {operands[0]}, {operands[1]}")
+        return self.w.value(f"{op} {value.type} {operands[0]}, {operands[1]}")
 
     def _moved(self, pointer: Instr, operands: list[str]) -> str:
         result = operands[0]
@@ -196,13 +180,7 @@ class TileAccess:
         return self.w.value(f"getelementptr i8, ptr {result}, i64 {pointer.arg[-1]}")
 
 
-def _value_of(one: tuple[object, str], forms: dict[str, bool]) -> tuple[Value, bool]:
-    value, form = one
+def _value_of(one: tuple[object, str]) -> Value:
+    value, _ = one
     assert isinstance(value, Value)
-    return value, forms[form]
-
-
-def _is_sum(value: Instr) -> bool:
-    """Whether a value is a sum or product of 32-bit numbers."""
-    disjoint = value.op == "or" and "disjoint" in value.flags
-    return value.type == t.I32 and (disjoint or value.op in ("add", "sub", "mul"))
+    return value

@@ -24,10 +24,7 @@ from anymetal.passes import (
     unroll_and_jam,
     version_by_bounds,
 )
-from anymetal.passes.extract_lanes import take_lanes_early
-from anymetal.passes.order_by_pressure import order_lazily
 from anymetal.passes.split_divisions import split_lanes
-from anymetal.passes.widen_counters import widen
 from anymetal.pipeline.driver import Compilation, Pass
 from anymetal.prefetch import during_turns, next_gang, spread, tile_rows
 from anymetal.simd import questions
@@ -103,14 +100,6 @@ def is_unchecked(c: GangCompilation) -> bool:
 def is_simd_group(c: GangCompilation) -> bool:
     """Gangs have 32 lanes."""
     return c.variant.width == SIMD_GROUP
-
-
-def is_full(c: GangCompilation) -> bool:
-    """There are no gangs that lack lanes."""
-    return not c.variant.partial
-
-
-# ------------------------------------------------------------------------------------ passes
 
 
 def _coarsen(c: GangCompilation) -> bool:
@@ -224,30 +213,6 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
         needs=(has_lanes,),
         keeps=_TREE,
         optional=False,
-    ),
-    Pass(
-        "widen-counters",
-        lambda c: widen(c.known),
-        "before addresses are taken apart, of which the 64-bit counters become a part",
-        Stage.INTERLEAVED,
-        needs=(has_lanes,),
-        keeps=_TREE,
-    ),
-    Pass(
-        "extract-lanes-early",
-        lambda c: take_lanes_early(c.known),
-        "needs to know where all lanes are active, so behind the plan of control flow",
-        Stage.INTERLEAVED,
-        needs=(has_lanes, is_full),
-        keeps=_TREE,
-    ),
-    Pass(
-        "order-by-pressure",
-        lambda c: order_lazily(c.known),
-        "when no more instructions come",
-        Stage.INTERLEAVED,
-        needs=(has_lanes,),
-        keeps=_ORDER,
     ),
     Pass(
         "spread-prefetches",

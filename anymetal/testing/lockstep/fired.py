@@ -26,7 +26,7 @@ from anymetal.targets.cpu.reporting import GangStages
 #: Questions about a program that fire if the answer counts as true.
 _QUESTIONS = """
 groups matrix_products carried row_phis made_later laid_out spread privatised_sums accumulations
-few streaming
+streaming
 """.split()
 
 #: Passes that are for builds that are not made here.
@@ -52,7 +52,7 @@ simd.emit.group_access:GroupAccess.convert simd.emit.group_access:GroupAccess._r
 simd.emit.group_access:GroupAccess._load_some simd.emit.group_access:GroupAccess._store_some
 simd.emit.transpose:Squares.load simd.emit.transpose:Squares.store
 simd.emit.tile_access:TileAccess._load simd.emit.tile_access:TileAccess._store
-simd.emit.tile_access:TileAccess._lanes simd.emit.memory:Memory._load_few
+simd.emit.tile_access:TileAccess._lanes
 simd.emit.memory:Memory.guarded_load simd.emit.memory:Memory._guarded_scalar
 simd.emit.memory:Memory.block_operation simd.emit.memory:Memory._last_lane
 simd.emit.memory:Memory._private_addresses simd.emit.memory:Memory.private_offset

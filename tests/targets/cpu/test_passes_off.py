@@ -28,18 +28,14 @@ _KERNELS = Path(__file__).parents[2] / "kernels"
 #: Cases, and passes that change them.
 CASES = {
     "ahead/tiles_down_a_matrix": ("prefetch-tile-rows",),
-    "algorithms/matmul_tiled": ("version-by-bounds", "coarsen", "widen-counters"),
+    "algorithms/matmul_tiled": ("version-by-bounds", "coarsen"),
     "algorithms/radix_sort_block": ("unlock-threadgroup-memory",),
-    "lanes/many_known_lanes": ("extract-lanes-early",),
     "math/exp2": ("prefetch-during-turns", "spread-prefetches"),
-    "matrices/algebra_3x3": ("order-by-pressure",),
     "order/exact_sums": ("drop-unused", "keep-memory-order"),
     "strided/under_nested_loops": ("split-divisions",),
 }
 #: The same of random kernels, by class and seed.
 RANDOM = {("patterns", 219): "prefetch-next-gang", ("patterns", 283): "unroll-and-jam"}
-#: What only large kernels have.
-_ELSEWHERE = {"reuse-products"}
 
 
 class Changes(GangStages):
@@ -77,7 +73,7 @@ def run_without(off: Off, name: str, monkeypatch: pytest.MonkeyPatch) -> set[str
 
 def test_the_sample_has_every_optional_pass() -> None:
     names = {name for names in CASES.values() for name in names} | set(RANDOM.values())
-    assert names | _ELSEWHERE == set(optional())
+    assert names == set(optional())
 
 
 @pytest.mark.parametrize("name", CASES)
