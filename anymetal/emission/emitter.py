@@ -1,6 +1,6 @@
 """Plain LLVM IR of one thread: a line for each instruction of the thread program.
 
-    text = emit(program, "thread", lowering)        lowering.w.declarations go with it
+    text = emit_module(program, "thread", lowering)
 
 Values, phis and blocks are those of the program. The target's lowering table (lowering.py) writes
 what depends on the target. What Metal defines and LLVM does not is settled here: loads under a
@@ -66,6 +66,13 @@ _TABLE = re.compile(r"\bptr (@\"[^\"]*\"|@[\w.$-]+)")
 _ADDRESSED = frozenset("load guarded_load store atomicrmw cmpxchg gep freeze".split())
 #: Operations that do not compute with narrow floats.
 _MOVES = frozenset("bitcast select freeze extractvalue".split())
+
+
+def emit_module(program: Program, name: str, lowering: Lowering) -> str:
+    """The module of the function that runs one thread of the program, and what that refers to."""
+    function = emit(program, name, lowering)
+    tables = constant_tables(program, lowering.spaces.get(t.CONSTANT, 0))
+    return "\n".join([*tables, *lowering.w.declarations.values(), function])
 
 
 def emit(program: Program, name: str, lowering: Lowering) -> str:

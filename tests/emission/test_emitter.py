@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from anymetal.analysis.cache import Analyses
-from anymetal.emission.emitter import constant_tables, emit
+from anymetal.emission.emitter import emit, emit_module
 from anymetal.ir import types as t
 from anymetal.ir.calls import ALL
 from anymetal.ir.model import Const, Instr, Program
@@ -109,15 +109,7 @@ _PROGRAMS = {
 
 def text_of(thread: Program) -> str:
     """The module of the emitted function, which LLVM takes for valid."""
-    lowering = HostThread(thread)
-    function = emit(thread, "thread", lowering)
-    text = "\n".join(
-        [
-            *constant_tables(thread, lowering.spaces["constant"]),
-            *lowering.w.declarations.values(),
-            function,
-        ]
-    )
+    text = emit_module(thread, "thread", HostThread(thread))
     llvm.parse_assembly(text, llvm.create_context()).verify()
     return text
 

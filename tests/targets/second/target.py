@@ -24,7 +24,7 @@ import llvmlite.binding as llvm
 import mlx.core as mx
 import numpy as np
 
-from anymetal.emission.emitter import constant_tables, emit
+from anymetal.emission.emitter import emit_module
 from anymetal.errors import UnsupportedFeatureError
 from anymetal.frontend.profile import Profile
 from anymetal.ir.model import Program
@@ -36,18 +36,6 @@ from anymetal.targets.base import CallCache, Extent, KeywordArguments, Launch, c
 from tests.targets.second.lowering import PLACES, HostThread
 
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
-
-
-def module_of(program: Program) -> str:
-    """The LLVM module of a kernel: one function, `thread`."""
-    lowering = HostThread(program)
-    function = emit(program, "thread", lowering)
-    lines = [
-        *constant_tables(program, lowering.spaces["constant"]),
-        *lowering.w.declarations.values(),
-        function,
-    ]
-    return "\n".join(lines)
 
 
 class HostTarget:
@@ -100,7 +88,7 @@ class _Compiled:
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         llvm.load_library_permanently(ctypes.util.find_library("m"))
-        module = llvm.parse_assembly(module_of(program))
+        module = llvm.parse_assembly(emit_module(program, "thread", HostThread(program)))
         module.verify()
         machine = llvm.Target.from_default_triple().create_target_machine()
         self._engine = llvm.create_mcjit_compiler(module, machine)
