@@ -100,7 +100,9 @@ class _Writer:
         assert isinstance(tree.value, ast.Name)
         array, index = tree.value.id, self.value(tree.slice)
         type_ = self.arrays.get(array, "float")
-        wide = self.do(f"sext i32 {index.text} to i64", "i64").text if index.type_ else index.text
+        wide = index.text
+        if index.type_ == "i32":
+            wide = self.do(f"sext i32 {index.text} to i64", "i64").text
         return type_, self.do(f"getelementptr {type_}, ptr %{array}, i64 {wide}", "ptr").text
 
     def do(self, instruction: str, type_: str, name: str = "") -> _Operand:

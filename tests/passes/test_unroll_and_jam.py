@@ -2,117 +2,155 @@
 
 from __future__ import annotations
 
-import mlx.core as mx
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
-import anymetal
 from anymetal.analysis.cache import Analyses
+from anymetal.ir.model import Block, Program
+from anymetal.ir.printer import print_program
 from anymetal.ir.spec import Stage, check
 from anymetal.passes import unroll_and_jam
-from anymetal.pipeline.program import thread_program
-from anymetal.targets.cpu.variant import gang_width
-from tests.frontend.kernels import kernel_source
+from tests.ir.programs import program, run_program
+from tests.ir.short import llvm
 
-_HEAD = """
-uint i = thread_position_in_grid.x;
-float mine[40], sum[40];
-#pragma clang loop unroll(disable)
-for (int d = 0; d < 40; d++) { mine[d] = a[i * 40 + d]; sum[d] = 0; }
+_ARGS = "ptr %a, ptr %b, ptr %shape, ptr %out"
+#: Two private arrays are filled, changed by a nest of two loops, and summed up.
+_PROGRAM = """
+%mine = alloca [40 x float]
+%sum = alloca [40 x float]
+limit = shape[0]
+br label %fill
+fill:
+%f = phi i64 [ 0, %entry ], [ %f_next, %fill ]
+mine[f] = a[f]
+sum[f] = 0
+f_next = f + 1
+f_more = f_next < 40
+br i1 %f_more, label %fill, label %start
+start:
+br label %front
+front:
+%j = phi i64 [ 0, %start ], [ %j_next, %back ]
+%carried = phi float [ 1.0, %start ], [ %kept, %back ]
+FRONT
+br label %inner
+inner:
+%d = phi i64 [ FIRST, %front ], [ %d_next, %inner ]
+%s = phi float [ START, %front ], [ %t, %inner ]
+BODY
+d_next = d + 1
+d_more = d_next < 40
+br i1 %d_more, label %inner, label %back
+back:
+%last = phi float [ %t, %inner ]
+BACK
+j_next = j + 1
+j_more = j_next < COUNT
+br i1 %j_more, label %front, label %behind
+behind:
+%result = phi float [ %kept, %back ]
+br label %add
+add:
+%k = phi i64 [ 0, %behind ], [ %k_next, %add ]
+%total = phi float [ %result, %behind ], [ %total_next, %add ]
+total_next = fmuladd(sum[k], b[k], fmuladd(mine[k], b[k + 100], total))
+k_next = k + 1
+k_more = k_next < 40
+br i1 %k_more, label %add, label %end
+end:
+%all = phi float [ %total_next, %add ]
+out[0] = all
+ret void
 """
-_TAIL = """
-float total = 0;
-#pragma clang loop unroll(disable)
-for (int d = 0; d < 40; d++) total += sum[d] * (d + 1) + mine[d] * (d % 3);
-out[i] = total;
-"""
-_OUTER = "#pragma clang loop unroll(disable)\nfor (int j = 0; j < {}; j++) {{"
-_INNER = "\n#pragma clang loop unroll(disable)\nfor (int d = {}; d < 40; d++) "
 
 
-def _nest(body: str, count: str = "16", first: str = "0", front: str = "", back: str = "") -> str:
-    inner = f"{_INNER.format(first)} {{ {body} }}"
-    return f"{_HEAD}{_OUTER.format(count)} {front} {inner} {back} }}{_TAIL}"
+class Nest(NamedTuple):
+    """Parts of the two loops: the inner one makes `t` of `s`, the outer one `kept` of `carried`."""
+
+    body: str
+    front: str = ""
+    back: str = ""
+    count: str = "16"
+    first: str = "0"
+    start: str = "0.0"
+
+    def program(self) -> Program:
+        text = _PROGRAM
+        body = self.body if self.body.startswith("t = ") else f"{self.body}\nt = s + 0"
+        back = self.back if "kept = " in self.back else f"{self.back}\nkept = carried + last"
+        parts = {"FRONT": self.front, "FIRST": self.first, "START": self.start, "BODY": body,
+                 "BACK": back, "COUNT": self.count}  # fmt: skip
+        for name, part in parts.items():
+            text = text.replace(name, part)
+        return program(llvm(text, {"shape": "i64"}), _ARGS)
 
 
-_JAMMED = {
-    "sums of products": _nest("sum[d] += w * b[j * 40 + d];", front="float w = b[j + 7];"),
-    "sums weighted by exponentials": _nest(
-        "sum[d] += w * b[j * 40 + d];", front="float w = exp(-abs(b[j + 7]));"
+_SUMS = "sum[d] = fmuladd(b[j], mine[d], sum[d])"
+_DOT = "t = fmuladd(mine[d], b[j * 40 + d], s)"
+_JOINED = {
+    "sums of products": (Nest("sum[d] = fmuladd(w, b[j * 40 + d], sum[d])", "w = b[j + 7]"), 4),
+    "sums weighted by exponentials": (
+        Nest("sum[d] = fmuladd(w, b[j * 40 + d], sum[d])", "w = exp(b[j + 7])"),
+        4,
     ),
-    "dot products": _nest(
-        "s += mine[d] * b[j * 40 + d];", front="float s = 0;", back="sum[j] = s * 0.5f;"
-    ),
-    "two at a time": _nest("sum[d] = mine[d] - sum[d] * b[j + d];", count="6"),
-    "a chain behind": _nest(
-        "s = max(s, mine[d] * b[j * 40 + d]);", front="float s = 0;",
-        back="last = last * 0.5f + s; sum[3] = last;",
-    ).replace("float mine", "float last = 1; float mine"),
-    "a value of the last": _nest("s += mine[d] * b[j + d];", front="s = b[j];", back="")
-    .replace("float mine", "float s = 0; float mine")
-    .replace("float total = 0", "float total = s"),
-}  # fmt: skip
+    "dot products": (Nest(_DOT, back="sum[j] = last * 0.5"), 4),
+    "two at a time": (Nest("sum[d] = fmuladd(sum[d], b[j + d], mine[d])", count="6"), 2),
+    "a chain behind": (Nest(_DOT, back="kept = carried * 0.5 + last\nsum[3] = kept"), 4),
+    "a value of the last": (Nest(_DOT, "v = b[j]", "kept = last + 0", start="%v"), 4),
+}
 _LEFT_ALONE = {
-    "odd number": _nest("sum[d] += mine[d] * b[j];", count="15"),
-    "unknown number": _nest("sum[d] += mine[d] * b[j];", count="b_shape[0] / 64"),
-    "other element": _nest("sum[d] += sum[39 - d] * mine[d] * b[j] * 0.01f;"),
-    "an element for all": _nest("sum[5] += sum[d] * mine[d] * b[j] * 0.01f;"),
-    "front reads it": _nest("sum[d] += w * mine[d];", front="float w = sum[j] * 0.1f + b[j];"),
-    "back writes it": _nest("sum[d] += b[j] * mine[d];", back="sum[j] = 1;"),
-    "back writes what is read": _nest("sum[d] += b[j] * mine[d];", back="mine[j] = b[j];"),
-    "next needs the sum": _nest(
-        "s += mine[d] * b[j + d];", front="s *= 0.5f;", back="sum[j] = s;"
-    ).replace("float mine", "float s = 1; float mine"),
-    "triangle": _nest("sum[d] += b[j] * mine[d];", first="j"),
-    "other lanes": _nest("sum[d] += simd_shuffle_xor(mine[d], ushort(1)) * b[j];"),
+    "odd number": Nest(_SUMS, count="15"),
+    "unknown number": Nest(_SUMS, count="limit"),
+    "other element": Nest("at = 39 - d\nsum[d] = fmuladd(sum[at], mine[d], sum[d])"),
+    "an element for all": Nest("sum[5] = fmuladd(sum[d], mine[d], sum[5])"),
+    "front reads it": Nest("sum[d] = fmuladd(w, mine[d], sum[d])", "w = sum[j] * 0.125 + b[j]"),
+    "front writes what is read": Nest(_SUMS, "out[j] = 1"),
+    "back writes it": Nest(_SUMS, back="sum[j] = 1"),
+    "back writes what is read": Nest(_SUMS, back="mine[j] = b[j]"),
+    "next needs the sum": Nest(_DOT, "v = carried * 0.5", "kept = last + 0", start="%v"),
+    "triangle": Nest(_SUMS, first="%j"),
+    "other lanes": Nest(
+        "%m = call i32 @__am_shuffle(i32 7, i32 1)\n%x = sitofp i32 %m to float\n" + _SUMS
+    ),
+    "nothing is shared": Nest("t = fmuladd(b[j * 40 + d], b[j * 50 + d], s)"),
 }
 
 
-def _products(body: str) -> tuple[int, int]:
-    """How many multiplications there are in the program before, and after."""
-    source = kernel_source(body, inputs={"a": mx.zeros((64, 40)), "b": mx.zeros(1024)})
-    program = thread_program(source)
-
-    def count() -> int:
-        return sum(i.op == "call" and i.arg.startswith("llvm.fmul") for i in program.instructions())
-
-    before = count()
-    unroll_and_jam.run(Analyses(program))
-    check(program, Stage.GUARDED)
-    return before, count()
+def products(kernel: Program) -> int:
+    """The multiplications in an iteration of the inner loop."""
+    inner = next(block for block in kernel.blocks if _name(block) == "inner")
+    return sum(i.op == "call" and i.arg.startswith("llvm.fmul") for i in inner.instrs)
 
 
-@pytest.mark.parametrize("name", _JAMMED)
-def test_jammed(name: str) -> None:
-    before, after = _products(_JAMMED[name])
-    assert after > before
+def _name(block: Block) -> str:
+    return block.name.strip("%")
+
+
+@pytest.mark.parametrize("name", _JOINED)
+def test_joined(name: str) -> None:
+    """Results are the same bit by bit: no sum is added in another order."""
+    nest, factor = _JOINED[name]
+    rng = np.random.default_rng(3)
+    a, b = (rng.standard_normal(1024).astype(np.float32) for _ in range(2))
+    results = []
+    for joins in (False, True):
+        kernel = nest.program()
+        before = products(kernel)
+        if joins:
+            assert unroll_and_jam.run(Analyses(kernel))
+            check(kernel, Stage.GUARDED)
+            assert products(kernel) == factor * before
+        out, shape = np.zeros(8, np.float32), np.full(8, 16, np.int64)
+        run_program(kernel, [array.view(np.uint8) for array in (a, b, shape, out)])
+        results.append(out)
+    assert results[0][0] != 0 and results[0].tobytes() == results[1].tobytes()
 
 
 @pytest.mark.parametrize("name", _LEFT_ALONE)
 def test_left_alone(name: str) -> None:
-    before, after = _products(_LEFT_ALONE[name])
-    assert after == before
-
-
-@pytest.mark.parametrize("name", [*_JAMMED, *_LEFT_ALONE])
-def test_same_results(name: str) -> None:
-    """Bit by bit: no sum is added in another order."""
-    kernel = anymetal.metal_kernel(
-        name="nest",
-        input_names=["a", "b"],
-        output_names=["out"],
-        source=(_JAMMED | _LEFT_ALONE)[name],
-    )
-    a, b = (mx.random.normal(shape, key=mx.random.key(3)) for shape in ((64, 40), (1024,)))
-    results = []
-    for width in (1, 32):
-        with gang_width(width):
-            (out,) = kernel(
-                inputs=[a, b],
-                output_shapes=[(64,)],
-                output_dtypes=[mx.float32],
-                grid=(64, 1, 1),
-                threadgroup=(64, 1, 1),
-            )
-            results.append(np.array(out))
-    np.testing.assert_array_equal(*results)
+    kernel = _LEFT_ALONE[name].program()
+    before = print_program(kernel)
+    assert not unroll_and_jam.run(Analyses(kernel))
+    assert print_program(kernel) == before
