@@ -39,11 +39,6 @@ def inductions(known: Analyses) -> dict[Loop, list[Induction]]:
     }
 
 
-def growths(loop: Loop, variables: list[Induction]) -> dict[Value, int]:
-    """By how much each phi of a loop's header grows in an iteration; 0 if that is unknown."""
-    return {**dict.fromkeys(loop.header.phis, 0), **{one.phi: one.growth for one in variables}}
-
-
 def trips(known: Analyses) -> dict[Loop, int]:
     """The number of iterations of each loop that is left at its end only, where it is a
     constant."""

@@ -90,12 +90,12 @@ class Linearizer:
         waiting = self.deferred[node]
         in_order = not waiting or self.shapes.diverges(node) or self._keeps_order(plan, node)
         if self.shapes.diverges(node) or not node.edges:
-            targets = {self._target(plan, e) for e in node.edges} | waiting
+            targets = {self._target(e) for e in node.edges} | waiting
             plan.fall[node] = self._go(targets or {END})
             return in_order
         for edge in node.edges:
             if edge.node is not None or plan.divergent:
-                plan.route[edge] = self._go({self._target(plan, edge)} | waiting)
+                plan.route[edge] = self._go({self._target(edge)} | waiting)
         return in_order
 
     def _keeps_order(self, plan: RegionPlan, node: Node) -> bool:
@@ -107,7 +107,7 @@ class Linearizer:
                 assert plan.region.loop is not None
                 self._force(loop=plan.region.loop)  # which this edge leaves
                 return False
-            target = self._target(plan, edge)
+            target = self._target(edge)
             first = min({target} | self.deferred[node], key=_index)
             if first is not target and len(node.edges) > 1:
                 if node.inner is not None:
@@ -126,7 +126,7 @@ class Linearizer:
         return first
 
     @staticmethod
-    def _target(plan: RegionPlan, edge: Edge) -> Target:
+    def _target(edge: Edge) -> Target:
         return END if edge.node is None else edge.node
 
     # -- direct nodes ---------------------------------------------------------------------

@@ -365,7 +365,7 @@ class Shapes:
                 return UNIFORM if (number + 1) % self.width == 0 else VARYING
         return VARYING
 
-    def _scaled(self, instr: Instr, shapes: list[Shape], factor: int | None) -> Shape:
+    def _scaled(self, shapes: list[Shape], factor: int | None) -> Shape:
         shape = shapes[0]
         if all(s.is_uniform for s in shapes):
             return UNIFORM
@@ -374,11 +374,11 @@ class Shapes:
         return strided(shape.stride * factor, shape.exact, shape.multiple * (factor & -factor))
 
     def _op_mul(self, instr: Instr, shapes: list[Shape]) -> Shape:
-        return self._scaled(instr, shapes, _number(instr.operands[1]))
+        return self._scaled(shapes, _number(instr.operands[1]))
 
     def _op_shl(self, instr: Instr, shapes: list[Shape]) -> Shape:
         amount = _number(instr.operands[1])
-        return self._scaled(instr, shapes, None if amount is None or amount > 20 else 1 << amount)
+        return self._scaled(shapes, None if amount is None or amount > 20 else 1 << amount)
 
     def _lane_bits(self, shape: Shape) -> int | None:
         step = shape.stride

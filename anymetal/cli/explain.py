@@ -108,7 +108,7 @@ def _of_library(
             console.print(f"kernel {name} is left out: {error}", markup=False)
             continue
         grid = (16 * threadgroup[0], 16 * threadgroup[1], threadgroup[2])
-        yield source, variant_for(source, grid, threadgroup)
+        yield source, variant_for(grid, threadgroup)
 
 
 # -- how it looks -------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Bounds checks on every access, in builds for kernels that have faulted.
 
     %v = load %p      becomes      %bad = …                          is %p outside of its array?
-                                   call stray(%bad, …)               (simd/emit/strays.py)
+                                   call stray(%bad, …)               (simd/emit/runtime_calls.py)
                                    %q = select %bad, %zeros, %p
                                    %v = load %q
 

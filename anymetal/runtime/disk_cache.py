@@ -33,8 +33,6 @@ from anymetal.runtime.files import digest as digest
 _ENTRIES, _TABLES = "entries", "tune"
 #: What `clear` removes; a directory that somebody names may hold other things.
 _FOLDERS = (_ENTRIES, "tmp")
-#: Of earlier versions of AnyMetal.
-_FORMER = ("index", "objects", "headers", "locks")
 
 _LIMIT = "1G"
 _UNITS = {unit: 1 << 10 * power for power, unit in enumerate(("", "K", "M", "G", "T"))}
@@ -67,7 +65,7 @@ class Verdict(NamedTuple):
 
     good: int  #: entries and tables that are what was put there
     broken: list[str]  #: why the others are not
-    leftovers: int  #: what killed processes and former versions have left
+    leftovers: int  #: what killed processes have left
 
 
 def cache_directory() -> Path:
@@ -146,8 +144,7 @@ def _listed(folder: str) -> list[Entry]:
 
 def size() -> int:
     """Bytes on disk."""
-    folders = (*_FOLDERS, _TABLES, *_FORMER)
-    return sum(map(_space, _files_in(folders)))
+    return sum(map(_space, _files_in((*_FOLDERS, _TABLES))))
 
 
 def clear(measured: bool = False) -> None:
@@ -161,8 +158,6 @@ def clear(measured: bool = False) -> None:
         files.remove(path)
     for directory in cache_folder.readable():
         tidy(directory)
-        for folder in _FORMER:
-            files.remove(directory / folder)
     scratch.sweep()
 
 
@@ -184,11 +179,8 @@ def verify(keep: bool = False) -> Verdict:
                 files.remove(path)
         except OSError:
             continue  # gone meanwhile
-    left = scratch.sweep(keep) + sum(1 for _ in _files_in(_FORMER))
-    for directory in cache_folder.readable():
-        left += tidy(directory, keep)
-        for folder in _FORMER if not keep else ():
-            files.remove(directory / folder)
+    left = scratch.sweep(keep)
+    left += sum(tidy(directory, keep) for directory in cache_folder.readable())
     return Verdict(good, broken, left)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from anymetal.analysis.cache import LaunchFacts
 from anymetal.analysis.distances import Distance, Distances
-from anymetal.analysis.induction import growths, inductions
+from anymetal.analysis.induction import inductions
 from anymetal.ir.model import Value
 from anymetal.pipeline.program import thread_program
 from tests.compiling import known_of
@@ -84,5 +84,6 @@ def test_from_iteration_to_iteration(index: str, want: dict[int, int] | None) ->
     known = known_of(thread_program(kernel_source(_PLACE + body)), launch)
     ((loop, variables),) = known(inductions).items()
     (store,) = (i for i in known.program.instructions() if i.op == "store")
-    which = Distances(known, {}, growths(loop, variables))
+    growths = dict.fromkeys(loop.header.phis, 0) | {one.phi: one.growth for one in variables}
+    which = Distances(known, {}, growths)
     assert factors(which.to_next(store.operands[1])) == want

@@ -29,7 +29,7 @@ def test_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         template_parameters="",
         template_arguments="",
     )
-    variant = variant_for(source, (256, 1, 1), (256, 1, 1))
+    variant = variant_for((256, 1, 1), (256, 1, 1))
     timing = compile_time._timed(source, variant)
     file = tmp_path / "k.metal"
     file.write_text("one\ntwo\n")

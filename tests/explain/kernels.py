@@ -23,7 +23,7 @@ def explained(
     Line 1 declares `i`, the position in the grid, and `l`, that in the threadgroup.
     """
     source = kernel_source(HERE + body, inputs=INPUTS, outputs=OUTPUTS, **options)
-    return explain(source, variant_for(source, grid, group))
+    return explain(source, variant_for(grid, group))
 
 
 def facts_of(line: str, **options: Any) -> list[str]:

@@ -32,7 +32,7 @@ class Marked(GangStages):
 def instructions(body: str, stages: GangStages, cpu: str) -> list[Instruction]:
     source = kernel_source(HERE + body, inputs=INPUTS, outputs=OUTPUTS)
     program = thread_program(source)
-    variant = variant_for(source, (1000, 1, 1), (256, 1, 1))
+    variant = variant_for((1000, 1, 1), (256, 1, 1))
     machine = machine_for(cpu)
     return read_listing(
         assembly(vector_ir(program, variant, machine, stages), machine)

@@ -45,7 +45,7 @@ class CorpusCase(NamedTuple):
         """Its source, and the class of its launch."""
         launch = self.launch()
         x, y, z = map(min, launch.threadgroup, launch.grid)
-        return launch.source, variant_for(launch.source, launch.grid, (x, y, z))
+        return launch.source, variant_for(launch.grid, (x, y, z))
 
 
 class _Recorded(BaseException):

@@ -27,7 +27,7 @@ from anymetal.targets.cpu import code_lookup
 from anymetal.targets.cpu.variant import variant_for
 from tests.frontend.kernels import kernel_source
 source = kernel_source("out[thread_position_in_grid.x] = 4711;", name="common")
-code_lookup.code_of(source, variant_for(source, (64, 1, 1), (64, 1, 1)))
+code_lookup.code_of(source, variant_for((64, 1, 1), (64, 1, 1)))
 """
 
 
@@ -41,7 +41,7 @@ def directory(tmp_path, monkeypatch) -> Path:
 def code(number: int) -> Code:
     """Of a kernel that is compiled, unless it was compiled before."""
     source = kernel_source(f"out[thread_position_in_grid.x] = {number};", name="turn")
-    return code_lookup.code_of(source, variant_for(source, (64, 1, 1), (64, 1, 1)))
+    return code_lookup.code_of(source, variant_for((64, 1, 1), (64, 1, 1)))
 
 
 def test_threads_make_a_thing_once() -> None:

@@ -30,7 +30,7 @@ class Kernel(NamedTuple):
         )
 
     def variant(self, cpu: str) -> Variant:
-        return variant_for(self.source(), self.grid, self.threadgroup)._replace(cpu=cpu)
+        return variant_for(self.grid, self.threadgroup)._replace(cpu=cpu)
 
 
 _X = {"x": mx.zeros(4096)}

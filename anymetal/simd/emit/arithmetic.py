@@ -192,7 +192,7 @@ class Arithmetic:
         if isinstance(instr.operands[1], Const):
             return self.w.value(f"{op} {self._type(type_, width)} {names[0]}, {divisor}")
         if width and type_.bits <= 32:
-            return self._division_by_double(instr, names, width)
+            return self._division_by_double(instr, names)
         vector, boolean = self._type(type_, width), self._type(t.I1, width)
         one = self._constant(type_, "1", width)
         if width:
@@ -211,7 +211,7 @@ class Arithmetic:
         negated = self.w.value(f"sub {vector} {zero}, {names[0]}")
         return self.w.value(f"select {boolean} {minus}, {vector} {negated}, {vector} {result}")
 
-    def _division_by_double(self, instr: Instr, names: list[str], width: int) -> str:
+    def _division_by_double(self, instr: Instr, names: list[str]) -> str:
         """Exact quotients of integers up to 32 bits by way of double.
 
         For |a|, b < 2^32 the quotient in double, truncated, is exact: a / b is at least 1 / b away

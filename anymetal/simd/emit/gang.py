@@ -43,7 +43,6 @@ from anymetal.simd.emit.contiguity import Contiguity
 from anymetal.simd.emit.control_flow import ControlFlow
 from anymetal.simd.emit.group_access import GroupAccess
 from anymetal.simd.emit.ldexp import Scaling
-from anymetal.simd.emit.log import Log
 from anymetal.simd.emit.memory import Memory
 from anymetal.simd.emit.positions import CONTEXT, Positions
 from anymetal.simd.emit.private_memory import (
@@ -52,7 +51,7 @@ from anymetal.simd.emit.private_memory import (
     in_waiting_loops,
     interleaved_arrays,
 )
-from anymetal.simd.emit.strays import Strays
+from anymetal.simd.emit.runtime_calls import RuntimeCalls
 from anymetal.simd.emit.tile_access import TileAccess
 from anymetal.simd.emit.uniform_vote import Everywhere
 from anymetal.simd.lanes.broadcast import WORDS, SpreadLanes
@@ -124,8 +123,7 @@ class GangFunction:
         self.positions = Positions(self.w, self.v, known.launch)
         self.everywhere = Everywhere(self.w, self.v, self.masks, edge=masked)
         self.scaling = Scaling(self.w, self.v, machine)
-        self.log = Log(self.w, self.v, self.masks)
-        self.strays = Strays(self.w, self.v, self.masks)
+        self.runtime_calls = RuntimeCalls(self.w, self.v, self.masks)
         entry_mask = self._entry_mask() if masked else None
         control_flow = ControlFlow(
             known, self.w, self.v, self.masks, entry_mask, self.matrices,
@@ -217,9 +215,9 @@ class GangFunction:
         elif instr.arg == APART:
             self.w.end_block()
         elif instr.arg == LOG:
-            self.log.emit(instr, mask)
+            self.runtime_calls.log(instr, mask)
         elif instr.arg == STRAY:
-            self.strays.emit(instr, mask)
+            self.runtime_calls.stray(instr, mask)
         elif not (self.scaling.emit(instr) or self.positions.emit(instr)):
             raise Problem(f"unknown intrinsic {instr.arg}")
 

@@ -31,7 +31,6 @@ class Positions:
         self.w = writer
         self.v = values
         self.launch = launch
-        self.general: dict[str, str] = {}
 
     def emit(self, instr: Instr) -> bool:
         """Whether the callee is a position intrinsic; then it is emitted."""

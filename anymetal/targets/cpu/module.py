@@ -11,8 +11,8 @@ from anymetal.simd.code import shared
 from anymetal.simd.code.coroutine import DECLARATIONS
 from anymetal.simd.code.values import buffer_name
 from anymetal.simd.emit.gang import GangFunction
-from anymetal.simd.emit.log import kernel_name
 from anymetal.simd.emit.private_memory import far_arrays
+from anymetal.simd.emit.runtime_calls import kernel_name
 from anymetal.targets.cpu.entry import entry_function
 from anymetal.targets.cpu.pipeline import PASSES, GangCompilation
 

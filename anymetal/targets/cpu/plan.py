@@ -46,7 +46,7 @@ class Plan:
                 f"kernel `{source.name}`: grid={grid} in threadgroups of {self.group} would never "
                 "end. `grid` counts threads."
             )
-        variant = variant_for(source, grid, self.group, large, width, self.checked)
+        variant = variant_for(grid, self.group, large, width, self.checked)
         #: Loaded as long as there is a plan, here or in the bridge.
         self.code = code_of(source, variant)
         self.pool: Pool = pool()

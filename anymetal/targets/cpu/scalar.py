@@ -17,10 +17,10 @@ from anymetal.ir.model import Argument, Block, Instr
 from anymetal.pipeline.driver import run
 from anymetal.simd.code.coroutine import coroutine, wait
 from anymetal.simd.code.values import buffer_name
-from anymetal.simd.emit.log import KERNEL_NAME, PRINTER
-from anymetal.simd.emit.positions import CONTEXT, CONTEXT_NAMES
+from anymetal.simd.emit import runtime_calls
+from anymetal.simd.emit.positions import CONTEXT
 from anymetal.simd.emit.private_memory import allocate, far_arrays, in_waiting_loops
-from anymetal.simd.emit.strays import NOTE
+from anymetal.simd.emit.runtime_calls import KERNEL_NAME, NOTE, NOTED_CONTEXT, PRINTER
 from anymetal.targets.cpu.entry import entry_function
 from anymetal.targets.cpu.module import module_text
 from anymetal.targets.cpu.pipeline import PASSES, GangCompilation
@@ -107,28 +107,16 @@ class ScalarThread(Lowering):
     # -- what kernels say -----------------------------------------------------------------
 
     def log(self, instr: Instr, names: list[str]) -> None:
-        records = self._stored(t.PTR, names[0])
+        records = runtime_calls.stored(self.w, "ptr", names[0])
         args = [("ptr", KERNEL_NAME), ("ptr", records), ("i32", "1"), ("ptr", "%cancel")]
-        self._tell(PRINTER, args)
+        runtime_calls.call(self.w, PRINTER, args)
 
     def stray(self, instr: Instr, names: list[str]) -> None:
         _, position, owner, site, record = names
-        places = [self._stored(t.I64, position), self._stored(t.I32, owner)]
-        numbers = [site, "1", "1"]  # one lane of one, which is active
-        context = [f"%{name}" for name in CONTEXT_NAMES if name != "active"]
-        args = [("ptr", record), *(("i32", n) for n in numbers), *(("ptr", p) for p in places)]
-        self._tell(NOTE, [*args, *(("i32", c) for c in context)])
-
-    def _stored(self, type_: t.Type, name: str) -> str:
-        """The address of a value, for functions that take the address of a gang's lanes."""
-        address = self.w.alloca(type_, "told")
-        self.w.do(f"store {type_} {name}, ptr {address}")
-        return address
-
-    def _tell(self, function: str, args: list[tuple[str, str]]) -> None:
-        types = ", ".join(type_ for type_, _ in args)
-        self.w.declarations[function] = f"declare hidden void @{function}({types})"
-        self.w.call("void", function, args)
+        pairs = (("i64", position), ("i32", owner))
+        places = [("ptr", runtime_calls.stored(self.w, *pair)) for pair in pairs]
+        numbers = [("i32", site), ("i32", "1"), ("i32", "1")]  # one lane of one, which is active
+        runtime_calls.call(self.w, NOTE, [("ptr", record), *numbers, *places, *NOTED_CONTEXT])
 
 
 def _waits(callee: str) -> bool:

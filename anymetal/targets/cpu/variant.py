@@ -118,7 +118,6 @@ def _whole_rows(grid: Extent, group: Extent) -> Extent:
 
 
 def variant_for(
-    source: KernelSource,
     grid: Extent,
     group: Extent,
     large: int = 0,

@@ -47,7 +47,7 @@ class Build:
         """The class of the case's launch in this build."""
         with gang_width(self.width):
             group = group_of(case, source)
-            variant = variant_for(source, case.grid, group)
+            variant = variant_for(case.grid, group)
         return variant._replace(cpu=self.cpu, without=case.off)
 
 

@@ -33,7 +33,7 @@ Extent = tuple[int, int, int]
 
 
 def variant(grid: Extent = (256, 1, 1), group: Extent = (64, 1, 1)) -> Variant:
-    return variant_for(kernel_source(""), grid, group)
+    return variant_for(grid, group)
 
 
 def module_of(body: str, variant: Variant, header: str = "") -> str:
