@@ -1,7 +1,7 @@
 """LLVM IR of a thread in short: `out[g * n + lane] = a[i] + 1` stands for its instructions.
 
     g = gang()                  a call of __am_gang
-    x = fmuladd(x, y, z)        a call of llvm.fmuladd.f32
+    x = fmuladd(x, y, z)        a call of llvm.fmuladd.f32; reduce_… are ours
     v = a[2 * g + 1]            a signed index, an address and a load
     c = v < 2                   a comparison
     br i1 %c, label %then, label %end       any other line is LLVM IR; %c is c
@@ -60,7 +60,9 @@ class _Writer:
 
     def raw(self, text: str) -> None:
         self.lines.append(text)
-        if result := re.match(r"%(\w+) = (?:phi|load|fpext) (\w+)(?: %\w+ to (\w+))?", text):
+        if result := re.match(
+            r"%(\w+) = (?:phi|load|fpext|select i1 %\w+,) (\w+)(?: %\w+ to (\w+))?", text
+        ):
             name, type_, to = result.groups()
             self.variables[name] = _Operand(f"%{name}", to or type_)
 
@@ -76,7 +78,9 @@ class _Writer:
                 return self.do(f"call i32 @__am_{position}()", "i32", name)
             case ast.Call(ast.Name(function), operands):
                 floats = ", ".join(f"float {_of_type(self.value(o), 'float')}" for o in operands)
-                return self.do(f"call float @llvm.{function}.f32({floats})", "float", name)
+                ours = function.startswith("reduce_")
+                callee = f"__am_{function}" if ours else f"llvm.{function}.f32"
+                return self.do(f"call float @{callee}({floats})", "float", name)
             case ast.Subscript():
                 type_, address = self.address(tree)
                 return self.do(f"load {type_}, ptr {address}", type_, name)
