@@ -1,7 +1,7 @@
 """The cache of calls: those like earlier ones are not checked again.
 
 Programs call a kernel with the same shapes, types and grid again and again. A target may keep what
-a call came to (`Target.keep`); then the next one like it needs no look at its arguments.
+a call came to (`GraphTarget.keep`); then the next one like it needs no look at its arguments.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 import mlx.core as mx
 
-from anymetal.targets import base
-from anymetal.targets.base import CallCache, KeywordArguments, Launch, Target
+from anymetal.targets import graph
+from anymetal.targets.base import Launch
+from anymetal.targets.graph import CallCache, GraphTarget, KeywordArguments
 
 
 def _nothing(call: dict[str, Any]) -> list[mx.array] | None:
@@ -33,10 +34,12 @@ class CurrentCache:
     def __init__(self) -> None:
         self.kept: tuple[object, CallCache] = (None, _nothing)  #: an epoch, and the cache
 
-    def keep(self, epoch: object, target: Target, launch: Launch, call: KeywordArguments) -> None:
+    def keep(
+        self, epoch: object, target: GraphTarget, launch: Launch, call: KeywordArguments
+    ) -> None:
         """Keep the call that this launch is made of, if the target can.
 
-        `epoch` is what `base.epoch` was before anything about the call was decided. What is in the
+        `epoch` is what `graph.epoch` was before anything about the call was decided. What is in the
         arguments must be what the launch was made of, and nobody else's.
         """
         before, cache = self.kept
@@ -63,7 +66,7 @@ def cached(implementation: _Call[_Kernel, _P]) -> _Call[_Kernel, _P]:
     @wraps(implementation)
     def call(self: _Kernel, /, *args: _P.args, **kwargs: _P.kwargs) -> list[mx.array]:
         epoch, cache = self.calls.kept
-        if epoch is base.epoch and not args:
+        if epoch is graph.epoch and not args:
             outputs = cache(kwargs)
             if outputs is not None:
                 return outputs

@@ -19,8 +19,9 @@ from anymetal.signature import (
     generator_of,
     metal_text,
 )
-from anymetal.targets import base
-from anymetal.targets.base import KeywordArguments, Launch, check_extents
+from anymetal.targets import graph
+from anymetal.targets.base import Launch, check_extents
+from anymetal.targets.graph import GraphTarget, KeywordArguments
 from anymetal.transforms import is_transformed, run_transformed
 
 #: What a call of a kernel may leave out.
@@ -179,7 +180,7 @@ class MetalKernel:
             KernelMemoryError: The kernel writes outside of its arrays, or faults otherwise.
             KernelTimeoutError: It takes longer than the limits that the environment sets.
         """
-        epoch, definition, initial = base.epoch, self.definition, init_value
+        epoch, definition, initial = graph.epoch, self.definition, init_value
 
         # First all types, then values, then sizes: the order in which MLX looks at them. Lists are
         # read once: another thread may change what is in them.
@@ -245,7 +246,7 @@ class MetalKernel:
             )
             launch.lift = batch_rule(definition, Extents(shapes, grid, threadgroup), run)
         target = targets.active()
-        if target.lazy:
+        if isinstance(target, GraphTarget) and target.lazy:
             if not verbose and ensure_row_contiguous is None:
                 call = {
                     "inputs": given,

@@ -18,6 +18,7 @@ import mlx.core as mx
 from anymetal.errors import ToolchainError
 from anymetal.targets.apple import recorded_for_export
 from anymetal.targets.base import Launch, Target
+from anymetal.targets.graph import GraphTarget
 
 _NO_VALUES = "[eval] Attempting to eval an array during function transformations"
 
@@ -76,12 +77,16 @@ def _record(target: Target, launch: Launch, error: ValueError) -> list[mx.array]
     exported = recorded_for_export(launch)
     if exported is not None:
         return exported
+    here = (
+        f"Kernel `{launch.definition.name}` runs at once here and needs the values of its inputs."
+    )
+    if not isinstance(target, GraphTarget):
+        raise ValueError(f"{error} {here} No kernel of the target {target.name!r} does without.")
     try:
         target.become_lazy()
     except ToolchainError as missing:
         raise ValueError(
-            f"{error} Kernel `{launch.definition.name}` runs at once here and needs the values of "
-            f"its inputs. To become part of a compiled function it needs the bridge to MLX: "
+            f"{error} {here} To become part of a compiled function it needs the bridge to MLX: "
             f"{missing}"
         ) from None
     return target.run(launch)

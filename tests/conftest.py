@@ -24,7 +24,7 @@ from anymetal.runtime import helpers
 from anymetal.runtime.bridge import loader, recipe
 from anymetal.signature import metal_text
 from anymetal.targets import Launch
-from anymetal.targets.base import CallCache, KeywordArguments
+from anymetal.targets.graph import GraphTarget
 
 # Kernels are nodes of MLX's graph in all tests, from the first one on, and in programs they start.
 os.environ.setdefault("ANYMETAL_BRIDGE", "wait")
@@ -52,7 +52,7 @@ class Answer:
 
 
 @dataclass
-class RecordingTarget:
+class RecordingTarget(GraphTarget):
     """Runs nothing, keeps the last launch, and returns zeros."""
 
     name: str = "recording"
@@ -63,11 +63,6 @@ class RecordingTarget:
         self.launch = launch
         pairs = zip(launch.output_shapes, launch.output_dtypes, strict=True)
         return [mx.zeros(shape, dtype) for shape, dtype in pairs]
-
-    def keep(
-        self, cache: CallCache | None, launch: Launch, call: KeywordArguments
-    ) -> CallCache | None:
-        return None
 
     def become_lazy(self) -> None:
         raise ToolchainError("no compiler; install one")

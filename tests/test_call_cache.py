@@ -13,7 +13,7 @@ import anymetal
 from anymetal import arguments, targets
 from anymetal.errors import AnyMetalWarning
 from anymetal.runtime.bridge import loader
-from anymetal.targets import base
+from anymetal.targets import graph
 from anymetal.targets.apple import AppleTarget
 from anymetal.targets.cpu import plan
 from anymetal.targets.cpu.variant import Variant, gang_width
@@ -333,7 +333,7 @@ def test_a_new_epoch_that_begins_while_a_call_is_checked(monkeypatch, checks):
 
     def check_output(*given: Any) -> None:
         original(*given)
-        base.new_epoch()
+        graph.new_epoch()
 
     with monkeypatch.context() as patch:
         patch.setattr(arguments, "check_output", check_output)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import mlx.core as mx
 
-from anymetal.targets.base import Launch, Target, new_epoch
+from anymetal.targets.base import Launch, Target
+from anymetal.targets.graph import new_epoch
 
 __all__ = ["HAS_METAL", "Launch", "Target", "active", "select"]
 

@@ -14,7 +14,8 @@ from anymetal.errors import UnsupportedFeatureError
 from anymetal.signature import metal_body, metal_header
 from anymetal.size_extension import size_buffer
 from anymetal.source import KernelSource
-from anymetal.targets.base import CallCache, KeywordArguments, Launch
+from anymetal.targets.base import Launch
+from anymetal.targets.graph import GraphTarget
 
 if TYPE_CHECKING:
     from anymetal.runtime.arrays import Exporter
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 mlx_metal_kernel: Callable[..., Any] = mx.fast.metal_kernel
 
 
-class AppleTarget:
+class AppleTarget(GraphTarget):
     """Runs kernels on the GPU of a Mac, through MLX.
 
     Off a Mac it can still record a kernel while `mx.export_function` traces.
@@ -61,12 +62,6 @@ class AppleTarget:
 
     def become_lazy(self) -> None:
         """It is."""
-
-    def keep(
-        self, cache: CallCache | None, launch: Launch, call: KeywordArguments
-    ) -> CallCache | None:
-        """MLX looks at each call."""
-        return None
 
     def run_in_place(
         self,

@@ -1,12 +1,13 @@
-"""What a target is given, and what it must do."""
+"""What a target is given, and what it has to do."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING
 
-from anymetal.errors import KernelLaunchError
+from anymetal.errors import KernelLaunchError, UnsupportedFeatureError
 from anymetal.ir.sizes import MAX_THREADS_PER_THREADGROUP
 from anymetal.source import KernelSource
 
@@ -59,58 +60,14 @@ class Launch:
     lift: Lift | None = None  #: the rule for mx.vmap, if the kernel has one
 
 
-class KeywordArguments(NamedTuple):
-    """The keyword arguments of a call of a kernel: as they were passed, or of equal meaning."""
+class Target(ABC):
+    """Something that kernels run on. What MLX's graph asks beside that is in graph.py."""
 
-    given: dict[str, Any]
-    defaults: dict[str, Any]  #: of those that may be left out
+    name: str  #: in messages
 
-
-class CallCache(Protocol):
-    """Calls of one kernel that were kept (`Target.keep`)."""
-
-    def __call__(self, call: dict[str, Any]) -> list[mx.array] | None:
-        """The outputs of a call like one of them; None if there is none like it."""
-
-
-#: What was kept of calls holds as long as this is the same object.
-epoch = object()
-
-
-def new_epoch() -> None:
-    """Forget all calls: they would come to something else now."""
-    global epoch
-    epoch = object()
-
-
-class Target(Protocol):
-    """Something that kernels run on."""
-
-    @property
-    def name(self) -> str:
-        """Short name, as `anymetal doctor` shows it."""
-
-    @property
-    def lazy(self) -> bool:
-        """Whether `run` only records the work.
-
-        Then arrays under transformation are welcome, and errors surface at evaluation. A target
-        that is not lazy never sees an array that cannot be evaluated.
-        """
-
-    def become_lazy(self) -> None:
-        """Wait until `run` only records; raises ToolchainError with what that takes."""
-
+    @abstractmethod
     def run(self, launch: Launch) -> list[mx.array]:
-        """Run the kernel, or record that it has to run, and return its outputs."""
-
-    def keep(
-        self, cache: CallCache | None, launch: Launch, call: KeywordArguments
-    ) -> CallCache | None:
-        """Keep what a call came to, beside what was kept before of this kernel.
-
-        None from a target that looks at each call anew.
-        """
+        """Compile the kernel, if need be, and run it, or record that it has to run; the outputs."""
 
     def run_in_place(
         self,
@@ -124,3 +81,8 @@ class Target(Protocol):
         They are evaluated, and row-contiguous unless they are arrays of MLX that are read; the
         extents are checked. Raises UnsupportedFeatureError where a target has no such launches.
         """
+        raise UnsupportedFeatureError(
+            f"kernel `{source.name}` of a Metal library cannot run on the target {self.name!r}: it "
+            "runs no kernels that bring their own signature. Select the CPU target "
+            "(anymetal.targets.select(CpuTarget())), or turn it into a metal_kernel."
+        )

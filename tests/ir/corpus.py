@@ -11,7 +11,7 @@ import mlx.core as mx
 
 from anymetal import targets
 from anymetal.source import KernelSource
-from anymetal.targets import Launch
+from anymetal.targets import Launch, Target
 from anymetal.targets.cpu.variant import Variant, variant_for
 from anymetal.testing.metal_case import MetalCase, parse, run
 
@@ -55,15 +55,11 @@ class _Recorded(BaseException):
         self.launch = launch
 
 
-class _Recorder:
+class _Recorder(Target):
     name = "recorder"
-    lazy = False
 
     def run(self, launch: Launch) -> list[mx.array]:
         raise _Recorded(launch)
-
-    def run_in_place(self, *_: object) -> None:
-        raise AssertionError("the cases of tests/kernels are ordinary calls")
 
 
 @functools.cache

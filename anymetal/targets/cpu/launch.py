@@ -22,9 +22,10 @@ from anymetal.runtime.bridge import loader as bridge
 from anymetal.runtime.pool import ignored_interrupts
 from anymetal.source import KernelSource
 from anymetal.targets.apple import recorded_for_export
-from anymetal.targets.base import CallCache, Extent, KeywordArguments, Launch, check_extents
+from anymetal.targets.base import Extent, Launch, check_extents
 from anymetal.targets.cpu.plan import Plan
 from anymetal.targets.cpu.variant import gang_width_in_use
+from anymetal.targets.graph import CallCache, GraphTarget, KeywordArguments
 
 if TYPE_CHECKING:
     from anymetal.runtime.bridge.native import (
@@ -44,7 +45,7 @@ _PLANS_PER_SOURCE = 256
 _LARGE = 2**31  #: bytes; from here on 32-bit indices may count as unsigned (frontend/defined.py)
 
 
-class CpuTarget:
+class CpuTarget(GraphTarget):
     """Runs kernels on this machine: as nodes of MLX's graph, or at once without a bridge."""
 
     name = "cpu"

@@ -68,7 +68,7 @@ def gang_width_in_use() -> int:
 @contextlib.contextmanager
 def gang_width(width: int) -> Iterator[None]:
     """Compile kernels with another gang width: 1 is the scalar build, the reference for fuzzing."""
-    from anymetal.targets.base import new_epoch  # which nobody needs who compiles
+    from anymetal.targets.graph import new_epoch  # which nobody needs who compiles
 
     global _width
     before, _width = _width, width

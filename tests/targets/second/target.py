@@ -25,31 +25,26 @@ import mlx.core as mx
 import numpy as np
 
 from anymetal.emission.emitter import emit_module
-from anymetal.errors import UnsupportedFeatureError
 from anymetal.frontend.profile import Profile
 from anymetal.ir.model import Program
 from anymetal.ir.sizes import SIMD_GROUP
 from anymetal.pipeline.program import thread_program
-from anymetal.runtime.arrays import Exporter, new_output
+from anymetal.runtime.arrays import new_output
 from anymetal.source import KernelSource, Parameter
-from anymetal.targets.base import CallCache, Extent, KeywordArguments, Launch, check_extents
+from anymetal.targets.base import Extent, Launch, Target, check_extents
 from tests.targets.second.lowering import PLACES, HostThread
 
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 
-class HostTarget:
+class HostTarget(Target):
     """Compiles a kernel for one thread, and runs threads in loops."""
 
     name = "host"
-    lazy = False
 
     def __init__(self) -> None:
         self._compiled: dict[KernelSource, _Compiled] = {}
         self._profile = Profile(llvm.get_process_triple())
-
-    def become_lazy(self) -> None:
-        """It never records."""
 
     def run(self, launch: Launch) -> list[mx.array]:
         """Run all threads, now."""
@@ -67,18 +62,6 @@ class HostTarget:
             mx.array(data).view(dtype).reshape(shape)
             for data, (shape, dtype) in zip(outputs, shapes, strict=True)
         ]
-
-    def keep(
-        self, cache: CallCache | None, launch: Launch, call: KeywordArguments
-    ) -> CallCache | None:
-        """Nothing is kept."""
-        return None
-
-    def run_in_place(
-        self, source: KernelSource, arrays: Sequence[Exporter], grid: Extent, threadgroup: Extent
-    ) -> None:
-        """There are no such launches."""
-        raise UnsupportedFeatureError(f"kernel `{source.name}`: this target copies all arrays.")
 
 
 class _Compiled:

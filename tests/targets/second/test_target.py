@@ -77,6 +77,27 @@ def test_what_takes_other_threads_is_refused(line: str, message: str) -> None:
         )
 
 
+def _kernel(text: str = "o[0] = x[0];") -> anymetal.MetalKernel:
+    return anymetal.metal_kernel(name="alone", input_names=["x"], output_names=["o"], source=text)
+
+
+def test_a_target_need_not_know_mlx_graph() -> None:
+    def run(x: mx.array) -> mx.array:
+        kernel = _kernel()
+        one = {"grid": (1, 1, 1), "threadgroup": (1, 1, 1)}
+        return kernel(inputs=[x], output_shapes=[(4,)], output_dtypes=[mx.float32], **one)[0]
+
+    assert run(mx.ones((4,)))[0].item() == 1
+    with pytest.raises(ValueError, match=r"`alone` runs at once.*'host'"):
+        mx.compile(run)(mx.ones((4,)))
+
+
+def test_a_target_need_not_run_kernels_of_libraries() -> None:
+    library = anymetal.metal_library("kernel void f(device float* o [[buffer(0)]]) { o[0] = 1; }")
+    with pytest.raises(UnsupportedFeatureError, match=r"`f`.*'host'"):
+        library.f(mx.zeros((4,)), grid=(1, 1, 1), threadgroup=(1, 1, 1))
+
+
 def test_a_target_takes_no_file_of_another() -> None:
     code = (
         "import sys, tests.targets.second.target; "
