@@ -3,7 +3,9 @@ the next one, or in an iteration of a loop and in the next one."""
 
 from __future__ import annotations
 
-from anymetal.analysis.affine import Distance, Product, forms
+from collections.abc import Mapping
+
+from anymetal.analysis.affine import Distance, Linear, Product, forms
 from anymetal.analysis.cache import Analyses
 from anymetal.ir.model import Value
 from anymetal.ir.walk import made_from
@@ -13,16 +15,21 @@ class Distances:
     """The distances in a program.
 
     `steps`: by how much the results of position calls grow from a SIMD-group to the next. To look
-    at the next iteration of a loop instead, `phis` says by how much its phis grow (0: unknown).
+    at the next iteration of a loop instead, `phis` says by how much its phis grow: a number, or a
+    value that does not change in the loop (0: unknown).
     """
 
     def __init__(
-        self, known: Analyses, steps: dict[str, int], phis: dict[Value, int] | None = None
+        self,
+        known: Analyses,
+        steps: dict[str, int],
+        phis: Mapping[Value, Value | int] | None = None,
     ) -> None:
         program = known.program
         self.width, self.forms = known.width, known(forms)
         calls = (i for i in program.instructions() if i.op == "call" and steps.get(i.arg))
-        self.steps = {i: steps[i.arg] for i in calls} | (phis or {})
+        self.steps: dict[Value, Value | int] = {i: steps[i.arg] for i in calls}
+        self.steps.update(phis or {})
         self.moving = made_from(program.instructions(), self.steps)
 
     def between(self, a: Value, b: Value) -> Distance | None:
@@ -40,7 +47,10 @@ class Distances:
 
     def to_next(self, pointer: Value) -> Distance | None:
         """From an address to that of the next SIMD-group or iteration; None as above."""
-        form = self.forms(pointer)
+        return self.of(self.forms(pointer))
+
+    def of(self, form: Linear | None) -> Distance | None:
+        """The same, of an address in this form."""
         if form is None:
             return None
         changes: dict[Product, list[int]] = {}
@@ -52,6 +62,8 @@ class Distances:
             rest = tuple(v for v in product if v is not moving[0])
             if len(moving) > 1 or not step:
                 return None
+            if isinstance(step, Value):
+                rest, step = tuple(sorted((*rest, step), key=id)), 1
             before = changes.get(rest, (0,) * self.width)
             changes[rest] = [a + factor * step for a, factor in zip(before, factors, strict=True)]
         return _same({product: set(by) for product, by in changes.items()})

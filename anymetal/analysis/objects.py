@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from anymetal.analysis.cache import Analyses
 from anymetal.analysis.effects import LOADS, is_plain
-from anymetal.ir.calls import AHEAD_READ, LINE_READ, NEXT_READ
+from anymetal.ir.calls import PREFETCH
 from anymetal.ir.model import Argument, Global, Instr, Value
 
 Origin = Argument | Global | Instr
@@ -56,7 +56,7 @@ def read_only(known: Analyses) -> set[Argument]:
         if instr.op in ("gep", "phi", "select", "freeze", "icmp"):
             continue
         plain = instr.op in LOADS and is_plain(instr)
-        plain |= instr.op == "call" and instr.arg in (AHEAD_READ, LINE_READ, NEXT_READ)
+        plain |= instr.op == "call" and instr.arg == PREFETCH
         for value in instr.operands:
             if not plain:
                 touched |= leads_to.get(value, frozenset())

@@ -37,17 +37,13 @@ LOG = "__am_log"
 APART = "__am_apart"
 #: Whether a condition holds in all active lanes. "No" may be wrong, "yes" may not.
 ALL = "__am_all"
-#: Prefetch memory that will be read, or written.
-AHEAD_READ = "__am_ahead_read"
-#: Prefetch for the next gang, into the second-level cache.
-NEXT_READ = "__am_next_read"
-#: Prefetch the line of the first lane's address, anywhere in the block.
-LINE_READ = "__am_line_read"
+#: Prefetch the line of the first lane's address into a cache, as LLVM numbers those.
+PREFETCH = "__am_prefetch"
 #: Notes a stray access of a checked build (passes/check_bounds.py): whether it is one, its offset,
 #: the numbers of the array and of the access, and the record to write to.
 STRAY = "__am_stray"
 #: Calls that only passes for gangs put in.
-OF_GANGS = frozenset((APART, ALL, AHEAD_READ, NEXT_READ, LINE_READ))
+OF_GANGS = frozenset((APART, ALL, PREFETCH))
 #: Where a thread stands, and how many there are.
 POSITIONS = frozenset(f"__am_{name}" for name in _POSITIONS)
 #: Positions in a threadgroup: how many values each has at most.
@@ -71,9 +67,7 @@ INTRINSICS: dict[str, Signature] = {
     LOG: (VOID, (PTR,)),
     APART: (VOID, ()),
     ALL: (I1, (I1,)),
-    AHEAD_READ: (VOID, (PTR,)),
-    NEXT_READ: (VOID, (PTR,)),
-    LINE_READ: (VOID, (PTR,)),
+    PREFETCH: (VOID, (PTR, I32)),
     STRAY: (VOID, (I1, I64, I32, I32, PTR)),
     SCALES: (I1, ()),
     SCALE: (FLOAT, (FLOAT, FLOAT)),

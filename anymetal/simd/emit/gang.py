@@ -17,13 +17,11 @@ from anymetal.analysis.uniformity import shapes
 from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.ir.calls import (
-    AHEAD_READ,
     ALL,
     APART,
     BARRIER,
-    LINE_READ,
     LOG,
-    NEXT_READ,
+    PREFETCH,
     STRAY,
     is_cross_lane,
 )
@@ -36,7 +34,6 @@ from anymetal.simd.code.coroutine import coroutine, wait
 from anymetal.simd.code.marks import Marks, Role
 from anymetal.simd.code.masks import Mask, Masks
 from anymetal.simd.code.values import Values, buffer_name
-from anymetal.simd.emit import prefetch
 from anymetal.simd.emit.arithmetic import Arithmetic
 from anymetal.simd.emit.atomics import Atomics
 from anymetal.simd.emit.contiguity import Contiguity
@@ -203,6 +200,11 @@ class GangFunction:
         else:
             self.arithmetic.emit(instr)
 
+    def _prefetch(self, instr: Instr) -> None:
+        pointer, cache = map(self.v.scalar, instr.operands)
+        line = [("ptr", pointer), ("i32", "0"), ("i32", cache), ("i32", "1")]
+        self.w.call("void", "llvm.prefetch.p0", line)
+
     def _intrinsic(self, instr: Instr, mask: Mask) -> None:
         if instr.arg == BARRIER:
             self._barrier()
@@ -210,8 +212,8 @@ class GangFunction:
             self.lanes.emit(instr, mask)
         elif instr.arg == ALL:
             self.everywhere.emit(instr, mask)
-        elif instr.arg in (AHEAD_READ, LINE_READ, NEXT_READ):
-            prefetch.ask(self.w, self.v, instr, self.known.machine.line)
+        elif instr.arg == PREFETCH:
+            self._prefetch(instr)
         elif instr.arg == APART:
             self.w.end_block()
         elif instr.arg == LOG:

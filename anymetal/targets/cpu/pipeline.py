@@ -26,7 +26,7 @@ from anymetal.passes import (
 )
 from anymetal.passes.split_divisions import split_lanes
 from anymetal.pipeline.driver import Compilation, Pass
-from anymetal.prefetch import during_turns, next_gang, spread, tile_rows
+from anymetal.prefetch import requests
 from anymetal.simd import questions
 from anymetal.simd.access.memory_order import in_memory_order
 from anymetal.targets.cpu.reporting import GangStages
@@ -64,9 +64,12 @@ class GangCompilation(Compilation):
         return self.variant.single or whole
 
     @property
-    def steps(self) -> dict[str, int]:
-        """By how much positions grow to the gang whose memory is asked for."""
-        return next_gang.NEXT_GROUP if self.alone else teams.steps(self.in_row, self.team)
+    def steps(self) -> list[dict[str, int]]:
+        """By how much positions grow to the next gang, in several directions."""
+        if self.alone:
+            return [{"__am_group_x": 1}, {"__am_group_y": 1}]
+        steps = teams.steps(self.in_row, self.team)
+        return [steps, {"__am_thread_y": 1}] if self.team == 1 else [steps]
 
 
 # -------------------------------------------------------------------------- what passes need
@@ -107,11 +110,6 @@ def _coarsen(c: GangCompilation) -> bool:
     blocks = len(c.program.blocks)
     c.team = teams.form(c.known, c.variant.team, c.in_row)
     return c.team > 1 or len(c.program.blocks) != blocks
-
-
-def _ask_for_lines(c: GangCompilation) -> bool:
-    along = {} if c.alone else {"__am_thread_y": 1}
-    return during_turns.run(c.known, [c.steps, along] if c.team == 1 else [c.steps])
 
 
 _TREE = (*control.ALL, regions)
@@ -174,30 +172,6 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
         keeps=_TREE,
     ),
     Pass(
-        "prefetch-next-gang",
-        lambda c: next_gang.run(c.known, c.steps, c.team),
-        "prefetching comes when it is known what a gang is",
-        Stage.GANG,
-        needs=(is_tuned,),
-        keeps=control.ALL,
-    ),
-    Pass(
-        "prefetch-tile-rows",
-        lambda c: tile_rows.run(c.known),
-        "likewise",
-        Stage.GANG,
-        needs=(is_tuned,),
-        keeps=_TREE,
-    ),
-    Pass(
-        "prefetch-during-turns",
-        _ask_for_lines,
-        "likewise",
-        Stage.GANG,
-        needs=(is_tuned,),
-        keeps=_TREE,
-    ),
-    Pass(
         "unlock-threadgroup-memory",
         lambda c: unlock.run(c.known),
         "behind coarsening, which looks at what a loop may wait for",
@@ -215,12 +189,12 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
         optional=False,
     ),
     Pass(
-        "spread-prefetches",
-        lambda c: spread.run(c.known),
-        "in the final order of instructions",
+        "prefetch",
+        lambda c: requests.run(c.known, c.steps, c.team),
+        "in the final order of instructions, which requests are spread over",
         Stage.INTERLEAVED,
-        needs=(has_lanes,),
-        keeps=_ORDER,
+        needs=(is_tuned,),
+        keeps=_TREE,
     ),
     Pass(
         "keep-memory-order",

@@ -27,15 +27,14 @@ _KERNELS = Path(__file__).parents[2] / "kernels"
 
 #: Cases, and passes that change them.
 CASES = {
-    "ahead/tiles_down_a_matrix": ("prefetch-tile-rows",),
+    "ahead/tiles_down_a_matrix": ("prefetch",),
     "algorithms/matmul_tiled": ("version-by-bounds", "coarsen"),
     "algorithms/radix_sort_block": ("unlock-threadgroup-memory",),
-    "math/exp2": ("prefetch-during-turns", "spread-prefetches"),
     "order/exact_sums": ("drop-unused", "keep-memory-order"),
     "strided/under_nested_loops": ("split-divisions",),
 }
 #: The same of random kernels, by class and seed.
-RANDOM = {("patterns", 219): "prefetch-next-gang", ("patterns", 283): "unroll-and-jam"}
+RANDOM = {("patterns", 301): "prefetch", ("patterns", 283): "unroll-and-jam"}
 
 
 class Changes(GangStages):

@@ -1,0 +1,225 @@
+"""Prefetches what the gang to come will load, where the processor does not foresee it.
+
+    for (uint i = lane; i < n; i += 32) sum += x[row * n + i] * x[(row + 1) * n + i];
+
+becomes
+
+    ahead = n < near ? 2 * n * 4 : 0;
+    for (uint i = lane; i < n; i += 32) {
+        sum += x[row * n + i] * x[(row + 1) * n + i];
+        prefetch &x[row * n + i] + ahead, &x[(row + 1) * n + i] + ahead;
+    }
+
+A processor foresees runs of memory, once it has seen a part of each, and some at a time; and while
+it waits for a load it does the next few hundred instructions. What it does not foresee is where a
+run begins. But where the next gang will load follows from the program: the address of a load has
+affine form, so its distance to that of the next gang (or to the next iteration of the loop around)
+is known. This is the one decision, of what all loads of a loop or of straight code ask for:
+
+* In an innermost loop, if it goes along several runs of an array: those of the next gang. A single
+  one mostly goes on where that of the gang before ended. They are for the second-level cache, which
+  must hold what is loaded until then; whether it does depends on the bound of the loop.
+* In straight code that loads lines enough and computes for long: those of the next gang, one by one
+  over all of the code, for the first-level cache. The processor would ask for all at once, when it
+  needs them.
+* In straight code that loads parts of more runs than a processor follows: those of the gang after
+  the next, as soon as its own loads are done.
+
+What a loop loads in its own next iterations is never asked for: that the processor foresees.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from anymetal.analysis.affine import ONE, Distance
+from anymetal.analysis.cache import Analyses
+from anymetal.analysis.control import innermost, predecessors
+from anymetal.analysis.distances import Distances
+from anymetal.analysis.effects import is_plain
+from anymetal.analysis.induction import Induction, inductions
+from anymetal.analysis.objects import in_arrays, origins
+from anymetal.analysis.regions import regions
+from anymetal.analysis.uniformity import shapes
+from anymetal.ir import types as t
+from anymetal.ir.calls import APART, PREFETCH
+from anymetal.ir.cfg import Loop
+from anymetal.ir.model import Block, Const, Instr, Value
+from anymetal.prefetch.runs import Run, runs_of
+
+#: Instructions for each line of straight code from which on the memory is idle meanwhile.
+LONG = 16
+FIRST, SECOND = 3, 2  #: caches, as LLVM numbers them
+
+
+class _Wanted(NamedTuple):
+    """A run, and how far from it lies what is asked for."""
+
+    run: Run
+    distance: Distance
+
+    def reaches(self, other: Run, times: int) -> bool:
+        """Whether, so many times the distance on, lies what this gang loads itself."""
+        there = {product: factors[0] for product, factors in self.run.start.items()}
+        for product, factor in self.distance.items():
+            there[product] = there.get(product, 0) + times * factor
+        between = {p: f[0] - there.pop(p, 0) for p, f in other.start.items()}
+        between |= {product: -factor for product, factor in there.items()}
+        apart = between.pop(ONE, 0)
+        return not any(between.values()) and -other.size < apart < self.run.size
+
+
+def run(known: Analyses, steps: list[dict[str, int]], team: int = 1) -> bool:
+    """`steps`: by how much the results of calls for positions grow to the next gang, in several
+    directions: the first that makes a difference to an address is its. `team`: of how many
+    SIMD-groups a gang is."""
+    gangs, changed = [Distances(known, one) for one in steps], False
+    for block in known.program.blocks:
+        if block not in known(innermost):
+            changed |= _in_block(block, known, gangs)
+    for region in known(regions).regions:
+        loop = region.loop
+        if loop and not loop.children and loop not in known(shapes).divergent_loops:
+            changed |= _in_loop(loop, known, gangs, team)
+    return changed
+
+
+def _wanted(
+    blocks: Iterable[Block], known: Analyses, ways: list[Distances], loop: Loop | None = None
+) -> list[_Wanted]:
+    """Runs that are loaded from arrays, if the gang to come loads the same elsewhere, at a distance
+    that is known (in front of the loop)."""
+    loads = [
+        instr
+        for block in blocks
+        for instr in block.instrs
+        if instr.op == "load" and is_plain(instr) and known(shapes)[instr.operands[0]].is_strided
+        if in_arrays(known(origins).get(instr.operands[0], frozenset()))
+    ]
+    found = []
+    for one in runs_of(loads, known, loop):
+        distance = next(filter(None, (way.of(one.start) for way in ways)), {})
+        values = [value for product in distance for value in product]
+        if distance and all(known(shapes)[v].is_uniform and not _inside(v, loop) for v in values):
+            found.append(_Wanted(one, distance))
+    return found
+
+
+def _inside(value: Value, loop: Loop | None) -> bool:
+    return loop is not None and isinstance(value, Instr) and value.block in loop.blocks
+
+
+# ------------------------------------------------------------------------------ straight code
+
+
+def _in_block(block: Block, known: Analyses, gangs: list[Distances]) -> bool:
+    machine, wanted = known.machine, _wanted([block], known, gangs)
+    apart = any(i.op == "call" and i.arg == APART for i in block.instrs)
+    long = not apart and len(block.instrs) >= LONG * _lines(wanted)
+    gangs_on = 1 if long else 2
+    own = [one.run for one in wanted]
+    wanted = [one for one in wanted if not any(one.reaches(run, gangs_on) for run in own)]
+    if not long:
+        wanted = [one for one in wanted if one.run.size <= machine.unseen_bytes]
+        if len(wanted) <= machine.followed_runs:
+            return False
+    if not machine.few_lines <= _lines(wanted) <= machine.many_lines:
+        return False
+    requests = []
+    for one, distance in wanted:
+        far: list[Instr] = []
+        lines = _requests(one, _bytes(distance, gangs_on, far), FIRST)
+        requests += [[*far, *lines[0]], *lines[1:]]
+    last = max(block.instrs.index(load) for one, _ in wanted for load in one.loads) + 1
+    step = (len(block.instrs) - last) // (len(requests) + 1) if long else 0
+    for number, request in reversed([*enumerate(requests)]):
+        _insert(block, last + step * number, request)
+    return True
+
+
+def _lines(wanted: list[_Wanted]) -> int:
+    return sum(len(one.run.lines) for one in wanted)
+
+
+# -------------------------------------------------------------------------------------- loops
+
+
+def _in_loop(loop: Loop, known: Analyses, gangs: list[Distances], team: int) -> bool:
+    counters, ways = known(inductions), gangs
+    counter = next(filter(_is_counter, counters[loop]), None)
+    front = [b for b in known(predecessors)[loop.header] if b not in loop.blocks]
+    if counter is None or len(front) > 1:
+        return False
+    if loop.parent:
+        around: dict[Value, Value | int] = dict.fromkeys(loop.parent.header.phis, 0)
+        around.update((one.phi, one.step) for one in counters[loop.parent])
+        ways = [Distances(known, {}, around)]
+    wanted = [one for one in _wanted(loop.ordered, known, ways, loop) if _goes_along(one.run, team)]
+    arrays = Counter(known(origins)[one.run.pointer] for one in wanted)
+    wanted = [one for one in wanted if arrays[known(origins)[one.run.pointer]] > 1]
+    if not wanted:
+        return False
+    iterations = known.machine.near_bytes // sum(one.run.size for one in wanted)
+    bound = counter.tests[0].operands[1]
+    limit = Const(bound.type, str(iterations * abs(counter.growth)))
+    near = Instr(t.I1, "icmp", [bound, limit], "ult")
+    made = [near]
+    for one, distance in wanted:
+        far = Instr(t.I64, "select", [near, _bytes(distance, 1, made), Const(t.I64, "0")])
+        made.append(far)
+        load, requests = one.loads[0], _requests(one, far, SECOND)
+        assert load.block is not None
+        _insert(load.block, load.block.instrs.index(load) + 1, [i for r in requests for i in r])
+    _insert(front[0], len(front[0].instrs) - 1, made)
+    return True
+
+
+def _is_counter(one: Induction) -> bool:
+    """Whether a loop goes on while the number, which grows by a constant, is below a bound."""
+    return one.growth != 0 and len(one.tests) == 1 and one.phi.type in (t.I32, t.I64)
+
+
+def _goes_along(run: Run, team: int) -> bool:
+    """Whether each iteration of a loop goes on where the one before ends, for all SIMD-groups of a
+    team together."""
+    return run.size <= 2 * abs(run.growth) <= 2 * run.size * team
+
+
+# ------------------------------------------------------------------------------- instructions
+
+
+def _bytes(distance: Distance, times: int, made: list[Instr]) -> Value:
+    """So many times the distance; what computes it goes to `made`."""
+
+    def add(op: str, *operands: Value) -> Value:
+        made.append(Instr(t.I64, op, list(operands)))
+        return made[-1]
+
+    total: Value = Const(t.I64, str(times * distance.get(ONE, 0)))
+    for product, factor in distance.items():
+        if product != ONE:
+            term: Value = Const(t.I64, str(times * factor))
+            for value in product:
+                term = add("mul", term, value if value.type == t.I64 else add("sext", value))
+            total = add("add", total, term)
+    return total
+
+
+def _requests(one: Run, far: Value, cache: int) -> list[list[Instr]]:
+    """The instructions that ask for each line of a run so far on."""
+    result = []
+    for line in one.lines:
+        there = Instr(one.pointer.type, "gep", [one.pointer, far], (1, line))
+        ask = Instr(
+            t.VOID, "call", [there, Const(t.I32, str(cache))], PREFETCH, "", one.loads[0].loc
+        )
+        result.append([there, ask])
+    return result
+
+
+def _insert(block: Block, at: int, made: list[Instr]) -> None:
+    for instr in made:
+        instr.block = block
+    block.instrs[at:at] = made
