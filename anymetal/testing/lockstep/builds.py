@@ -18,6 +18,7 @@ import mlx.core as mx
 from anymetal.dtypes import DTYPES
 from anymetal.frontend.clang import compile_to_ir
 from anymetal.frontend.optimise import optimise
+from anymetal.frontend.profile import Profile
 from anymetal.machine import Machine
 from anymetal.pipeline import program
 from anymetal.runtime import zig
@@ -95,15 +96,15 @@ def source_of(case: Case) -> KernelSource:
 
 
 class Compiler:
-    """Compiles the builds of one case after the other; Clang runs once for all of them."""
+    """Compiles the builds of one case after the other; Clang runs once for each processor."""
 
     def __init__(self, case: Case, folder: Path) -> None:
         self.case = case
         self.source = source_of(case)
         self._folder = folder
         self._loaded: list[Code] = []
-        self._raw: str | None = None
-        self._text: str | None = None
+        self._raw: dict[Profile, str] = {}
+        self._text: dict[Profile, str] = {}
         self.seconds = 0.0  #: of processors, for the last build; the first pays for Clang
 
     def __call__(self, build: Build, stages: GangStages | None = None) -> int:
@@ -123,14 +124,16 @@ class Compiler:
 
     @contextlib.contextmanager
     def _one_front_end(self) -> Iterator[None]:
-        def raw(source: KernelSource) -> str:
-            self._raw = self._raw or compile_to_ir(source)
-            return self._raw
+        def raw(source: KernelSource, profile: Profile) -> str:
+            if profile not in self._raw:
+                self._raw[profile] = compile_to_ir(source, profile)
+            return self._raw[profile]
 
-        def optimised(text: str, large: bool = False) -> str:
+        def optimised(text: str, large: int, profile: Profile) -> str:
             assert not large
-            self._text = self._text or optimise(text)
-            return self._text
+            if profile not in self._text:
+                self._text[profile] = optimise(text, large, profile)
+            return self._text[profile]
 
         with (
             mock.patch.object(program, "compile_to_ir", raw),
