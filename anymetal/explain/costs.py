@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from anymetal.analysis.regions import Region
 from anymetal.explain.classes import class_of, count
 from anymetal.explain.facts import location_of
-from anymetal.explain.listing import Instruction, Listing, Loop
+from anymetal.explain.listing import Instruction, Listing, MachineLoop
 from anymetal.ir.model import Location
 from anymetal.simd.code.marks import Mark, Marks
 from anymetal.simd.emit.gang import GangFunction
@@ -49,7 +49,7 @@ def costs(function: GangFunction, marks: Marks, listing: Listing) -> list[Cost]:
     return found
 
 
-def _cost(region: Region, loops: list[Loop], marks: Marks) -> Cost:
+def _cost(region: Region, loops: list[MachineLoop], marks: Marks) -> Cost:
     largest = max(loops, key=lambda loop: len(loop.instructions))
     times = sum(_is_poll(i, marks) for i in largest.instructions)
     lanes = [child for child in largest.children if _goes_over_lanes(child)]
@@ -76,7 +76,7 @@ def _by_region(
     return found
 
 
-def _region_of(loop: Loop, function: GangFunction, marks: Marks) -> Region | None:
+def _region_of(loop: MachineLoop, function: GangFunction, marks: Marks) -> Region | None:
     """The user's loop that most of a machine's loop was written for."""
     votes: Counter[Region] = Counter()
     for instruction in loop.instructions:
@@ -105,6 +105,6 @@ def _is_poll(instruction: Instruction, marks: Marks) -> bool:
     return in_memory and class_of(instruction) in ("scalar", "loads")
 
 
-def _goes_over_lanes(loop: Loop) -> bool:
+def _goes_over_lanes(loop: MachineLoop) -> bool:
     """A loop of ours (simd/emit/each_lane.py), by the name of its first block."""
     return loop.name.startswith("lane.")

@@ -32,7 +32,7 @@ class Instruction:
 
 
 @dataclass(eq=False)
-class Loop:
+class MachineLoop:
     """A loop of the machine code. Its own instructions are those of no loop inside of it."""
 
     function: str
@@ -40,7 +40,7 @@ class Loop:
     parent: str = ""
     inner: bool = True
     instructions: list[Instruction] = field(default_factory=list)
-    children: list[Loop] = field(default_factory=list)
+    children: list[MachineLoop] = field(default_factory=list)
 
     @property
     def everything(self) -> list[Instruction]:
@@ -52,16 +52,16 @@ class Loop:
 class Listing:
     """What was read."""
 
-    loops: list[Loop]
+    loops: list[MachineLoop]
     instructions: list[Instruction]  #: all of them
 
 
 def read_listing(text: str) -> Listing:
     """Takes an assembly listing apart."""
-    loops: dict[str, Loop] = {}
+    loops: dict[str, MachineLoop] = {}
     everything: list[Instruction] = []
     function, label, name, parent, mark = "", "", "", "", 0
-    inside: Loop | None = None
+    inside: MachineLoop | None = None
     for line in text.splitlines():
         if found := _FUNCTION.match(line):
             function, mark, inside = found[1], 0, None
@@ -81,7 +81,7 @@ def read_listing(text: str) -> Listing:
         if found := _INSIDE.search(line):
             inside = loops.get(found[1])
         if found := _HEADER.search(line):
-            inside = loops[label] = Loop(function, name, parent, bool(found[1]))
+            inside = loops[label] = MachineLoop(function, name, parent, bool(found[1]))
     for loop in loops.values():
         if loop.parent in loops:
             loops[loop.parent].children.append(loop)

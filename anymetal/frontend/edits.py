@@ -24,7 +24,7 @@ class Edit(NamedTuple):
     text: str
 
 
-class Place(NamedTuple):
+class Position(NamedTuple):
     """An offset in a part of the user's text."""
 
     part: str
@@ -39,16 +39,16 @@ class Edits:
         self._source = source
         self._edits: dict[str, set[Edit]] = {"header": set(), "source": set()}
 
-    def place(self, match: re.Match[str]) -> Place | None:
+    def place(self, match: re.Match[str]) -> Position | None:
         """Where in the user's text a message is, if it is there; Clang counts bytes."""
         for part, text in self.texts.items():
             if match["file"] == part_name(self._source, part):
                 line = text.split("\n")[int(match["line"]) - 1].encode()[: int(match["column"]) - 1]
                 column = len(line.decode(errors="ignore")) + 1
-                return Place(part, offset_of(text, int(match["line"]), column))
+                return Position(part, offset_of(text, int(match["line"]), column))
         return None
 
-    def places(self, match: re.Match[str]) -> Iterator[Place]:
+    def places(self, match: re.Match[str]) -> Iterator[Position]:
         """The place of a message, and those in the macros that it comes from."""
         following = _NEXT.search(match.string, match.end())
         end = following.start() if following else len(match.string)

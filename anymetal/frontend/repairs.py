@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from anymetal.frontend.dialect import ANY, WIDE
-from anymetal.frontend.edits import PLACE, Edit, Edits, Place
+from anymetal.frontend.edits import PLACE, Edit, Edits, Position
 from anymetal.frontend.metal_tokens import Token, closing, tokenize
 from anymetal.source import KernelSource
 
@@ -54,7 +54,7 @@ def repaired(source: KernelSource, messages: str) -> KernelSource | None:
     return edits.applied()
 
 
-def _place_of_cast(edits: Edits, match: re.Match[str]) -> Place | None:
+def _place_of_cast(edits: Edits, match: re.Match[str]) -> Position | None:
     """Where a cast begins: at the error, or in the macro that it comes from."""
     for place in edits.places(match):
         opens = edits.texts[place.part].startswith("(", place.offset)

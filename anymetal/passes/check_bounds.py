@@ -48,7 +48,7 @@ _WIDEST = 8  #: bytes of an access
 _COPIES = ("llvm.memcpy.", "llvm.memmove.")
 
 
-class Array(NamedTuple):
+class KnownArray(NamedTuple):
     """Memory that the program may touch; of buffers only the name is known here."""
 
     kind: str  #: buffer, threadgroup, private or constant
@@ -395,9 +395,9 @@ def _origins(program: Program, number: dict[Value, int]) -> dict[Value, frozense
 _ZEROS = f"[{_WIDEST} x i8] zeroinitializer"
 
 
-def _described(place: Value) -> Array:
+def _described(place: Value) -> KnownArray:
     if isinstance(place, Argument):
-        return Array("buffer", place.name.strip("%"), 0, 0)
+        return KnownArray("buffer", place.name.strip("%"), 0, 0)
     if isinstance(place, Global):
         kind = "threadgroup" if place.threadgroup else "constant"
         type_, name = place.value_type, place.name
@@ -405,7 +405,7 @@ def _described(place: Value) -> Array:
         assert isinstance(place, Instr)
         kind, type_, name = "private", place.arg[0], place.name
     name = plain_name(re.sub(r"threadgroup\.\d+\.|(\.\w+)*$", "", plain(name)))
-    return Array(kind, name, type_.size, _element(type_).size)
+    return KnownArray(kind, name, type_.size, _element(type_).size)
 
 
 def _element(type_: t.Type) -> t.Type:

@@ -30,7 +30,7 @@ _told: list[str] = []
 _private: set[Path] = set()
 
 
-class Place(NamedTuple):
+class Folder(NamedTuple):
     """The folder that the environment names."""
 
     path: Path
@@ -39,7 +39,7 @@ class Place(NamedTuple):
     reason: str  #: why not
 
 
-def place() -> Place:
+def place() -> Folder:
     """The folder that the environment names, made if it was not there."""
     chosen, home = os.environ.get("ANYMETAL_CACHE_DIR", ""), os.environ.get("HOME", "")
     return _place(chosen, os.environ.get("XDG_CACHE_HOME", ""), home, os.geteuid())
@@ -103,22 +103,22 @@ def _of_this_process() -> Path:
 
 
 @cache
-def _place(chosen: str, xdg: str, home: str, user: int) -> Place:
+def _place(chosen: str, xdg: str, home: str, user: int) -> Folder:
     path = Path(_wanted(chosen, xdg))
     if not path.is_absolute():
-        return Place(path, False, False, "this user has no home directory; set ANYMETAL_CACHE_DIR")
+        return Folder(path, False, False, "this user has no home directory; set ANYMETAL_CACHE_DIR")
     try:
         _make(path, chosen or os.path.isabs(xdg))
         doubt = trust.doubt(path)
     except OSError as error:
-        return Place(path, False, False, f"{path} cannot be used: {error.strerror or error}")
+        return Folder(path, False, False, f"{path} cannot be used: {error.strerror or error}")
     if doubt:
-        return Place(path, False, False, f"{path} is not used, because {doubt}")
+        return Folder(path, False, False, f"{path} is not used, because {doubt}")
     if not _may(path, os.R_OK):
-        return Place(path, False, False, f"{path} cannot be read")
+        return Folder(path, False, False, f"{path} cannot be read")
     if not _may(path, os.W_OK):
-        return Place(path, True, False, f"{path} cannot be written")
-    return Place(path, True, True, "")
+        return Folder(path, True, False, f"{path} cannot be written")
+    return Folder(path, True, True, "")
 
 
 def _wanted(chosen: str, xdg: str) -> str:

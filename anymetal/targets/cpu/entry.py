@@ -19,7 +19,7 @@ _GRID, _GROUP, _GROUPS, _CANCEL = 0, 12, 24, 40
 #: Workers have own sums if a launch has at least so many threads for each.
 THREADS_PER_BIN = 4
 SUMS_FRAME, PRIVATE_FRAME = 1024, 1025  #: behind the frames of gangs (see runtime/launch.h)
-#: Instead of _turns, where threads meet in cross-lane calls: their scheduler runs them.
+#: Instead of _rounds, where threads meet in cross-lane calls: their scheduler runs them.
 _MEETINGS = [
     "round:",
     "  call void @am_rendezvous(ptr %ring, i32 %threads)",
@@ -59,7 +59,7 @@ def entry_function(
     calls = _Calls(buffers, suspends, team)
     if suspends:
         lines += _ring(calls, full, partial)
-        lines += _MEETINGS if meets else _turns()
+        lines += _MEETINGS if meets else _rounds()
     else:
         lines += _sequence(calls, full, partial, sole)
     lines += [
@@ -302,7 +302,7 @@ def _ring(calls: _Calls, full: bool, partial: bool) -> list[str]:
     return [*lines, "  br label %round"]
 
 
-def _turns() -> list[str]:
+def _rounds() -> list[str]:
     """Resumes all gangs in turn until none waits."""
     return [
         "round:",

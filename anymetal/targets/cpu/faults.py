@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, cast
 import mlx.core as mx
 
 from anymetal.errors import KernelMemoryError, StrayAccessWarning
-from anymetal.passes.check_bounds import ANYWHERE, NOWHERE, Array, Site
+from anymetal.passes.check_bounds import ANYWHERE, NOWHERE, KnownArray, Site
 from anymetal.runtime.arrays import BufferExtent, Exporter
 from anymetal.source import KernelSource
 from anymetal.targets.base import Extent
@@ -154,8 +154,8 @@ class Report:
         self._warn(noted, sizes, shaped)
 
     @functools.cached_property
-    def _arrays(self) -> list[Array]:
-        return [Array(*array) for array in json.loads(self._notes)["arrays"]]
+    def _arrays(self) -> list[KnownArray]:
+        return [KnownArray(*array) for array in json.loads(self._notes)["arrays"]]
 
     @functools.cached_property
     def _sites(self) -> list[Site]:
