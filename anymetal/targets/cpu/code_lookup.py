@@ -17,8 +17,8 @@ from anymetal.targets.cpu.variant import Variant
 
 _BUILD = "anymetal.targets.cpu.compile_job:build"
 
-#: The code that somebody holds, by its key in the disk cache: plans of launches hold it, which last
-#: as long as the sources of kernels do. So nothing here may hold a source.
+#: Code in use, by its key in the disk cache. Plans of launches hold it, and last as long as the
+#: sources of kernels do. So nothing here may hold a source.
 _loaded: WeakValueDictionary[str, Code] = WeakValueDictionary()
 #: The latest, which stay loaded: for definitions that come again, and other launches of a kernel.
 _recent: OrderedDict[str, Code] = OrderedDict()
@@ -53,14 +53,14 @@ def code_of(source: KernelSource, variant: Variant) -> Code:
 
 
 def follow() -> Collection[tuple[KernelSource, Variant]]:
-    """What this process asks for from now on, in order: grows while it does."""
+    """The kernels that this process asks for from now on, in order; the collection grows."""
     global _followed
     _followed = {}
     return _followed.keys()
 
 
 def _load(source: KernelSource, variant: Variant, key: str, stages: Stages) -> tuple[str, Code]:
-    """Where the machine code was found, and that code."""
+    """The machine code, and where it was found."""
     stages.made("Metal", lambda: debug.metal_of(source))
     where, library = _library_of(source, variant, key, stages)
     return where, Code(library, source.name)
@@ -81,7 +81,7 @@ def _library_of(
 
 def shared_library(source: KernelSource, variant: Variant, stages: Stages) -> bytes:
     """The kernel, compiled in a helper process; raises what `compile_kernel` does."""
-    from anymetal.runtime import helpers  # not needed by who finds all in the disk_cache
+    from anymetal.runtime import helpers  # not needed while all is found in the disk cache
 
     def note(told: Times | tuple[str, str]) -> None:
         if isinstance(told, Times):

@@ -1,7 +1,7 @@
-"""From a kernel to a shared library, in whatever process: this is what a helper is asked for.
+"""From a kernel to a shared library: what a helper process is started for.
 
-The front end is of Clang's making, so it starts first, and what the rest needs is imported
-meanwhile: nearly all that a helper has to import.
+Clang reads the kernel first, as a process of its own. Meanwhile everything else is imported, which
+is nearly all that a helper has to import.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _RESTRICTIONS = "anymetal.frontend.restrictions"  # which the front end asks fir
 _COMPILER = "anymetal.targets.cpu.compiler"
 
 
-#: What a follower of a compilation is told: how long it took, or a text and its name.
+#: A note about a compilation: how long it took, or a text with its name.
 Note = Times | tuple[str, str]
 
 
@@ -39,7 +39,7 @@ def build(
 ) -> bytes:
     """The library of a kernel, which exports what `compile_kernel` says; raises what that does.
 
-    `note` is told what `ANYMETAL_DEBUG` wants to see.
+    `note` gets what `ANYMETAL_DEBUG` asks for.
     """
     stages = _Told(note, wanted)
     try:
@@ -56,7 +56,7 @@ def build(
 
 
 def _import_compiler() -> Any:
-    with locks.llvm:  # nobody shall fork while it is imported
+    with locks.llvm:  # no fork while it is imported
         import_module(_RESTRICTIONS)
         return import_module(_COMPILER)
 

@@ -29,15 +29,16 @@ from anymetal.targets.cpu.variant import Variant
 def compile_kernel(
     source: KernelSource, variant: Variant, stages: GangStages | None = None, raw: str | None = None
 ) -> bytes:
-    """An object file that exports `am_entry`, and as `am_notes` what the launch has to know of it:
-    its certain stores (analysis/must_store.py), or, of a checked build, what it asks
-    (passes/check_bounds.py); `am_order` says whether the order of threadgroups counts
-    (analysis/order_dependence.py). `stages` is told how things go. `raw` is what Clang makes of the
-    kernel, if it was asked before.
+    """An object file that exports `am_entry`, and two texts for the launch. `am_notes`: the certain
+    stores (analysis/must_store.py), or in a checked build the arrays and accesses
+    (passes/check_bounds.py). `am_order`: whether results depend on the order of threadgroups
+    (analysis/order_dependence.py).
+
+    `stages` observes the compilation; `raw` is Clang's output, if it is there already.
 
     Raises MetalCompileError for errors in the Metal text, KernelLoadError for too much threadgroup
     memory, UnsupportedFeatureError for what the CPU target lacks, CompilerError for our defects,
-    ValueError for names of passes that there are not.
+    ValueError for unknown names of passes.
     """
     stages = stages or GangStages()
     check_names(variant.without, stages.wanted.passes)
@@ -59,7 +60,7 @@ def compile_kernel(
 
 
 def check_names(off: Collection[str], shown: Collection[str]) -> None:
-    """Raises ValueError for names of passes that there are not, or that are no optimisations."""
+    """Raises ValueError for names that are no passes, or passes that cannot be switched off."""
     passes: list[Pass[Any]] = [*thread.PASSES, *gang.PASSES]
     every = {one.name for one in passes}
     for variable, names, known in (

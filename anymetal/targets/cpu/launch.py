@@ -56,7 +56,8 @@ class CpuTarget(GraphTarget):
 
     @property
     def lazy(self) -> bool:
-        """Whether the bridge to MLX is there. The first question starts its build, if need be."""
+        """Whether the bridge to MLX is there. The first time this is asked, its build starts if
+        need be."""
         return bridge.native() is not None
 
     def become_lazy(self) -> None:

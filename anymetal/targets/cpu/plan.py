@@ -30,7 +30,7 @@ class Plan:
     """
 
     checked = False  #: whether no access leaves its array (faults.py)
-    report: Callable[..., None] | None = None  #: of a checked build: tells of accesses that do
+    report: Callable[..., None] | None = None  #: of a checked build: reports accesses that do
 
     def __init__(
         self, source: KernelSource, grid: Extent, threadgroup: Extent, width: int, large: int
@@ -63,7 +63,7 @@ class Plan:
         self.covered = [covered.get(slot, 0) for slot, p in parameters if p.kind == "output"]
         #: Parameters that describe an input, each behind its position among the buffers.
         self.infos = [(slot, p) for slot, p in parameters if slot not in self.slots]
-        #: What no launch is using at the moment.
+        #: States that no launch is using.
         self._free: list[LaunchState] = []
 
     def run(self, bound: list[Exporter], contiguous: bool) -> None:

@@ -35,12 +35,12 @@ class DebugStages(GangStages):
         self.variant = variant
 
     def made(self, what: str, text: Callable[[], str]) -> None:
-        """Show it, if it is asked for."""
+        """Shows it if `ANYMETAL_DEBUG` asks for it."""
         if self.wanted.shows(what):
             debug.show(self.kernel, what, text())
 
     def found(self, where: str) -> None:
-        """The code is there."""
+        """Says where the machine code was found."""
         parts = in_milliseconds(self.times.items())
         split = f" in {1000 * sum(self.times.values()):.0f} ms ({parts})" if parts else ""
         debug.say(f"kernel `{self.kernel}` on the CPU, {self.variant.text}: {where}{split}")

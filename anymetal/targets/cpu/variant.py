@@ -68,7 +68,7 @@ def gang_width_in_use() -> int:
 @contextlib.contextmanager
 def gang_width(width: int) -> Iterator[None]:
     """Compile kernels with another gang width: 1 is the scalar build, the reference for fuzzing."""
-    from anymetal.targets.graph import new_epoch  # which nobody needs who compiles
+    from anymetal.targets.graph import new_epoch  # not needed to compile
 
     global _width
     before, _width = _width, width
@@ -126,8 +126,8 @@ def variant_for(
 ) -> Variant:
     """The class of a launch of `grid` threads in threadgroups of `group` (clamped to the grid).
 
-    `large`: how many times 2^31 bytes the largest array has. `width`: of gangs, unless it is that
-    in use. `checked`: no access shall leave its array.
+    `large`: how many times 2^31 bytes the largest array has. `width`: of gangs, by default the one
+    in use. `checked`: no access may leave its array.
     """
     width = _width if width is None else width
     whole = all(threads % size == 0 for threads, size in zip(grid, group, strict=True))
@@ -173,7 +173,8 @@ def _rows(grid: Extent, group: Extent) -> int:
 
 
 def _team(group: Extent, rows: int) -> int:
-    """The most gangs, all in a row of threads or, where those are short, in neighbouring ones."""
+    """The most gangs that may form a team: those in a row of threads, or in neighbouring short
+    rows."""
     threads = prod(group) if rows else group[0]
     if threads % SIMD_GROUP:
         return 1
