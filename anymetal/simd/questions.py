@@ -87,7 +87,7 @@ def privatised_sums(known: Analyses) -> dict[Argument, Sums]:
     """Arrays of which each worker keeps sums of its own."""
     if known.width != SIMD_GROUP:
         return {}
-    return find_privatised_sums(known.program, known(origins), known(used))
+    return find_privatised_sums(known)
 
 
 def accumulations(known: Analyses) -> set[Instr]:

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from anymetal.analysis.objects import Origin
+from anymetal.analysis.cache import Analyses
+from anymetal.analysis.flow import used
+from anymetal.analysis.objects import origins
 from anymetal.analysis.ranges import Bounds
 from anymetal.ir import types as t
-from anymetal.ir.model import Argument, Instr, Program, Value
+from anymetal.ir.model import Argument, Instr, Value
 
-MOST_BYTES = 1 << 20
 _SIZE = 4  #: bytes of an element
-_LINE = 16  #: elements of a cache line
 
 
 class Sums(NamedTuple):
@@ -30,28 +30,27 @@ class Sums(NamedTuple):
     offset: int  #: where it begins in the memory for all such arrays, in bytes
 
 
-def find_privatised_sums(
-    program: Program, origins: dict[Value, frozenset[Origin]], used: set[Value]
-) -> dict[Argument, Sums]:
-    """The arguments that may have one."""
+def find_privatised_sums(known: Analyses) -> dict[Argument, Sums]:
+    """The arguments that may have one. All of a worker's fit into its second-level cache."""
+    program, leads_to = known.program, known(origins)
     if program.shared_buffers:
         return {}
     bins: dict[Argument, int] = {}
     bound = Bounds()
     for instr in program.instructions():
-        places = [instr.operands[0]] if _adds(instr, used) else []
+        places = [instr.operands[0]] if _adds(instr, known(used)) else []
         for value in instr.operands:
-            for origin in origins.get(value, frozenset()):
+            for origin in leads_to.get(value, frozenset()):
                 if not isinstance(origin, Argument) or instr.op == "gep":
                     continue
                 count = _bins(value, origin, bound) if value in places else 0
-                known = bins.get(origin, count)
-                bins[origin] = max(known, count) if known and count else 0
+                before = bins.get(origin, count)
+                bins[origin] = max(before, count) if before and count else 0
     result: dict[Argument, Sums] = {}
-    total = 0
+    total, most, line = 0, known.machine.caches.second, known.machine.line // _SIZE
     for argument, count in bins.items():
-        count = -(-count // _LINE) * _LINE
-        if count and total + count * _SIZE <= MOST_BYTES:
+        count = -(-count // line) * line
+        if count and total + count * _SIZE <= most:
             result[argument] = Sums(argument, count, total)
             total += count * _SIZE
     return result

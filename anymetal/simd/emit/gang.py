@@ -44,7 +44,6 @@ from anymetal.simd.emit.memory import Memory
 from anymetal.simd.emit.positions import CONTEXT, Positions
 from anymetal.simd.emit.private_memory import (
     allocate,
-    far_arrays,
     in_waiting_loops,
     interleaved_arrays,
 )
@@ -97,7 +96,7 @@ class GangFunction:
         )  # fmt: skip
         at_once = (1 if masked else team) if suspends else 0
         lasting = in_waiting_loops(known, BARRIER.__eq__) if suspends else set()
-        self.arrays = allocate(self.w, self.program, known(far_arrays), at_once, lasting)
+        self.arrays = allocate(self.w, known, at_once, lasting)
         arrays = interleaved_arrays(self.arrays, self.program, self.private)
         self.memory = Memory(
             self.w, self.v, self.masks, self.private, arrays, accesses,

@@ -25,7 +25,6 @@ from anymetal.ir.model import Block, Instr, Program, Value
 
 #: Bytes of private arrays, of all lanes together, that may lie on the stack.
 ON_STACK = 64 << 10
-_LINE = 64
 
 
 class Far(NamedTuple):
@@ -37,10 +36,10 @@ class Far(NamedTuple):
 
 def far_arrays(known: Analyses) -> Far:
     """The arrays that do not fit on the stack, which small ones fill first."""
-    arrays, width = known.program.private_arrays, known.width
+    arrays, width, line = known.program.private_arrays, known.width, known.machine.line
     near, offsets, end = 0, {}, 0
     for array in sorted(arrays, key=lambda i: i.arg[0].size):
-        size = -(-_bytes_of_lane(array) * width // _LINE) * _LINE
+        size = -(-_bytes_of_lane(array) * width // line) * line
         near += size
         if near > ON_STACK:
             offsets[array] = end
@@ -96,7 +95,7 @@ def interleaved_arrays(
 
 
 def allocate(
-    writer: Writer, program: Program, far: Far, gangs_at_once: int, lasting: set[Instr]
+    writer: Writer, known: Analyses, gangs_at_once: int, lasting: set[Instr]
 ) -> dict[Instr, str]:
     """The addresses of all private arrays.
 
@@ -104,6 +103,7 @@ def allocate(
     worker's memory, and a call of the function runs so many of them. `lasting`: arrays that must be
     in the frame of a coroutine.
     """
+    far = known(far_arrays)
     if far.offsets:
         base = "%private"
         if gangs_at_once:
@@ -115,7 +115,7 @@ def allocate(
             ]
             base = "%private.own"
     addresses = {}
-    for instr in (i for i in program.instructions() if i.op == "alloca"):
+    for instr in known.program.private_arrays:
         if instr in far.offsets:
             address = f"%{writer.fresh('far')}"
             writer.entry_lines.append(
@@ -123,7 +123,7 @@ def allocate(
             )
         else:
             type_ = f"[{_bytes_of_lane(instr) * writer.width} x i8]"
-            address = writer.alloca(type_, "private", max(instr.arg[1], _LINE))
+            address = writer.alloca(type_, "private", max(instr.arg[1], known.machine.line))
             if instr in lasting:
                 writer.do(f'call void asm sideeffect "", "r"(ptr {address})')
         addresses[instr] = address

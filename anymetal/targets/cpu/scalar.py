@@ -38,7 +38,7 @@ class ScalarThread(Lowering):
         self.rendezvous = Rendezvous(self.w, known(regions)) if meets else None
         at_once = 1 if suspends else 0
         lasting = in_waiting_loops(known, _waits) if suspends else set()
-        self.arrays = allocate(self.w, known.program, known(far_arrays), at_once, lasting)
+        self.arrays = allocate(self.w, known, at_once, lasting)
 
     # -- the function ---------------------------------------------------------------------
 
