@@ -162,7 +162,7 @@ class Report:
         return [Site(*site) for site in json.loads(self._notes)["sites"]]
 
     def _warn(self, strays: Strays, extents: Extents, bound: Sequence[Shaped]) -> None:
-        """Warns once about each place; also if it was an error before."""
+        """Warns, once about each place."""
         where = self._sites[_first(strays).site].where
         if (hash(self._source), where) in _told:
             return
