@@ -26,7 +26,7 @@ PASSES: tuple[Pass[Compilation], ...] = (
     Pass(
         "infer-address-spaces",
         lambda c: address_spaces.run(c.known),
-        "as soon as pointers are single ones; what follows keeps their types",
+        "as soon as vectors of pointers are gone; what follows keeps the types",
         Stage.SCALAR,
         optional=False,
         keeps=(*control.ALL, origins),
@@ -34,7 +34,7 @@ PASSES: tuple[Pass[Compilation], ...] = (
     Pass(
         "expand-copies",
         lambda c: expand_copies.run(c.known),
-        "so that copies of structs are loads and stores for whatever looks at memory",
+        "what follows sees copies of structs as loads and stores",
         Stage.SCALAR,
         optional=False,
     ),

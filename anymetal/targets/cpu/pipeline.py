@@ -129,7 +129,7 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
     Pass(
         "check-bounds",
         _check,
-        "first: what follows may rely on accesses that are where they should be",
+        "first: what follows may rely on accesses being inside of their arrays",
         Stage.CHECKED,
         needs=(is_checked,),
         optional=False,
@@ -137,7 +137,7 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
     Pass(
         "place-in-rows",
         lambda c: place_in_rows.run(c.known, c.variant.rows),
-        "first, so that positions in short rows are lane numbers for everybody",
+        "first, so that all passes see positions as lane numbers",
         Stage.GUARDED,
         needs=(has_short_rows,),
         optional=False,
@@ -145,28 +145,28 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
     Pass(
         "unroll-and-jam",
         lambda c: unroll_and_jam.run(c.known),
-        "while loops are as LLVM left them, and before anything is there twice",
+        "while loops are as LLVM left them, and before code is copied",
         Stage.GUARDED,
         needs=(has_lanes, is_unchecked),
     ),
     Pass(
         "version-by-bounds",
         lambda c: version_by_bounds.run(c.known),
-        "before coarsening, which wants to know that SIMD-groups keep together in the interior",
+        "before coarsening, which pays in the interior, where SIMD-groups do not diverge",
         Stage.GANG,
         needs=(is_tuned,),
     ),
     Pass(
         "coarsen",
         _coarsen,
-        "when all versions are there; from here on positions are those of a team",
+        "behind versioning, which it looks for; from here on positions are those of a team",
         Stage.GANG,
         needs=(is_tuned,),
     ),
     Pass(
         "split-divisions",
         lambda c: split_lanes(c.known),
-        "prefetching and tiles want the lane number out of divisions",
+        "prefetching and tiles need lane numbers that are not inside of divisions",
         Stage.GANG,
         needs=(is_simd_group,),
         keeps=_TREE,
@@ -174,7 +174,7 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
     Pass(
         "unlock-threadgroup-memory",
         lambda c: unlock.run(c.known),
-        "behind coarsening, which looks at what a loop may wait for",
+        "behind coarsening, which has to see atomic loads that a loop may wait for",
         Stage.GANG,
         needs=(has_lanes,),
         keeps=_ORDER,
@@ -182,7 +182,7 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
     Pass(
         "interleave-private-arrays",
         lambda c: interleave.run(c.known),
-        "behind all that takes pointers for pointers",
+        "behind all that looks at pointers: these become offsets",
         Stage.INTERLEAVED,
         needs=(has_lanes,),
         keeps=_TREE,
@@ -199,7 +199,7 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
     Pass(
         "keep-memory-order",
         lambda c: in_memory_order(c.known, c.known(questions.groups), c.known(questions.needed)),
-        "last, as it is about groups of accesses, which nobody may change behind it",
+        "last: no pass may change the groups of accesses that it marks",
         Stage.ORDERED,
         needs=(has_lanes,),
         keeps=_ACCESSES,
