@@ -110,12 +110,6 @@ class Machine(NamedTuple):
         AVX-512's vrangeps."""
         return "avx512dq" in self.enabled
 
-    @property
-    def permutes(self) -> bool:
-        """Whether an instruction takes elements out of two registers, in any order: AVX-512's
-        vpermi2d."""
-        return "avx512f" in self.enabled
-
     # -- memory ---------------------------------------------------------------------------
 
     @property

@@ -37,12 +37,12 @@ import numpy as np
 
 from anymetal.frontend.clang import compile_to_ir
 from anymetal.frontend.optimise import optimise
-from anymetal.ir import types as t
 from anymetal.runtime import zig
 from anymetal.simd.code.addresses import addresses_of
 from anymetal.targets.cpu import code_lookup
 from anymetal.targets.cpu.assemble import assemble
 from anymetal.targets.cpu.compiler import compile_kernel
+from anymetal.targets.cpu.profile import profile_for
 from anymetal.testing.passes_off import optional
 from benchmarks.others import kernels
 
@@ -78,22 +78,14 @@ def patches() -> dict[str, list[Patch]]:
         "broadcast": [(f"{questions}.many_lanes", nothing)],
         "row-phis": [(f"{questions}.find_row_phis", nothing)],
         "carried": [(f"{questions}.find_carried", nothing)],
-        "asks-often": [(f"{questions}.asks_often", no)],
         "made-later": [(f"{questions}.made_by_accesses", lambda *_: set())],
         "settle": [("anymetal.simd.lanes.matrices.Matrices._settle", unchanged)],
         "transpose": [("anymetal.simd.emit.group_access.GroupAccess._has_squares", no)],
-        "permute": [("anymetal.simd.lanes.cross_lane.CrossLane._lookup", _lookup)],
         "tallies": [("anymetal.simd.access.reduction_variables.ReductionVariables.takes", no)],
         "pieces": [(pieces, lambda _, section: [section])],
         "reassociate": [("anymetal.coarsening.reassociate.run", unchanged)],
         "contiguity": [(f"{contiguity}.load", _gather), (f"{contiguity}.store", _scatter)],
     }
-
-
-def _lookup(self: Any, source: str, lanes: str) -> str:
-    vector, width = self.w.vector(t.I32), self.w.splat_constant(t.I32, str(self.w.width))
-    inside = self.w.value(f"icmp ult {vector} {lanes}, {width}")
-    return str(self._through_memory(source, lanes, inside))
 
 
 def _gather(self: Any, pointer: Any, _: Any, mask: Any, one: Any, run: Any, gather: Any) -> Any:
@@ -138,7 +130,7 @@ class Versions:
 
     def _first(self, source: Any, variant: Any, stages: Any) -> bytes:
         """Compile with everything on."""
-        self.parts.append((source, variant, compile_to_ir(source)))
+        self.parts.append((source, variant, compile_to_ir(source, profile_for(variant.cpu))))
         self.codes[""].append(self._compiled("", *self.parts[-1]))
         return zig.link_shared(self.codes[""][-1])
 

@@ -11,9 +11,6 @@ Kernels check an index before they use it. As they stand, each check is a mask, 
 branch; but few gangs lie at an edge. So all lanes are asked once, in front of the first check, and
 the interior is one piece of code without masks.
 
-It is also asked whether bounds that lanes are compared with (`channel < channels`, where `channel`
-counts on from a multiple of 32) are multiples of 32, as most are: then no loop needs masks.
-
 A check is the condition of a guarded load, or of a branch around accesses to memory. It consists of
 comparisons by size, of numbers that the addresses are made of, that can be computed in front.
 """
@@ -27,12 +24,11 @@ from anymetal.analysis import control
 from anymetal.analysis.cache import Analyses
 from anymetal.analysis.effects import ACCESSES, pointer_of
 from anymetal.analysis.lane_numbers import LaneNumbers, lane_numbers
-from anymetal.analysis.uniformity import Shapes, shapes
 from anymetal.ir import types as t
 from anymetal.ir.calls import ALL, POSITIONS
 from anymetal.ir.cfg import Loop, dominates
 from anymetal.ir.model import Argument, Block, Const, Instr, Program, Value
-from anymetal.ir.sizes import DESCRIPTION_BYTES, SIMD_GROUP
+from anymetal.ir.sizes import DESCRIPTION_BYTES
 from anymetal.ir.walk import from_below, made_from
 from anymetal.passes.straighten import straighten
 
@@ -69,15 +65,10 @@ def run(known: Analyses) -> bool:
     front = _Front(entry, start)
     checks = _agreeing(c for c in found if all(map(front.can_have, c.comparisons)))
     comparisons = {one: wanted for c in checks for one, wanted in c.comparisons.items()}
-    bounds = [
-        i
-        for i in _ragged(program, known(shapes))
-        if i not in comparisons and i not in front.there and front.can_have(i.operands[1])
-    ]
-    if not (comparisons or bounds) or len(comparisons) > _MOST_COMPARISONS:
+    if not comparisons or len(comparisons) > _MOST_COMPARISONS:
         return False
     front.move_allocas()
-    _Versions(program, front, checks, comparisons, bounds).make()
+    _Versions(program, front, checks, comparisons).make()
     return True
 
 
@@ -232,20 +223,6 @@ def _agreeing(checks: Iterable[_Check]) -> list[_Check]:
     return result
 
 
-def _ragged(program: Program, shapes: Shapes) -> list[Instr]:
-    """Comparisons that would be uniform if their bound were a multiple of 32."""
-    return [
-        i
-        for i in program.instructions()
-        if i.op == "icmp"
-        and i.arg in ("ult", "uge", "slt", "sge")
-        and shapes[i].is_varying
-        and shapes.lane_bits(i.operands[0]) == 0
-        and shapes[i.operands[1]].is_uniform
-        and isinstance(i.operands[1], Instr)
-    ]
-
-
 # -------------------------------------------------------------------------------- the question
 
 
@@ -331,19 +308,13 @@ class _Front:
         copy.loc = value.loc  # without flags: here it may overflow
         return copy
 
-    def all_pass(self, comparisons: dict[Instr, bool], bounds: Iterable[Value]) -> Value:
-        """Whether in all lanes all comparisons come out as wanted and all bounds are multiples of
-        32."""
+    def all_pass(self, comparisons: dict[Instr, bool]) -> Value:
+        """Whether in all lanes all comparisons come out as wanted."""
         answers = [self._passes(one, wanted) for one, wanted in comparisons.items()]
-        answers += [self._is_multiple(bound) for bound in dict.fromkeys(bounds)]
         result = answers[0]
         for answer in answers[1:]:
             result = self.add("and", t.I1, [result, answer])
         return result
-
-    def whole(self, bound: Value) -> Value:
-        """The bound, if it is a multiple of 32, in a form that shows it."""
-        return self.add("and", bound.type, [self.have(bound), Const(bound.type, str(-SIMD_GROUP))])
 
     def _passes(self, compare: Instr, wanted: bool) -> Value:
         predicate = {"eq": "ule", "ne": "ugt"}.get(compare.arg, compare.arg)
@@ -353,12 +324,6 @@ class _Front:
         everywhere = self.add("call", t.I1, [passes], ALL)
         passes.loc = everywhere.loc = compare.loc
         return everywhere
-
-    def _is_multiple(self, bound: Value) -> Value:
-        low = Const(bound.type, str(SIMD_GROUP - 1))
-        rest = self.add("and", bound.type, [self.have(bound), low])
-        none = self.add("icmp", t.I1, [rest, Const(bound.type, "0")], "eq")
-        return self.add("call", t.I1, [none], ALL)
 
 
 class _Versions:
@@ -370,12 +335,10 @@ class _Versions:
         front: _Front,
         checks: list[_Check],
         comparisons: dict[Instr, bool],
-        bounds: list[Instr],
     ) -> None:
         self.program = program
         self.front = front
         self.comparisons = comparisons
-        self.bounds = bounds  #: comparisons whose bound has to be a multiple of 32
         passed = {c.condition: c.wanted for c in checks} | comparisons
         #: Old values -> those in the interior.
         self.values: dict[Value, Value] = {
@@ -394,11 +357,7 @@ class _Versions:
         for copy in inner.values():
             for instr in copy.instrs:
                 instr.operands = [self.values.get(v, v) for v in instr.operands]
-        for compare in self.bounds:
-            inside = self.values.get(compare)
-            if isinstance(inside, Instr):
-                inside.operands[1] = front.whole(compare.operands[1])
-        passes = front.all_pass(self.comparisons, [i.operands[1] for i in self.bounds])
+        passes = front.all_pass(self.comparisons)
         front.entry.instrs = []
         for instr in front.instrs:
             front.entry.append(instr)

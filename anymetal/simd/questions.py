@@ -11,7 +11,6 @@ from anymetal.analysis.objects import origins
 from anymetal.analysis.private_arrays import interleaved
 from anymetal.analysis.regions import regions
 from anymetal.analysis.uniformity import shapes
-from anymetal.ir.calls import BARRIER, LOG
 from anymetal.ir.model import Argument, Block, Instr, Value
 from anymetal.ir.sizes import SIMD_GROUP
 from anymetal.simd.access.accumulator_arrays import find_accumulations
@@ -132,27 +131,3 @@ def carried(known: Analyses) -> dict[Columns, Product]:
         return {}
     products = known(matrix_products).values()
     return find_carried(known(users), known(loops), columns, products)
-
-
-# -------------------------------------------------------------------------- blocks that are twice
-
-#: A block is emitted twice if at least OFTEN of its accesses ask whether all lanes are active, and
-#: it has no more than LARGE instructions.
-OFTEN, LARGE = 3, 400
-
-
-def asks_often(known: Analyses, block: Block) -> bool:
-    """Whether a block is emitted twice, for all lanes and for some, because several accesses would
-    ask whether all lanes are active: so the question is asked once. Not if it has state."""
-    if block is known.program.blocks[0] or any(map(_has_state, block.instrs)):
-        return False
-    asking = (known(groups).get(i) or known(tiles).get(i) for i in block.instrs)
-    return len({access for access in asking if access}) >= OFTEN and len(block.instrs) <= LARGE
-
-
-def _has_state(instr: Instr) -> bool:
-    """Whether the generator could not emit an instruction twice: gangs wait at a barrier, and
-    memory has one place."""
-    return instr.op in ("atomicrmw", "cmpxchg", "alloca") or (
-        instr.op == "call" and instr.arg in (BARRIER, LOG)
-    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import re
 
-import mlx.core as mx
 import pytest
 
 from anymetal.ir.cfg import find_loops
@@ -135,26 +134,3 @@ def deepest_loops(lines: list[str]) -> list[list[str]]:
         for loop, level in depth.items()
         if level == max(depth.values())
     ]
-
-
-_MASKED = """
-uint i = thread_position_in_grid.x;
-if (i < 100) {
-  float4 v = ((const device float4*)x)[i] * ((const device float2*)y)[i].xyxy;
-  ((device float4*)out)[i] = v.wzyx;
-}
-"""
-
-
-def test_a_block_asks_once_for_all_lanes() -> None:
-    """Three groups under a mask: the block is there for all lanes, and for some."""
-    inputs = {"x": mx.zeros((100, 4)), "y": mx.zeros((100, 2))}
-    text = vector_ir_of(Kernel(inputs, _MASKED, (128, 1, 1), (128, 1, 1)))
-    start = text.index("@gang.full(", text.index("define internal"))
-    body = text[start : text.index("\n}", start)]
-    whole = body[body.index(".all:") :]
-    whole = whole[: whole.index("some.lanes", 10)]
-    asks = re.compile(r"icmp eq i32 %\S+, -1\n")
-    assert len(asks.findall(body[: body.index(".all:")])) == 1
-    assert not asks.search(whole)
-    assert "load <" in whole and "masked" not in whole and "gather" not in whole

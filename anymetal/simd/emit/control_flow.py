@@ -16,7 +16,6 @@ from anymetal.analysis.regions import Edge, Node, Region, regions
 from anymetal.analysis.uniformity import shapes
 from anymetal.emission.writer import Writer
 from anymetal.ir.model import Block, Instr
-from anymetal.simd import questions
 from anymetal.simd.code.marks import Role
 from anymetal.simd.code.masks import Mask, Masks
 from anymetal.simd.code.values import SCALAR, VECTOR, Values
@@ -229,18 +228,7 @@ class ControlFlow:
                 name = self.w.value(f"load {type_}, ptr {self._phi_slot(phi, form)}")
                 self.v.define(phi, **{form: name})
         self.matrices.enter(block)
-        if mask is not None and questions.asks_often(self.known, block):
-            some = self.w.fresh("some.lanes")
-            self.w.do(f"br i1 {self.masks.all(mask)}, label %{some}.all, label %{some}")
-            self.w.label(f"{some}.all")
-            before = dict(self.v.local)
-            self._body(plan, node, None)
-            self.v.local = before  # each version knows what was computed before both
-            self.w.label(some)
-        self._body(plan, node, mask)
-
-    def _body(self, plan: RegionPlan, node: Node, mask: Mask) -> None:
-        for instr in node.block.body:
+        for instr in block.body:
             self.emit(instr, mask)
         self._leave(plan, node, mask)
 

@@ -6,12 +6,10 @@ from anymetal.analysis.lane_numbers import LaneNumbers
 from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr, Value
-from anymetal.ir.sizes import SIMD_GROUP
 from anymetal.machine import Machine
 from anymetal.simd.code.masks import Mask, Masks
 from anymetal.simd.code.values import Values
 from anymetal.simd.lanes.broadcast import SpreadLanes
-from anymetal.simd.lanes.permute import lookup
 from anymetal.simd.lanes.reductions import reduce_lanes, scan_lanes
 
 #: (operation, element type) -> (vector.reduce kind, identity). -0.0 + x is x for all x, and so is
@@ -45,7 +43,6 @@ class CrossLane:
         self.masks = masks
         self.numbers = numbers
         self.spread = spread
-        self.permutes = machine.permutes and writer.width == SIMD_GROUP
         self.buffer = ""
 
     def emit(self, instr: Instr, mask: Mask) -> None:
@@ -108,20 +105,11 @@ class CrossLane:
         )
 
     def _lookup(self, source: str, lanes: str) -> str:
-        w, vector, width = self.w, self.w.vector(t.I32), self.w.width
-        inside = w.value(f"icmp ult {vector} {lanes}, {w.splat_constant(t.I32, str(width))}")
-        if self.permutes:
-            found = lookup(w, source, lanes)
-            return w.value(
-                f"select {w.vector(t.I1)} {inside}, {vector} {found}, {vector} zeroinitializer"
-            )
-        return self._through_memory(source, lanes, inside)
-
-    def _through_memory(self, source: str, lanes: str, inside: str) -> str:
-        """A shuffle by way of memory: fast enough where there is no such instruction."""
+        """Elements by numbers that only the data tell, by way of memory."""
         w, vector, width = self.w, self.w.vector(t.I32), self.w.width
         if not self.buffer:
             self.buffer = w.alloca(vector, "shuffle", 128)
+        inside = w.value(f"icmp ult {vector} {lanes}, {w.splat_constant(t.I32, str(width))}")
         w.do(f"store {vector} {source}, ptr {self.buffer}, align 128")
         safe = w.value(f"and {vector} {lanes}, {w.splat_constant(t.I32, str(width - 1))}")
         pointers = w.value(f"getelementptr i32, ptr {self.buffer}, {vector} {safe}")

@@ -34,14 +34,14 @@ _SILENT = ("check-bounds",)
 
 #: Fired if what they return counts as true.
 _FIND = """
-simd.questions:asks_often simd.emit.uniform_vote:Everywhere._is_run simd.emit.ldexp:Scaling.emit
+simd.emit.uniform_vote:Everywhere._is_run simd.emit.ldexp:Scaling.emit
 simd.access.reduction_variables:ReductionVariables.takes
 simd.emit.control_flow:ControlFlow._has_lanes
 """.split()
 
 #: Fired if they are called.
 _CALL = """
-coarsening.coarsen:_Coarsening._one_by_one passes.version_by_bounds:_Front.whole
+coarsening.coarsen:_Coarsening._one_by_one
 simd.emit.control_flow:ControlFlow._leave_uniform
 simd.emit.control_flow:ControlFlow._leave_divergent
 simd.emit.control_flow:ControlFlow._leave_loop simd.emit.control_flow:ControlFlow._loop_end
@@ -68,8 +68,8 @@ simd.emit.arithmetic:Arithmetic._narrow simd.emit.arithmetic:Arithmetic._lane_by
 simd.emit.arithmetic:Arithmetic._vector_math simd.emit.arithmetic:saturated
 simd.emit.arithmetic:extreme emission.narrow_floats:to_float emission.narrow_floats:from_float
 simd.emit.arithmetic:Arithmetic._extended_base simd.lanes.cross_lane:CrossLane._permute
-simd.lanes.cross_lane:CrossLane._lookup simd.lanes.cross_lane:lookup
-simd.lanes.cross_lane:CrossLane._through_memory simd.lanes.cross_lane:CrossLane._ballot
+simd.lanes.cross_lane:CrossLane._lookup
+simd.lanes.cross_lane:CrossLane._ballot
 simd.lanes.cross_lane:reduce_lanes simd.lanes.cross_lane:scan_lanes
 simd.lanes.broadcast:SpreadLanes._store simd.lanes.matrices:Matrices.emit
 simd.lanes.matrix_operands:Lefts.places simd.lanes.matrix_operands:Right.row
