@@ -17,7 +17,7 @@ from anymetal.simd.access.accumulator_arrays import find_accumulations
 from anymetal.simd.access.addressing import indices_elsewhere, made_by_accesses
 from anymetal.simd.access.demanded_vectors import demanded_vectors
 from anymetal.simd.access.groups import Group, find_groups
-from anymetal.simd.access.lane_requests import Spread, find_laid_out, many_lanes
+from anymetal.simd.access.lane_requests import LaneRequests, find_laid_out, many_lanes
 from anymetal.simd.access.matrix_places import Columns, MatrixPlaces
 from anymetal.simd.access.matrix_products import Product, find_carried, find_products, find_row_phis
 from anymetal.simd.access.privatised_sums import Sums, find_privatised_sums
@@ -104,7 +104,7 @@ def laid_out(known: Analyses) -> set[Value]:
     return find_laid_out(known.program, known(shapes))
 
 
-def spread(known: Analyses) -> Spread:
+def broadcast_lanes(known: Analyses) -> LaneRequests:
     """Vectors of which many lanes are asked for."""
     return many_lanes(known.program, known(shapes))
 

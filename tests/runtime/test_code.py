@@ -195,7 +195,7 @@ def test_a_library_that_vanishes_from_the_disk_stays_usable(tmp_path) -> None:
     library = disk_cache.put("a kernel", ".so", zig.link_shared(object_of("")))
     code = Code(library, "test")
     entry = code.entry
-    code_lookup.path.unlink()
+    library.path.unlink()
     again = Code(library, "test")  # the system knows it by its name
     del code
-    assert again.entry == entry and again.path == str(code_lookup.path)
+    assert again.entry == entry and again.path == str(library.path)

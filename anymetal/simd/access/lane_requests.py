@@ -10,7 +10,7 @@ from anymetal.ir.model import Const, Instr, Program, Value
 MANY = 4
 
 #: Vectors, and which of their lanes are taken.
-Spread = dict[Value, set[int]]
+LaneRequests = dict[Value, set[int]]
 
 
 def find_laid_out(program: Program, shapes: Shapes) -> set[Value]:
@@ -27,9 +27,9 @@ def find_laid_out(program: Program, shapes: Shapes) -> set[Value]:
     }
 
 
-def many_lanes(program: Program, shapes: Shapes) -> Spread:
+def many_lanes(program: Program, shapes: Shapes) -> LaneRequests:
     """Vectors of which many lanes are taken that are known when compiling."""
-    asked: Spread = {}
+    asked: LaneRequests = {}
     for instr in program.instructions():
         if instr.op == "call" and instr.arg == SHUFFLE:
             value, lane = source_of(instr.operands[0]), instr.operands[1]

@@ -86,9 +86,9 @@ class Atomics:
             return self._plain
         if (sums := self._sums_of(instr)) is not None:
             return partial(self._locked_in_sums, sums)
-        return self._exclusive if instr in self.accumulations else self._locked
+        return self._under_lock if instr in self.accumulations else self._locked
 
-    def _exclusive(self, instr: Instr, names: list[str]) -> str:
+    def _under_lock(self, instr: Instr, names: list[str]) -> str:
         add_one(self.w, names[0], names[1])
         return "poison"  # the old value has no use
 

@@ -49,8 +49,8 @@ from anymetal.simd.emit.private_memory import (
 )
 from anymetal.simd.emit.runtime_calls import RuntimeCalls
 from anymetal.simd.emit.tile_access import TileAccess
-from anymetal.simd.emit.uniform_vote import Everywhere
-from anymetal.simd.lanes.broadcast import WORDS, SpreadLanes
+from anymetal.simd.emit.uniform_vote import UniformVote
+from anymetal.simd.lanes.broadcast import WORDS, Broadcast
 from anymetal.simd.lanes.cross_lane import CrossLane
 from anymetal.simd.lanes.matrices import Matrices
 from anymetal.simd.lanes.row_forms import RowForms
@@ -113,11 +113,11 @@ class GangFunction:
         self.tiles = TileAccess(
             self.w, self.v, self.masks, numbers, accesses,
             self.matrices.loaded)  # fmt: skip
-        spread = {} if masked or machine.words < WORDS else known(questions.spread)
-        spread_lanes = SpreadLanes(self.w, self.v, spread)
-        self.lanes = CrossLane(self.w, self.v, self.masks, numbers, spread_lanes, machine)
+        spread = {} if masked or machine.words < WORDS else known(questions.broadcast_lanes)
+        broadcast = Broadcast(self.w, self.v, spread)
+        self.lanes = CrossLane(self.w, self.v, self.masks, numbers, broadcast, machine)
         self.positions = Positions(self.w, self.v, known.launch)
-        self.everywhere = Everywhere(self.w, self.v, self.masks, edge=masked)
+        self.uniform_vote = UniformVote(self.w, self.v, self.masks, edge=masked)
         self.scaling = Scaling(self.w, self.v, machine)
         self.runtime_calls = RuntimeCalls(self.w, self.v, self.masks)
         entry_mask = self._entry_mask() if masked else None
@@ -210,7 +210,7 @@ class GangFunction:
         elif is_cross_lane(instr.arg):
             self.lanes.emit(instr, mask)
         elif instr.arg == ALL:
-            self.everywhere.emit(instr, mask)
+            self.uniform_vote.emit(instr, mask)
         elif instr.arg == PREFETCH:
             self._prefetch(instr)
         elif instr.arg == APART:

@@ -21,7 +21,7 @@ from anymetal.simd.code.full_mask import full_or_partial
 from anymetal.simd.code.masks import Mask, Masks
 from anymetal.simd.code.values import VECTOR, Values
 from anymetal.simd.emit.atomics import Atomics
-from anymetal.simd.emit.transpose import STRIP, WORD, Rows, Squares
+from anymetal.simd.emit.transpose import STRIP, WORD, Rows, Transposition
 
 
 class GroupAccess:
@@ -73,7 +73,7 @@ class GroupAccess:
         if group.has_gaps:
             return deinterleave(w, type_, self._load_rows(group, type_, address))
         if self._has_squares(group, type_):
-            return self._squares(group, type_).load(address, group.align)
+            return self._transposition(group, type_).load(address, group.align)
         if is_power_of_two(count) or self._is_ordered(group):
             vector = w.vector(type_)
             places = [self._place(type_, address, i) for i in range(count)]
@@ -96,7 +96,7 @@ class GroupAccess:
                 usual()
 
         if self._has_squares(group, type_):
-            self._squares(group, type_).store(parts, address, write)
+            self._transposition(group, type_).store(parts, address, write)
         else:
             write(self._rows(group, type_, address, parts))
         return []
@@ -109,8 +109,8 @@ class GroupAccess:
         rows = len(group.members) % STRIP == 0 and type_.size == WORD and not group.has_gaps
         return rows and not self._is_ordered(group) and self.accesses.machine.words >= 4
 
-    def _squares(self, group: Group, type_: t.Type) -> Squares:
-        return Squares(self.w, type_, len(group.members), self.accesses.machine.words)
+    def _transposition(self, group: Group, type_: t.Type) -> Transposition:
+        return Transposition(self.w, type_, len(group.members), self.accesses.machine.words)
 
     def _rows(self, group: Group, type_: t.Type, address: str, parts: list[str]) -> Rows:
         """The vectors to store, in the order of memory: types, names and addresses."""

@@ -25,7 +25,7 @@ _UNIT = 4  #: words that unpacking works within
 Rows = list[tuple[str, str, str]]
 
 
-class Squares:
+class Transposition:
     """Moves rows of `count` words between memory and vectors of one word a lane, in registers of
     `size` words."""
 

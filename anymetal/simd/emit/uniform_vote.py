@@ -9,7 +9,7 @@ from anymetal.simd.code.masks import Mask, Masks
 from anymetal.simd.code.values import Values
 
 
-class Everywhere:
+class UniformVote:
     """Emits the vote. Gangs at an edge of the grid do not compute it: the answer is no."""
 
     def __init__(self, writer: Writer, values: Values, masks: Masks, *, edge: bool) -> None:

@@ -14,7 +14,7 @@ from functools import partial
 from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.ir.model import Value
-from anymetal.simd.access.lane_requests import Spread, source_of
+from anymetal.simd.access.lane_requests import LaneRequests, source_of
 from anymetal.simd.code.values import Values
 
 #: Processors whose registers have so many words spread an element as they load it.
@@ -23,10 +23,10 @@ WORDS = 8
 _TOGETHER = 16
 
 
-class SpreadLanes:
+class Broadcast:
     """Stores such vectors as soon as they are there, and loads their lanes."""
 
-    def __init__(self, writer: Writer, values: Values, asked: Spread) -> None:
+    def __init__(self, writer: Writer, values: Values, asked: LaneRequests) -> None:
         self.w = writer
         self.places: dict[Value, str] = {}  #: of vectors that have been stored
         for value, lanes in asked.items():

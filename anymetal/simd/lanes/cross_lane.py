@@ -9,7 +9,7 @@ from anymetal.ir.model import Instr, Value
 from anymetal.machine import Machine
 from anymetal.simd.code.masks import Mask, Masks
 from anymetal.simd.code.values import Values
-from anymetal.simd.lanes.broadcast import SpreadLanes
+from anymetal.simd.lanes.broadcast import Broadcast
 from anymetal.simd.lanes.reductions import reduce_lanes, scan_lanes
 
 #: (operation, element type) -> (vector.reduce kind, identity). -0.0 + x is x for all x, and so is
@@ -35,7 +35,7 @@ class CrossLane:
         values: Values,
         masks: Masks,
         numbers: LaneNumbers,
-        spread: SpreadLanes,
+        spread: Broadcast,
         machine: Machine,
     ) -> None:
         self.w = writer
@@ -79,7 +79,7 @@ class CrossLane:
         elif known is not None:
             self.v.define(instr, vector=self._permute(source, known))
         else:
-            self.v.define(instr, vector=self._lookup(source, self.v.vector(lane)))
+            self.v.define(instr, vector=self._through_memory(source, self.v.vector(lane)))
 
     def _read(self, value: Value, lane: Value) -> str:
         """The element of a lane, read from memory; a zero lies behind the lanes' elements."""
@@ -104,7 +104,7 @@ class CrossLane:
             f"shufflevector {vector} {source}, {vector} zeroinitializer, <{width} x i32> {picks}"
         )
 
-    def _lookup(self, source: str, lanes: str) -> str:
+    def _through_memory(self, source: str, lanes: str) -> str:
         """Elements by numbers that only the data tell, by way of memory."""
         w, vector, width = self.w, self.w.vector(t.I32), self.w.width
         if not self.buffer:

@@ -25,7 +25,8 @@ from anymetal.targets.cpu.reporting import GangStages
 
 #: Questions about a program that fire if the answer counts as true.
 _QUESTIONS = """
-groups matrix_products carried row_phis made_later laid_out spread privatised_sums accumulations
+groups matrix_products carried row_phis made_later laid_out broadcast_lanes privatised_sums
+accumulations
 streaming
 """.split()
 
@@ -34,7 +35,7 @@ _SILENT = ("check-bounds",)
 
 #: Fired if what they return counts as true.
 _FIND = """
-simd.emit.uniform_vote:Everywhere._is_run simd.emit.ldexp:Scaling.emit
+simd.emit.uniform_vote:UniformVote._is_run simd.emit.ldexp:Scaling.emit
 simd.access.reduction_variables:ReductionVariables.takes
 simd.emit.control_flow:ControlFlow._has_lanes
 """.split()
@@ -50,7 +51,7 @@ simd.emit.group_access:GroupAccess._store simd.emit.group_access:GroupAccess._lo
 simd.emit.group_access:GroupAccess._rows_apart simd.emit.group_access:GroupAccess._add
 simd.emit.group_access:GroupAccess.convert simd.emit.group_access:GroupAccess._repeated
 simd.emit.group_access:GroupAccess._load_some simd.emit.group_access:GroupAccess._store_some
-simd.emit.transpose:Squares.load simd.emit.transpose:Squares.store
+simd.emit.transpose:Transposition.load simd.emit.transpose:Transposition.store
 simd.emit.tile_access:TileAccess._load simd.emit.tile_access:TileAccess._store
 simd.emit.tile_access:TileAccess._lanes
 simd.emit.memory:Memory.guarded_load simd.emit.memory:Memory._guarded_scalar
@@ -58,7 +59,7 @@ simd.emit.memory:Memory.block_operation simd.emit.memory:Memory._last_lane
 simd.emit.memory:Memory._private_addresses simd.emit.memory:Memory.private_offset
 simd.code.accesses:Accesses.past_caches simd.emit.contiguity:Contiguity.load
 simd.emit.contiguity:Contiguity.store simd.emit.contiguity:Contiguity.update
-simd.emit.atomics:Atomics._exclusive simd.emit.atomics:Atomics._locked
+simd.emit.atomics:Atomics._under_lock simd.emit.atomics:Atomics._locked
 simd.emit.atomics:Atomics._plain simd.emit.atomics:Atomics._add_to_sums
 simd.emit.atomics:Atomics._locked_in_sums simd.emit.atomics:Atomics._combined
 simd.emit.atomics:Atomics._counted simd.emit.atomics:Atomics._side_by_side
@@ -68,10 +69,10 @@ simd.emit.arithmetic:Arithmetic._narrow simd.emit.arithmetic:Arithmetic._lane_by
 simd.emit.arithmetic:Arithmetic._vector_math simd.emit.arithmetic:saturated
 simd.emit.arithmetic:extreme emission.narrow_floats:to_float emission.narrow_floats:from_float
 simd.emit.arithmetic:Arithmetic._extended_base simd.lanes.cross_lane:CrossLane._permute
-simd.lanes.cross_lane:CrossLane._lookup
+simd.lanes.cross_lane:CrossLane._through_memory
 simd.lanes.cross_lane:CrossLane._ballot
 simd.lanes.cross_lane:reduce_lanes simd.lanes.cross_lane:scan_lanes
-simd.lanes.broadcast:SpreadLanes._store simd.lanes.matrices:Matrices.emit
+simd.lanes.broadcast:Broadcast._store simd.lanes.matrices:Matrices.emit
 simd.lanes.matrix_operands:Lefts.places simd.lanes.matrix_operands:Right.row
 simd.lanes.row_forms:RowForms.of simd.lanes.row_forms:RowForms._permuted
 targets.cpu.rendezvous:Rendezvous.emit targets.cpu.rendezvous:Rendezvous.next_iteration

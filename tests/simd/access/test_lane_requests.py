@@ -37,6 +37,6 @@ def test_many_lanes_of_one_vector_come_out_of_memory() -> None:
         sums = "".join(f"%t{k + 1} = fadd float %t{k}, %s{k}\n" for k in range(lanes))
         return f"{picks}%t0 = fadd float %x, 0.0\n{sums}store float %t{lanes}, ptr %q\nret void"
 
-    (lanes,) = analysed(body(5))(questions.spread).values()
+    (lanes,) = analysed(body(5))(questions.broadcast_lanes).values()
     assert lanes == set(range(5))
-    assert not analysed(body(3))(questions.spread)
+    assert not analysed(body(3))(questions.broadcast_lanes)

@@ -9,7 +9,7 @@ import pytest
 
 from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
-from anymetal.simd.emit.transpose import Rows, Squares
+from anymetal.simd.emit.transpose import Rows, Transposition
 
 WIDTH = 32
 _SHUFFLE = re.compile(r"shufflevector <(\d+) x float> (\S+), <\d+ x float> (\S+), .*> <(.*)>$")
@@ -34,7 +34,7 @@ def run(lines: list[str], values: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("count", [16, 32])
 def test_rows_become_columns(size: int, count: int) -> None:
     w = Writer(WIDTH)
-    names = Squares(w, t.FLOAT, count, size).load("%memory", 4)
+    names = Transposition(w, t.FLOAT, count, size).load("%memory", 4)
     values = run(w.lines, {})
     columns = [[lane * count + k for lane in range(WIDTH)] for k in range(count)]
     assert [values[name] for name in names] == columns
@@ -50,7 +50,7 @@ def test_columns_become_rows(size: int, count: int) -> None:
     w = Writer(WIDTH)
     parts = {f"%p{k}": [lane * count + k for lane in range(WIDTH)] for k in range(count)}
     written: Rows = []
-    Squares(w, t.FLOAT, count, size).store(list(parts), "%memory", written.extend)
+    Transposition(w, t.FLOAT, count, size).store(list(parts), "%memory", written.extend)
     values = run(w.lines, dict(parts))
     rows = {values[at] // 4: values[name] for _, name, at in written}
     assert len(rows) == count * WIDTH // size
