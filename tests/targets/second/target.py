@@ -3,9 +3,11 @@
 To add a target, write these files:
 
 1. its lowering table, a class of `anymetal.emission.lowering.Lowering` (here lowering.py): what
-   positions, barriers, cross-lane functions, buffers and threadgroup memory are in its code;
-2. its target class, which has what `anymetal.targets.base.Target` asks for (this file): it turns
-   a `KernelSource` into code, with `thread_program` and `emit`, and launches that.
+   positions, barriers, cross-lane functions, address spaces, buffers and threadgroup memory are in
+   its code;
+2. its target class, one of `anymetal.targets.base.Target` (this file): it turns a `KernelSource`
+   into code, with `thread_program` for the processor that it names and `emit_module`, and launches
+   that.
 
 And a line in `anymetal/targets/__init__.py` says when it is the best one of a machine; until then
 `anymetal.targets.select` takes it.
