@@ -33,7 +33,7 @@ _FLAGS = (
     # What C++ calls undefined and kernels do all the same: integer overflow, endless loops,
     # buffers read under another type, a function that ends without `return`.
     "-fwrapv -fno-finite-loops -relaxed-aliasing -fno-strict-return "
-    # Null is an address like any other where nothing is: who goes there must hear of it.
+    # An access to null must not be dropped: it has to be reported.
     "-fno-delete-null-pointer-checks "
     # Numbers that are too large for the integer type that they become.
     "-fno-strict-float-cast-overflow "
@@ -47,8 +47,8 @@ _FLAGS = (
     "-Werror=address-of-temporary -Werror=invalid-token-paste -Wuninitialized"
 ).split() + constants.WARNINGS
 
-#: For texts that read variables which nobody has set. That may give any number, but LLVM would drop
-#: whatever depends on it, a whole kernel if need be.
+#: For texts that read variables without a value. Any number would do, but LLVM would drop whatever
+#: depends on one, even a whole kernel.
 _SET_VARIABLES = "-ftrivial-auto-var-init=zero"
 _UNSET_VARIABLE = "[-Wuninitialized]"
 

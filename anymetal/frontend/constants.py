@@ -2,10 +2,10 @@
 
     1u << 33     1u << N     7 / 0     constexpr uint f(uint n) { return 1u << n; }
 
-Where all operands are constants, what C++ leaves undefined has no value by the time that defined.py
-sees it. But Clang says where that is, in warnings or in notes on what is no constant expression:
-there a marker goes behind the operator (language.h), and the text is compiled again. About
-functions that it may evaluate Clang says nothing, so shifts in them are marked at once.
+If all operands are constants, an operation that C++ leaves undefined has lost its value before
+defined.py sees it. But Clang says where that happened, in warnings or in notes on constant
+expressions: there a marker is put behind the operator (language.h), and the text is compiled again.
+Clang says nothing about functions that it may evaluate, so shifts in them are marked at once.
 `dialect.as_written` hides the markers in messages.
 """
 
@@ -20,7 +20,7 @@ from anymetal.frontend.line_table import Places
 from anymetal.frontend.metal_tokens import Token, closing, offset_of, tokenize
 from anymetal.source import KernelSource
 
-#: Clang's options that make it tell.
+#: Clang's options for these warnings.
 WARNINGS = """
 -Wshift-count-overflow -Wshift-count-negative -Wdivision-by-zero -Winteger-overflow
 """.split()
@@ -42,11 +42,11 @@ _DEFINE = re.compile(r"[ \t]*#[ \t]*define\b")
 
 
 def defined(source: KernelSource, messages: str, ir: str) -> KernelSource | None:
-    """The kernel with a marker at each operator that Clang complains of; None if there are none.
+    """The kernel with a marker at each operator that Clang complains about; None if there are none.
 
-    About INT_MIN / -1 it says nothing, nor about counts that overflow or that follow from others of
-    its results. But the IR shows in which line something has no value: there, and in macros, each
-    operator is marked.
+    Clang says nothing about INT_MIN / -1, counts that overflow, and operations on such results. But
+    the IR shows in which line something has no value: there, and in macros, each operator is
+    marked.
     """
     edits = Edits(source)
     for match in _COMPLAINT.finditer(messages):
@@ -67,7 +67,7 @@ def defined(source: KernelSource, messages: str, ir: str) -> KernelSource | None
 
 
 def _mark_line(edits: Edits, part: str, line: int) -> None:
-    """A marker at each operator of a line."""
+    """Marks each operator of a line."""
     text = edits.texts[part]
     start = offset_of(text, line, 1)
     within = tokenize(text.split("\n")[line - 1])
@@ -76,7 +76,7 @@ def _mark_line(edits: Edits, part: str, line: int) -> None:
 
 
 def without_value(ir: str) -> list[str]:
-    """The line table entries of instructions in this IR with an operand that has no value."""
+    """The line table entries of instructions with an operand that has no value."""
     if "poison" not in ir:
         return []
     found = (_NO_VALUE.search(_UNSET_VECTOR.sub("", line[0])) for line in _POISON.finditer(ir))
@@ -84,9 +84,8 @@ def without_value(ir: str) -> list[str]:
 
 
 def in_functions(source: KernelSource) -> KernelSource:
-    """The kernel with a marker at each shift, by more than a small number, in functions that Clang
-    may evaluate: `constexpr` ones and lambdas.
-    """
+    """The kernel with a marker at each shift by anything but a small number, in functions that
+    Clang may evaluate: `constexpr` ones and lambdas."""
     edits = Edits(source)
     for part, text in edits.texts.items():
         if "constexpr" in text or "](" in text:

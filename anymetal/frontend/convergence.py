@@ -1,14 +1,14 @@
-"""Cross-lane calls stay in the loops in whose text they stand.
+"""Keeps cross-lane calls in the loops in whose text they stand.
 
     for (uint k = 0; k < n; ++k) {
       if (x[k] == lane) { total = simd_sum(1); break; }
     }
 
-The sum is over the lanes that leave in one iteration. But for LLVM what runs on the way out is no
-part of the loop, and whoever has left a loop meets all others behind it. So the loops of the
-optimised program are compared with those of the text, whose beginnings and ends the line table
-knows. Where a call is no longer in its loop, an edge back into the loop, which nobody ever takes,
-goes behind the call, and the program is optimised again. Other programs are left as they are.
+The sum is over the lanes that leave in one iteration. But LLVM does not count code on the way out
+as part of the loop, and lanes that have left a loop meet all others behind it. So the loops of the
+optimised program are compared with those of the text, whose beginnings and ends the line table has.
+If a call is no longer in its loop, an edge back into the loop, which is never taken, goes behind
+the call, and the program is optimised again.
 """
 
 from __future__ import annotations
@@ -31,16 +31,15 @@ _ANY_CALL = re.compile(r"\bcall [^\n]*!dbg !(\d+)")
 
 
 class Escape(NamedTuple):
-    """A call that has left its loop, which is named by the place where it begins."""
+    """A call that has left its loop, and the place where that loop begins."""
 
     call: Place
     loop: Place
 
 
 def at_risk(raw: str, optimised: str) -> bool:
-    """Whether calls may leave their loops: one stands in the text of a loop of Clang's output that
-    ends in other places than its condition.
-    """
+    """Whether calls may leave their loops: Clang's output has one in the text of a loop that ends
+    not by its condition only."""
     if not _DECLARED.search(optimised) or "!llvm.loop" not in raw:
         return False
     called = _called(optimised)
@@ -54,7 +53,7 @@ def at_risk(raw: str, optimised: str) -> bool:
 
 
 def _called(optimised: str) -> set[Place]:
-    """The places of all cross-lane calls, and of the calls that they came through."""
+    """The places of all cross-lane calls, and of the calls that were inlined around them."""
     return {
         level.place
         for function in Function.all(optimised)
@@ -83,10 +82,8 @@ def escapes(optimised: str) -> set[Escape]:
 
 
 def doubtful(raw: str, simplified: str, optimised: str) -> set[Escape]:
-    """The calls of which nobody can see any more whether they have left their loop: the loop has
-    been unrolled or replaced, has lost its name when LLVM joined branches, or comes out of a macro
-    as a whole and so has one place for all.
-    """
+    """Calls that may or may not have left their loop: the loop has been unrolled or replaced, has
+    lost its name when LLVM joined branches, or comes from one macro and so has one place only."""
     left = _begins(optimised)
     named = _begins(simplified)
     called = _called(optimised)
@@ -112,21 +109,20 @@ def doubtful(raw: str, simplified: str, optimised: str) -> set[Escape]:
 
 
 def _begins(text: str) -> set[Place]:
-    """Where the loops begin that a module has."""
+    """The places where a module's loops begin."""
     return {loop.begin.place for function in Function.all(text) for loop in function.loops}
 
 
 def _may_lead_out(function: Function, loop: Loop, block: str) -> bool:
-    """Whether not every iteration comes by here, and one that does may be the last."""
+    """Whether a block is left out by some iterations, and may lead out of the loop."""
     always = all(function.returns(latch, block) for latch in loop.latches)
     behind = function.behind(block) & loop.blocks
     return not always and any(function.leaves(loop, other) for other in behind)
 
 
 def marked(raw: str) -> str:
-    """Clang's output with the name of its loop on each `continue`, too: where the end of a loop
-    cannot be reached, LLVM drops the only edge that Clang has marked.
-    """
+    """Clang's output, with each `continue` named as an edge of its loop, too: if the end of a loop
+    cannot be reached, LLVM drops the only edge that Clang has named."""
     for function in Function.all(raw):
         blocks = dict(function.blocks)
         for loop in function.loops:
@@ -142,7 +138,7 @@ def marked(raw: str) -> str:
 
 
 def held(raw: str, found: set[Escape]) -> str:
-    """Clang's output with a way back into the loop behind each of these calls."""
+    """Clang's output, with an edge back into the loop behind each of these calls."""
     functions = Function.all(raw)
     for function in functions:
         if ways := sorted(_ways_back(function, found)):
@@ -151,12 +147,12 @@ def held(raw: str, found: set[Escape]) -> str:
 
 
 def settled(optimised: str) -> str:
-    """The optimised module, in which everybody knows that no way back is taken."""
+    """The optimised module, with the conditions of these edges known: none is taken."""
     return _ASKED.sub("icmp eq i32 0, 0", optimised)
 
 
 def _ways_back(function: Function, found: set[Escape]) -> Iterator[tuple[str, str]]:
-    """Blocks with a call that has left a loop, and where in the loop to go."""
+    """Blocks with a call that has left its loop, and the block of the loop to go back to."""
     places = {block: set(_places(function, text)) for block, text in function.blocks.items()}
     for loop in function.loops:
         # The blocks of Clang's output stand in the order of the text.
@@ -175,7 +171,8 @@ def _places(function: Function, text: str) -> Iterator[Place]:
 
 
 def _again(loop: Loop) -> str:
-    """Where an iteration ends: what counts them is there, and their number stays known."""
+    """The block where an iteration ends; as counters are there, the number of iterations stays
+    known."""
     ends = [name for name in loop.latches if name.startswith(("for.inc", "do.cond"))]
     return ends[0] if ends else loop.header
 

@@ -1,7 +1,7 @@
 """Gives a meaning to operations that C++ leaves undefined and Metal defines or tolerates.
 
-Done on Clang's raw text, before any optimisation could make use of the undefined behaviour (what
-Clang itself computes, see constants.py):
+This is done on Clang's raw text, before any optimisation can profit from undefined behaviour. (For
+what Clang itself computes, see constants.py.)
 
 * shift counts use their low bits (`1u << 33` is 2);
 * floating point to integer saturates, NaN becomes 0 (vectors only: Clang does it for scalars);

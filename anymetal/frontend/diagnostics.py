@@ -1,7 +1,7 @@
-"""Clang's messages as a message about the user's kernel: their lines, their columns, their words.
+"""Clang's messages as messages about the user's kernel: their lines, columns and words.
 
-Clang reports a stack of places, most of them inside our headers. The user sees the places in their
-own header and body, in the signature that MLX generates and in headers of MLX that they include; an
+Clang reports a stack of places, most of them in our headers. The user sees those in their own
+header and body, in the signature that MLX generates, and in headers of MLX that they include. An
 error inside our headers is moved to the user's line that led there.
 """
 
@@ -43,7 +43,7 @@ _CUT, _MORE = "error: too many errors emitted", "\nThere are more, which are not
 def compile_error(source: KernelSource, messages: str) -> MetalCompileError | None:
     """The error to raise for what Clang printed; None if nothing in it is about the user's text."""
     diagnostics = [_to_user(diagnostic, source) for diagnostic in diagnostics_of(messages)]
-    # What else Clang says follows from these, as an error in the wrapper from a parameter's name.
+    # Errors elsewhere follow from these, such as one in the wrapper from a parameter's name.
     diagnostics = [one for one in diagnostics if _is_users(one.error, source) or one.error.shipped]
     if not diagnostics:
         return None

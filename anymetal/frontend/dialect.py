@@ -1,7 +1,7 @@
 """The few words of Metal that Clang knows by another name, or not at all.
 
-Each gets a replacement of the same length where that is possible, so that lines and columns stay
-those of the user; `as_written` undoes what shows in a message.
+Where possible, each is replaced by one of the same length, so that lines and columns stay those of
+the user; `as_written` undoes it in messages.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def for_clang(text: str) -> str:
 
 
 def header_for_clang(text: str) -> str:
-    """A text at program scope: `for_clang`, and variables that somebody else gives values to."""
+    """A text at program scope: `for_clang`, and variables that the launch gives values to."""
     return with_constants(_with_built_ins(for_clang(text)))
 
 
@@ -92,7 +92,7 @@ def _float_control(match: re.Match[str]) -> str:
 
 
 def _with_built_ins(text: str) -> str:
-    """Built-in inputs at program scope as objects that ask for the thread's place when read."""
+    """Built-in inputs at program scope become objects that give the thread's position when read."""
     if "[[" not in text or not _BUILT_IN.search(text):
         return text
     outside = _program_scope(text)

@@ -40,7 +40,7 @@ class Edits:
         self._edits: dict[str, set[Edit]] = {"header": set(), "source": set()}
 
     def place(self, match: re.Match[str]) -> Position | None:
-        """Where in the user's text a message is, if it is there; Clang counts bytes."""
+        """Where in the user's text a message points; None if it does not. Clang counts bytes."""
         for part, text in self.texts.items():
             if match["file"] == part_name(self._source, part):
                 line = text.split("\n")[int(match["line"]) - 1].encode()[: int(match["column"]) - 1]

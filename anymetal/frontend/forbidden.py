@@ -1,9 +1,8 @@
-"""What C++ has and Metal forbids, as far as the words alone tell.
+"""What C++ has and Metal forbids, as far as words alone show it.
 
-Clang itself finds the `WORDS`: they are poisoned in front of the user's text, so that only those
-count which the preprocessor lets through. What takes more than one word is found in the tokens by
-`find_forbidden`, and there text inside `#if` and `#define` is left alone: a wrong error is worse
-than a late one.
+Clang finds the `WORDS`: they are poisoned in front of the user's text, so only those count that the
+preprocessor lets through. What takes more than one word is found in the tokens (`find_forbidden`),
+except for text inside of `#if` and `#define`: a wrong error is worse than a late one.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ class Finding(NamedTuple):
 
 
 def find_forbidden(source: KernelSource) -> list[Finding]:
-    """Everything in the user's text that takes more than one word to see."""
+    """Everything in the user's text that takes more than one word to recognise."""
     findings: list[Finding] = []
     for part, text in (("header", source.header), ("source", source.body)):
         if "long" not in text and "threadgroup" not in text:

@@ -1,7 +1,7 @@
-"""What a compile error most likely means, for someone who writes kernels: a table of patterns.
+"""What a compile error most likely means to the author of a kernel: a table of patterns.
 
-Clang explains C++; these rows explain Metal and MLX. Each row is a pattern for Clang's message,
-and the hint or a function that makes one from the match and the kernel (None: it does not apply).
+Clang explains C++; these rows explain Metal and MLX. A row is a pattern for Clang's message, and
+the hint, or a function that makes one of the match and the kernel (None: it does not apply).
 """
 
 from __future__ import annotations

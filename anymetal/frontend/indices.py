@@ -1,13 +1,11 @@
-"""Says which 32-bit unsigned indices count as signed.
+"""Decides which 32-bit unsigned indices count as signed.
 
-An index of 2^31 or more is no element of an array with fewer elements, but may well be a negative
-offset that wrapped: MLX's documentation indexes arrays with negative strides by
-`uint loc = elem_to_loc(...)`. Signed indices are also what gathers and address arithmetic on a run
-of lanes want.
+In an array of fewer elements, an index of 2^31 or more is no element, but may well be a negative
+offset that has wrapped: MLX's documentation indexes arrays with negative strides by `uint loc =
+elem_to_loc(...)`. Gathers, and address arithmetic on a run of lanes, need signed indices, too.
 
-How many elements an array has depends on what the kernel takes them for: 4 GB of floats are 2^30
-floats, or 2^32 bytes. So an index counts as unsigned where so many steps of its size stay inside of
-the largest array.
+How many elements an array has depends on their type: 4 GB are 2^30 floats or 2^32 bytes. So an
+index counts as unsigned if so many steps of its size stay inside of the largest array.
 """
 
 from __future__ import annotations
@@ -52,7 +50,7 @@ def with_signed_indices(text: str, large: int) -> str:
 
 
 def _steps(function: str) -> dict[str | None, str]:
-    """Of each index the type of which it counts elements."""
+    """For each index, the type whose elements it counts."""
     steps: dict[str | None, str] = {}
     negated = dict(_NEGATED.findall(function))
     for line in function.split("\n"):

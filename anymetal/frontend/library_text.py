@@ -1,13 +1,13 @@
-"""Metal files: which kernels one has, and the `KernelSource` of each.
+"""Metal files: which kernels a file has, and the `KernelSource` of each.
 
 Clang answers what can be asked in C++. Types, also those that template arguments decide, come from
 one compilation of a table of numbers (`AM_PARAMETER` in include/anymetal/library.h), which also
-finds the syntax errors of the whole file. What it found stays in the disk cache.
+finds the syntax errors of the whole file. Its answers stay in the disk cache.
 
-Some things of Metal are no C++ and are overwritten before compiling, character by character:
-explicit instantiations with attributes (we make our own), the attribute of function constants,
-which becomes their initialiser, the word `threadgroup` inside of `[[…]]`, since it is a macro of
-ours, and the word `kernel`, so that kernels which nobody calls leave no code behind.
+What is no C++ is overwritten before compiling, character by character: explicit instantiations with
+attributes (we make our own); the attribute of function constants, which becomes their initialiser;
+the word `threadgroup` inside of `[[…]]`, as it is a macro of ours; and the word `kernel`, so that
+kernels without calls leave no code behind.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _ASKED = re.compile(r"\bis_function_constant_defined\s*\(\s*(?:\w+\s*::\s*)*(\w+
 
 @dataclass(frozen=True)
 class Library:
-    """A Metal file that has been understood."""
+    """A Metal file whose kernels are known."""
 
     file: str
     text: str  #: as it is compiled
@@ -130,7 +130,7 @@ def read_library(text: str, file: str, math_mode: MathMode) -> Library:
 
 def read_contents(note: object, text: str, file: str, math_mode: MathMode) -> dict[str, object]:
     """Kernels and constants of a file, as plain values (what a helper is asked for)."""
-    from anymetal.frontend import clang  # not needed by who finds the answer in the cache
+    from anymetal.frontend import clang  # not needed if the answer is in the cache
 
     user = SourceFile(file, text)
     undefined = "".join(f"#undef {word}\n" for word in _KEYWORDS)
@@ -198,7 +198,7 @@ def _inside(scope: str, text: str) -> str:
 
 
 def _whole(text: str, file: str, math_mode: MathMode, before: str, after: str) -> LibrarySource:
-    """A file without a certain kernel."""
+    """A file as a source, for questions about it and not about one of its kernels."""
     return LibrarySource(
         file, file, text, "", (), (), "", "", math_mode, file=file, before=before, after=after
     )
@@ -273,7 +273,7 @@ def _literal(number: Number) -> str:
 def _caller(kernel: LibraryKernel, threadgroup: Mapping[int, int]) -> str:
     """The function that a launch calls: buffers in the order of their numbers, nothing else."""
     buffers = kernel.bound("buffer")
-    # Nobody writes to constant memory, so LLVM need not read it again after each store. Behind
+    # Constant memory is never written, so LLVM need not read it again after each store. Behind
     # `device const T*` may be an array that the kernel writes to through another parameter.
     declarations = ", ".join(
         f"const void* {'__restrict ' if p.unchanging else ''}__am_buffer_{p.number}"

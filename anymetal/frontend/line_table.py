@@ -1,4 +1,4 @@
-"""Places in the user's text, out of Clang's line table."""
+"""Places in the user's text, from Clang's line table."""
 
 from __future__ import annotations
 

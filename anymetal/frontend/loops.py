@@ -1,4 +1,4 @@
-"""Loops in LLVM's text of a module: their blocks, and where the user's text has them."""
+"""Loops in the LLVM text of a module: their blocks, and their places in the user's text."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Place(NamedTuple):
 
 
 class Level(NamedTuple):
-    """A place, and the line table entry of the call that its function was put in for."""
+    """A place, and the line table entry of the call that was inlined there."""
 
     place: Place
     caller: str
@@ -50,7 +50,7 @@ class Loop(NamedTuple):
 
     @property
     def is_macro(self) -> bool:
-        """Whether all of it comes out of one macro, and so has one place."""
+        """Whether the whole loop comes from one macro, and so has one place."""
         return self.begin.place == self.end.place
 
     def surrounds(self, level: Level) -> bool:
@@ -60,13 +60,13 @@ class Loop(NamedTuple):
 
 
 class LineTable:
-    """The places that a module's metadata tells of."""
+    """The places in a module's metadata."""
 
     def __init__(self, text: str) -> None:
         self._entries = dict(_METADATA.findall(text))
 
     def levels(self, entry: str) -> Iterator[Level]:
-        """The place of an entry, and the places of the calls that it came through."""
+        """The place of an entry, then the places of the calls that it was inlined by."""
         while match := _LOCATION.search(self._entries.get(entry, "")):
             line, column, scope, caller = match.groups("")
             yield Level(Place(self._function(scope), int(line), int(column or 0)), caller)
@@ -131,7 +131,7 @@ class Function:
         return dominators(next(iter(self.blocks)), self.successors.__getitem__)
 
     def returns(self, source: str, target: str) -> bool:
-        """Whether an edge from `source` leads back to where control has come from for certain."""
+        """Whether an edge from `source` leads back to a block that dominates it."""
         return source in self._dominators and dominates(self._dominators, target, source)
 
     @cached_property

@@ -125,7 +125,7 @@ def parse(messages: str) -> Iterator[Message]:
 
 
 def _with_own_words(message: Message) -> Message:
-    """The lines of the user's text that Clang shows, as they wrote them, marks below included."""
+    """The lines of the user's text that Clang shows, as they were written, with the marks below."""
     shown: list[str] = []
     before = ""
     for line in message.snippet:
@@ -146,7 +146,8 @@ def _metal_words(text: str) -> str:
 
 
 def exact_column(message: Message, source: KernelSource) -> Message:
-    """Clang counts bytes of what it got, people count characters of what they wrote."""
+    """Counts the column in characters of the user's text; Clang counts bytes of what it was
+    given."""
     lines = text_of(message, source).split("\n")
     if not 0 < message.line <= len(lines):
         return message
@@ -161,7 +162,7 @@ def text_of(message: Message, source: KernelSource) -> str:
 
 
 def with_metals_reason(error: Message, source: KernelSource) -> Message:
-    """An error that Clang words as C++ has it, as Metal has it. The column must be exact."""
+    """An error in the words of Metal instead of those of C++. The column must be exact."""
     lines = text_of(error, source).split("\n")
     line = lines[error.line - 1] if 0 < error.line <= len(lines) else ""
     for pattern, context, text in _REASONS:

@@ -1,7 +1,7 @@
-"""The user's text as tokens, for the checks that need the words and not their meaning.
+"""The user's text as tokens, for checks that need words and not their meaning.
 
-This is no parser: comments and white space vanish, a directive is one token. Checks that could be
-wrong about text which the preprocessor changes look at `unconditional` tokens only.
+This is no parser: comments and white space vanish, a directive is one token. Checks that the
+preprocessor could prove wrong look at `unconditional` tokens only.
 """
 
 from __future__ import annotations

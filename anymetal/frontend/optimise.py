@@ -29,7 +29,7 @@ from anymetal.runtime import locks
 KERNEL = "__am_kernel"
 THREADGROUP_PREFIX = "threadgroup."
 
-#: What LLVM must not do to programs of lanes, neither here nor when code is generated.
+#: Options that keep LLVM from what is bad for programs of lanes, here and in code generation.
 OPTIONS = (
     # Stores at the ends of two branches must not become one store through a selected pointer: that
     # would be a scatter, and could move what returning threads write behind a barrier.
@@ -85,7 +85,7 @@ def optimise(raw: str, large: int = 0, profile: Profile = ANY_PROFILE) -> str:
 
 
 def _converging(raw: str, large: int, held: set[convergence.Escape], profile: Profile) -> str:
-    """The program with all cross-lane calls in the loops in whose text they stand."""
+    """The program with all cross-lane calls in their loops (convergence.py)."""
     while True:
         prepared = prepare(convergence.held(raw, held), large)
         found = convergence.escapes(_simplified(prepared, profile))
@@ -108,7 +108,7 @@ def _optimised(text: str, profile: Profile) -> str:
 
 
 def _simplified(text: str, profile: Profile) -> str:
-    """As one function without needless branches, but with all loops of the text."""
+    """The program as one function without needless branches, but with all loops of the text."""
     module = llvm.parse_assembly(text)
     builder = llvm.create_pass_builder(_machine(profile), llvm.create_pipeline_tuning_options())
     passes = llvm.create_new_module_pass_manager()
@@ -123,7 +123,7 @@ def _simplified(text: str, profile: Profile) -> str:
 
 
 def prepare(raw: str, large: int) -> str:
-    """The text edits of the module docstring."""
+    """The module with the edits that the module docstring lists."""
     annotations = set(_ANNOTATION_STRING.findall(raw))
     variables: list[str] = []
 

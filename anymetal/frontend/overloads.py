@@ -3,9 +3,9 @@
     float load(const device float* p) { return *p; }
     float load(const threadgroup float* p) { return *p; }
 
-Address spaces vanish in front of Clang, which then sees a function defined twice. Where the two
-definitions are the same text but for address spaces, dropping the second changes nothing. Where
-they are not, which of them a call means is lost, and that is an error.
+For Clang, which does not see address spaces, this function is defined twice. If the definitions are
+otherwise the same text, the second is dropped. If they are not, it is unknown which of them a call
+means, and that is an error.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def without_redundant_overloads(source: KernelSource, messages: str) -> KernelSo
 
 
 def explained(diagnostic: Diagnostic, source: KernelSource) -> Diagnostic:
-    """The diagnostic, with a reason if it is about overloads that we cannot tell apart."""
+    """The diagnostic, with a reason if it is about overloads that only Metal can tell apart."""
     if not _overloads(diagnostic, source):
         return diagnostic
     text = (

@@ -1,4 +1,4 @@
-"""What Clang and LLVM's optimiser know of the processor that a thread program is for."""
+"""What Clang and LLVM's optimiser know about the processor that a thread program is for."""
 
 from __future__ import annotations
 

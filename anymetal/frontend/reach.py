@@ -1,7 +1,7 @@
 """Which names a kernel may use, directly or through functions, types and variables of its file.
 
-Only needed to know which function constants a kernel depends on: Metal wants values for those and
-for no others. Names are taken by their spelling, so the answer may hold too many, never too few.
+This decides which function constants a kernel needs: Metal wants values for those and for no
+others. Names are compared by spelling, so the answer may be too large, but never too small.
 """
 
 from __future__ import annotations

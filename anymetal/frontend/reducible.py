@@ -1,8 +1,8 @@
 """Loops that a `switch` jumps into (Duff's device) become loops with one entry.
 
-The first iteration, which may begin anywhere, gets blocks of its own, in which lanes meet as the
-text has it; from there on the loop begins where its text begins. Done on Clang's output, where what
-blocks tell each other still goes through variables in memory.
+The first iteration, which may begin anywhere, gets blocks of its own; from there on the loop begins
+where its text begins, and lanes meet there. This is done on Clang's output, where values still pass
+from block to block through variables in memory.
 """
 
 from __future__ import annotations
@@ -91,9 +91,8 @@ def _components(function: Function, blocks: set[str]) -> Iterator[set[str]]:
 
 
 def _with_first_iteration(function: Function, blocks: set[str]) -> Function:
-    """The function in which control enters these blocks through copies of them, and comes to the
-    blocks themselves where the loop begins again.
-    """
+    """The function in which control enters copies of these blocks, and the blocks themselves only
+    where the loop begins again."""
     begin = _beginning(function, blocks)
     _check(function, blocks)
     names = {f"%{block}": _renamed(f"%{block}", function) for block in blocks}
@@ -127,7 +126,7 @@ def _with_first_iteration(function: Function, blocks: set[str]) -> Function:
 
 
 def _beginning(function: Function, blocks: set[str]) -> str:
-    """Where the text of the outermost loop begins: somebody goes back there."""
+    """Where the text of the outermost loop begins."""
     begins = {
         target
         for block in blocks
@@ -141,7 +140,7 @@ def _beginning(function: Function, blocks: set[str]) -> str:
 
 
 def _check(function: Function, blocks: set[str]) -> None:
-    """Raises Tangled if a value of these blocks is needed elsewhere, or depends on who enters."""
+    """Raises Tangled if a value of these blocks is used elsewhere, or depends on the entry."""
     defined = {n for block in blocks for n in _DEFINED.findall(function.blocks[block])}
     labels = {f"%{block}" for block in blocks}
     for block, text in function.blocks.items():

@@ -1,12 +1,12 @@
-"""What Metal accepts and Clang refuses, written such that Clang accepts it: found by its errors.
+"""Rewrites what Metal accepts and Clang refuses, where Clang's errors point to it.
 
     bfloat(h), (bfloat)h, static_cast<bfloat>(h)   Clang has no conversion between half and bfloat
     v.xy * 2.0f                                    in a template, where a user's operator* is known
     t[column, row]                                 of a tensor: C++17 has no such subscripts
 
-Few kernels need this, and which types an expression has only Clang knows, so the text is compiled
-as it stands, repaired where Clang complains, and compiled again. `dialect.as_written` hides the
-repairs in messages.
+Few kernels need this, and only Clang knows the types of expressions. So the text is compiled as it
+is, repaired where Clang complains, and compiled again. `dialect.as_written` hides the repairs in
+messages.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _place_of_cast(edits: Edits, match: re.Match[str]) -> Position | None:
 
 
 def _cast(text: str, offset: int, how: str) -> Iterator[Edit]:
-    """Hands the operand of a cast on as what both types convert from."""
+    """Makes the operand of a cast something that both types convert from."""
     start = text.find("(", offset)
     if start < 0:
         return

@@ -1,9 +1,9 @@
-"""What Metal or AnyMetal refuses in a kernel and only Clang's output shows, with the user's place.
+"""What Metal or AnyMetal refuses and only Clang's output shows, with its place in the user's text:
+recursion, functions without a body, variables that outlive a thread, threadgroup variables outside
+of the kernel function.
 
-Calls that come back to where they started, functions without a body, variables that outlive a
-thread, threadgroup variables outside of the kernel function. The facts come from the raw IR, where
-names are resolved and templates are functions; the places from its line table, or, for variables,
-from the words of the text.
+The raw IR has the facts, as names are resolved and templates are functions there. The line table
+has the places; those of variables are found among the words of the text.
 """
 
 from __future__ import annotations
@@ -45,16 +45,13 @@ class _Call(NamedTuple):
 
 
 def check(source: KernelSource, ir: str) -> None:
-    """Raise for the first thing in the raw IR of the kernel that cannot be.
-
-    Raises UnsupportedFeatureError for recursion, which Metal has and AnyMetal lacks, else
-    MetalCompileError.
-    """
+    """Raises an error for the first such thing in the raw IR of the kernel: UnsupportedFeatureError
+    for recursion, which Metal has and AnyMetal lacks, else MetalCompileError."""
     places = Places(source, ir)
     for match in _GLOBAL.finditer(ir):
         if not plain(match["name"]).startswith(_OWN):
             raise _outliving(source, match["name"])
-    if "asm " in ir and _ASSEMBLY.search(ir):  # in a spelling that nobody has thought of
+    if "asm " in ir and _ASSEMBLY.search(ir):  # whatever its spelling in the text
         raise MetalCompileError(source.name, f"error: {reason_for('asm')}")
     functions = {match[1]: match[0] for match in _FUNCTION.finditer(ir)}
     calls: dict[str, list[_Call]] = {}

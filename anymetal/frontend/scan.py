@@ -1,8 +1,8 @@
-"""Which kernels a Metal file declares: what Clang does not tell because C++ has no such thing.
+"""Which kernels a Metal file declares, which Clang cannot tell as C++ has no kernels.
 
-Clang preprocesses the file first, so macros are gone. Then kernels are recognised by their
-keyword, at namespace scope, and only their parameter lists are looked into. Types are not
-understood here: Clang says later what they are (frontend/library_text.py).
+Clang preprocesses the file first, so macros are gone. Kernels are recognised by their keyword at
+namespace scope; only their parameter lists are read. Clang tells the types later
+(frontend/library_text.py).
 """
 
 from __future__ import annotations

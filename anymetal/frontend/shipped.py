@@ -1,12 +1,12 @@
-"""The Metal headers that MLX's package carries, for kernels that include them:
+"""The Metal headers in MLX's package, for kernels that include them:
 
     #include "mlx/backend/metal/kernels/steel/gemm/gemm.h"
 
-Few words in them are beyond Clang. It is given a copy without them (see dialect.py), whose lines
-stay the same. Files that MLX's prelude has already, and those that tell address spaces apart, have
-a namesake in our own include folder, which comes first.
+Clang reads a copy in which the few words that it does not know are replaced (dialect.py); lines
+stay the same. Files that are part of MLX's prelude, and those that distinguish address spaces, are
+replaced by files of the same name in our include folder, which comes first.
 
-The copy is in the disk cache, as one entry; for Clang its files are in memory.
+The copy is one entry of the disk cache; Clang sees its files in memory.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from anymetal.frontend.dialect import shipped_for_clang
 from anymetal.runtime import disk_cache, locks
 from anymetal.runtime.identity import MLX_HEADERS, included, package
 
-#: Where Clang believes them to be.
+#: Where Clang sees them.
 FOLDER = "/mlx-for-anymetal"
 
 
 def shipped_files(text: str) -> dict[str, str]:
-    """The headers by the paths at which Clang shall find them, if the text seems to include one."""
+    """The headers, by the paths at which Clang finds them, if the text seems to include one."""
     if MLX_HEADERS not in text or not (original := _original()):
         return {}
     copy = _readable_copy(original)

@@ -1,10 +1,10 @@
-"""Strict mode: what AnyMetal compiles and Metal in front of MLX may refuse.
+"""Strict mode: what AnyMetal compiles, but Metal may refuse.
 
-Address spaces carry no meaning on a CPU, so a kernel that forgets them runs here all the same.
-Metal before 4.1 refuses a pointer or reference without one, and any Metal refuses a program-scope
-constant that is not in `constant`. The words show both, so this is a matter of tokens: a type that
-is known to be one, followed by `*` or `&`, with no address space in front of, or right behind, it.
-And MLX passes inputs of few elements in `constant`, where a pointer to `device` cannot follow.
+Address spaces mean nothing to a CPU, so a kernel without them runs here. Metal before 4.1 refuses a
+pointer or reference without one, and every Metal refuses a program-scope constant that is not in
+`constant`. Both can be seen in the tokens: a word that is certainly a type, followed by `*` or `&`,
+without an address space in front of it or right behind it. Also, MLX passes inputs of few elements
+in `constant`, where a pointer to `device` cannot lead.
 
     ANYMETAL_STRICT   1 warns, once per kernel (the default); error refuses the kernel; 0 is silent
 """
