@@ -16,7 +16,7 @@ from anymetal.simd.emit.gang import GangFunction
 
 @dataclass(frozen=True)
 class Cost:
-    """Instructions of all ways through a piece of code, also of those that are not taken."""
+    """The instructions of a piece of code, on all paths through it, taken or not."""
 
     location: Location | None  #: of a loop; None for what is in no loop
     note: str

@@ -87,7 +87,7 @@ def facts(function: GangFunction) -> list[Fact]:
 
 
 def _once(found: list[Fact], team: int) -> list[Fact]:
-    """Without what only says the same of the other SIMD-groups of a team."""
+    """Leaves out facts that only repeat those of another SIMD-group of a team."""
     counts: Counter[Fact] = Counter()
     result = []
     for fact in found:
@@ -126,7 +126,7 @@ def _is_own(function: GangFunction, pointer: Value) -> bool:
 
 
 def _strategy(function: GangFunction, instr: Instr, kind: str) -> tuple[AccessStrategy, str]:
-    """The strategy of an access, and how to put it."""
+    """The strategy of an access, and its description."""
     apart = "scatter" if kind == "store" else "gather"
     if (group := function.group_of.get(instr)) is not None:
         each = f"a {kind} a lane" if group.has_gaps else f"one wide {kind}"
@@ -152,7 +152,7 @@ def _strategy(function: GangFunction, instr: Instr, kind: str) -> tuple[AccessSt
 
 
 def _detour(function: GangFunction, instr: Instr, strategy: AccessStrategy, masked: bool) -> str:
-    """What a mask costs where the CPU has no instruction for it."""
+    """What a mask costs if the CPU has no instruction for it."""
     operation = "store" if instr.op == "store" else "load"
     size = accessed(instr).type.size
     if not masked or strategy not in (AccessStrategy.RUN, AccessStrategy.GROUP):
@@ -232,7 +232,7 @@ def _branch(function: GangFunction, block: Block) -> Iterator[Fact]:
 
 
 def _choice(function: GangFunction, instr: Instr) -> Iterator[Fact]:
-    """An `if` or `?:` that LLVM has made a selection, unless it is an `&&` or `||`."""
+    """An `if` or `?:` that LLVM has turned into a selection, unless it is an `&&` or `||`."""
     if instr.type != t.I1 and not function.shapes[instr.operands[0]].is_uniform:
         text = "no branch: both values are computed, each lane takes its own"
         yield Fact(instr.loc, "choice", text)
@@ -263,7 +263,7 @@ def _cause(function: GangFunction, region: Region) -> Value | None:
 
 
 def location_of(region: Region) -> Location | None:
-    """Where a loop stands: the first of the places that decide whether it goes on."""
+    """The place of a loop: the first of those that decide whether it goes on."""
     assert region.loop is not None
     ends = [block.terminator for block, _ in region.loop.exits]
     ends += [b.terminator for b in region.loop.ordered if region.loop.header in b.successors]

@@ -68,7 +68,7 @@ def described(origin: Value) -> str:
 def reason(known: Analyses, value: Value) -> str:
     """What makes a value differ between lanes by more than a constant step, in words; or "".
 
-    That is the nearest value for which it is not the fault of an operand.
+    It is the nearest value for which no operand is to blame.
     """
     seen: set[Value] = {value}
     work = [value]

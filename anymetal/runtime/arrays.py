@@ -1,7 +1,7 @@
 """MLX arrays as a kernel sees them: addresses of evaluated arrays, and arrays for its outputs.
 
-Nothing is copied on the way in, whatever the dtype: DLPack hands out the address. Outputs are
-ordinary MLX arrays that nobody else holds yet, so the kernel may write into them.
+Inputs are not copied, whatever their dtype: DLPack gives the address. Outputs are ordinary MLX
+arrays that nothing else refers to yet, so the kernel may write into them.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _filled(shape: tuple[int, ...], dtype: mx.Dtype, value: float | None) -> mx.
 
 
 class Exporter(Protocol):
-    """Whatever hands out its address by DLPack: arrays of MLX, NumPy, PyTorch."""
+    """An array that gives its address by DLPack: of MLX, NumPy or PyTorch."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -99,11 +99,12 @@ class BufferTable:
         self.extents[slot].bytes = numbers.bytes
 
     def note(self, strays: int) -> None:
-        """Where a checked build notes what strays (`am_strays` in launch.h)."""
+        """Gives a checked build the place where it notes stray accesses (`am_strays` in
+        launch.h)."""
         self.buffers[len(self.extents) + 1] = strays
 
     def bind(self, arrays: list[Exporter], contiguous: bool) -> list[object]:
-        """Writes the addresses of evaluated arrays; whoever holds the result keeps them alive.
+        """Writes the addresses of evaluated arrays. The result keeps the arrays alive.
 
         With `contiguous`, MLX arrays that are not row-contiguous are replaced by copies that are.
         """
@@ -121,11 +122,11 @@ class BufferTable:
 
 
 class Numbers(NamedTuple):
-    """Integers in memory, for a kernel that asks for an array's shape, strides, ndim or size."""
+    """Integers in memory, for a kernel that uses an array's shape, strides, ndim or size."""
 
     memory: ctypes.Array[ctypes.c_int32] | ctypes.Array[ctypes.c_int64] | ctypes.c_int32
     address: int
-    bytes: int  #: that mean something; there is more memory behind them
+    bytes: int  #: of these integers; the memory is larger
 
 
 @functools.lru_cache(maxsize=1024)

@@ -2,13 +2,14 @@
 
     ANYMETAL_CACHE_DIR   its folder (default: $XDG_CACHE_HOME/anymetal, or ~/.cache/anymetal)
 
-    ANYMETAL_CACHE_ALSO  another folder to read, if that one cannot be written: how a helper process
+    ANYMETAL_CACHE_ALSO  another folder to read if that one cannot be written: so a helper process
                          finds what the process finds that it works for
 
-The folder holds machine code. It is read if it, and every folder on the way to it, belongs to this
-user or to root, and nobody else may write there: so the machines of a build farm may share one that
-root has filled and made readable (`chmod -R a+rX`). What cannot be written there goes into a folder
-of this process alone, which goes with it. One line on the standard error stream says so.
+The folder holds machine code. It is read only if it, and every folder on the path to it, belongs to
+this user or to root, and no other user may write there. So the machines of a build farm may share
+one that root has filled and made readable (`chmod -R a+rX`). What cannot be written there goes into
+a folder of this process, which is removed at its end; one line on the standard error stream says
+so.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from anymetal.runtime import files, trust
 
 _ALSO = "ANYMETAL_CACHE_ALSO"
 
-#: Why something is not kept, if that has happened; only the first reason is told.
+#: Why something is not kept, if that has happened; only the first reason is shown.
 _told: list[str] = []
 #: The folders of this process that have something in them.
 _private: set[Path] = set()
@@ -70,14 +71,14 @@ def readable() -> list[Path]:
 
 
 def environment() -> dict[str, str]:
-    """What to tell a helper process, such that it reads and writes where this one does."""
+    """Environment variables by which a helper process reads and writes where this one does."""
     found, to = place(), os.path.abspath(directory())
     also = str(found.path) if found.readable and not found.writable else ""
     return {"ANYMETAL_CACHE_DIR": to, _ALSO: also}
 
 
 def private(reason: str) -> Path:
-    """A folder that goes with this process; says once why it must do."""
+    """A folder that is removed with this process; says once why it is needed."""
     path = _of_this_process()
     files.folder(path)
     _private.add(path)

@@ -1,7 +1,7 @@
-"""Machine code of one kernel: loaded for as long as somebody holds it.
+"""Machine code of one kernel, loaded for as long as something holds it.
 
-The system counts who has loaded a library, too. Whoever keeps an address without holding this
-object, as the bridge does (plan.h), opens the library once more by its path.
+The system counts the users of a library, too. Those that keep an address without holding this
+object, as the bridge does (plan.h), open the library once more by its path.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Code:
 
 
 class _Handle:
-    """Closes a library when the one object that holds it is gone.
+    """Closes a library when the only object that holds it is gone.
 
     That object has no `__del__` itself: while one runs, weak references still give the object to
     other threads, which would launch code that is being unloaded.

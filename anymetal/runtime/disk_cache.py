@@ -1,16 +1,16 @@
-"""The disk cache: results of compilation, found again by a later process.
+"""The disk cache: results of compilation, for later processes.
 
     <directory>/entries/<key><suffix>   a result, sealed (see files.py)
     <directory>/tune/                   what `anymetal tune` has measured, sealed
     <directory>/tmp/                    files that are being written
-    <directory>/lock                    locked in part by who makes a result (see locks.py)
+    <directory>/lock                    parts of it are locked while results are made (locks.py)
 
-Processes may read, write, remove and clear at the same time: whoever gets an entry has all of its
-content, and needs the file no more. An entry that is not what was once put there counts as none.
-Where the directory is, and what becomes of one that cannot be used, is said in cache_folder.py.
+Processes may read, write, remove and clear at the same time: one that gets an entry has all of its
+content and does not need the file any more. An entry that is not what was stored counts as absent.
+cache_folder.py says where the directory is, and what is done if it cannot be used.
 
-The time of an entry's last change is that of its last use. What was not used for longest is removed
-when the whole grows beyond a limit:
+The time of an entry's last change is that of its last use. If the cache exceeds a limit, entries
+that were not used for longest are removed:
 
     ANYMETAL_CACHE_LIMIT   bytes, or a number with K, M, G or T (default: 1G)
 """
@@ -152,7 +152,7 @@ def clear(measured: bool = False) -> None:
 
     Other processes keep what they have loaded, and make again what they look for.
     """
-    from anymetal.runtime import scratch  # not needed by who only reads
+    from anymetal.runtime import scratch  # not needed to read
 
     for path in (*_all_in(_ENTRIES), *(_all_in(_TABLES) if measured else [])):
         files.remove(path)
@@ -185,7 +185,7 @@ def verify(keep: bool = False) -> Verdict:
 
 
 def tidy(directory: Path, keep: bool = False) -> int:
-    """Removes what killed processes were writing; how many files there are."""
+    """Removes what killed processes were writing; returns how many files there were."""
     folder = directory / "tmp"
     return files.sweep((folder / name for name in files.names(folder)), keep)
 

@@ -1,15 +1,16 @@
-"""Files that a crash, a full disk or a stranger may have damaged, and that vanish at any time.
+"""Files that a crash, a full disk or another user may have damaged, and that may vanish at any
+time.
 
 A sealed file ends in a line that says what the rest should be:
 
     <content>
     //sealed <length of the content> <seconds since 1970> <digest> <what it is>
 
-The digest covers the name of the file as well, so that two files that were exchanged are as bad as
-one that was cut off. Programs that load shared libraries or precompiled headers ignore the line.
+The digest covers the file's name, too, so two files that were exchanged are as bad as one that was
+cut off. Programs that load shared libraries or precompiled headers ignore the line.
 
 Files appear whole: they are written in `<directory>/tmp`, under a lock, brought to the disk, and
-renamed. A file in `tmp` that nobody has locked was left by a process that was killed.
+renamed. A file in `tmp` without a lock was left by a process that was killed.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class Seal(NamedTuple):
 
 
 def digest(*parts: str | bytes) -> str:
-    """Of all parts; the borders between them count."""
+    """A digest of all parts and of the borders between them."""
     hashed = hashlib.sha256()
     for part in parts:
         data = part.encode() if isinstance(part, str) else part
@@ -108,7 +109,7 @@ def write(path: Path, content: bytes, name: str = "") -> Seal:
 
 
 def remove(path: Path) -> None:
-    """Whatever is there: a file, a link, a folder with all that it holds."""
+    """Removes a file, a link, or a folder with everything in it."""
     try:
         path.unlink()
     except IsADirectoryError:
@@ -149,14 +150,15 @@ def is_full(place: Path) -> bool:
 
 
 def sweep(paths: Iterable[Path], keep: bool = False) -> int:
-    """Removes the files and folders among these that no process has locked; how many there are."""
+    """Removes those of the files and folders that no process has locked; returns how many there
+    were."""
     return sum(_swept(path, keep) for path in paths)
 
 
 def lock_file(path: Path) -> int:
-    """A descriptor of a file that processes lock, made if need be, in the place of anything else.
+    """A descriptor of a file that processes lock; made if need be, in the place of anything else.
 
-    Nobody removes such a file, or two could hold the lock.
+    Such a file is never removed, or two processes could hold the lock.
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
@@ -177,7 +179,7 @@ def _swept(path: Path, keep: bool) -> bool:
             remove(path)
         return abandoned
     try:
-        # Held while it is removed, so that nobody believes to have it who comes now.
+        # The lock is held meanwhile, so that no process that comes now gets it.
         abandoned = not _is_locked(descriptor)
         if abandoned and not keep:
             remove(path)

@@ -1,11 +1,12 @@
-"""The program of a helper process (helpers.py): it does what the socket on its standard input asks.
+"""The program of a helper process (helpers.py): it serves requests from the socket on its standard
+input.
 
-It runs as a script without a site and without the caller's environment for Python, and is told
-where modules are. Of AnyMetal's packages it runs no `__init__`: those import MLX, which takes time
-and memory, and nothing that compiles needs it.
+It runs as a script without a site and without the caller's environment for Python, and is given the
+module path. It runs no `__init__` of AnyMetal's packages: those import MLX, which takes time and
+memory, and is not needed to compile.
 
-When the other end of the socket is closed, whatever the reason, it ends itself and all that it has
-started. No process outlives the one that it works for.
+When the other end of the socket is closed, for whatever reason, it ends itself and all processes
+that it has started. None outlives the process that it works for.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def _read(link: socket.socket, size: int) -> bytes:
 
 
 def version() -> tuple[str, int]:
-    """Of this Python: helpers read the same pickles and bytecode as who starts them."""
+    """Of this Python: a helper must read the pickles and bytecode of the process that starts it."""
     return sys.implementation.name, sys.hexversion
 
 

@@ -1,16 +1,17 @@
-"""Helper processes: what takes LLVM or a tool is done beside the program, not in it.
+"""Helper processes: work for LLVM and other tools is done beside the program, not in it.
 
-* LLVM may abort, or overflow the stack: that is an error of one kernel then.
-* Ctrl-C and a time limit end the work at once, and what it has started (Clang, the linker).
-* LLVM keeps memory of each module, and has options that hold for a whole process: both are the
-  helper's, which is replaced now and then.
+* LLVM may abort, or overflow the stack: then that is an error of one kernel.
+* Ctrl-C and a time limit end the work at once, with the processes that it has started (Clang, the
+  linker).
+* LLVM keeps memory of each module, and has options that hold for a whole process: both belong to
+  the helper, which is replaced now and then.
 * Several can work side by side; llvmlite lets one thread at a time into LLVM.
 
 A helper is started when the cache lacks something, and works for one process. It ends when that
-closes its end of the socket between them, so also when it is killed; and when it is idle for a
-minute. A forked child closes its copies and starts helpers of its own.
+closes its end of the socket between them, so also when that is killed; and after a minute without
+work. A forked child closes its copies of sockets and starts helpers of its own.
 
-Where Python is part of an application that has no interpreter to start (interpreter.py), the work
+If Python is part of an application and there is no interpreter to start (interpreter.py), the work
 is done in the process itself.
 
     ANYMETAL_COMPILE_LIMIT   seconds that a helper may take for a kernel (default: none)
@@ -50,9 +51,9 @@ _NEEDED = ("llvmlite", "ziglang", "mlx")
 #: A helper ends after so many seconds without a request, after so many requests, and when it has
 #: grown to so many bytes: LLVM keeps some 200 KB of every module that it has optimised.
 _IDLE, _MOST_REQUESTS, _MOST_BYTES = 60.0, 1000, 512 << 20
-#: Seconds within which a helper must take what it is asked for.
+#: Seconds within which a helper must accept a request.
 _START = 120.0
-#: How many helpers may fail to do so before this process does without.
+#: So many helpers may fail to do so; then this process does without.
 _ATTEMPTS = 3
 #: Seconds that a dead process may take to be seen as such.
 _PARTING = 1.0
@@ -204,9 +205,10 @@ class _Helper:
         return f"it ended with status {status}\n{self._printed}".rstrip()
 
     def end(self, patience: float = 0) -> int:
-        """Ends the process and all that it has started; its exit status, 0 if nobody knows it.
+        """Ends the process and all that it has started; returns its exit status, 0 if it is
+        unknown.
 
-        `patience`: seconds in which it may end of itself.
+        `patience`: seconds in which it may end by itself.
         """
         process, self._process = self._process, 0
         if not process:

@@ -1,6 +1,6 @@
-"""What besides the kernel itself decides its machine code: our own sources, the tools, the CPU.
+"""What besides the kernel decides its machine code: our own sources, the tools, the CPU.
 
-All of it goes into the cache keys. Computed once per process in about a millisecond, without
+All of it is a part of cache keys. It is found once per process, in about a millisecond, without
 importing or starting any of the tools.
 """
 

@@ -1,8 +1,8 @@
-"""A Python interpreter that may be started beside this process.
+"""A Python interpreter that can be started beside this process.
 
-`sys.executable` need not be one: where Python is part of an application, it is that application,
-and starting it would open the application once more. So a program counts by its name, and by what
-the installation of Python has; whether it is the same Python, a helper finds out (helper_main.py).
+`sys.executable` need not be one: if Python is part of an application, it is that application, which
+would be opened once more. So a program is judged by its name and by the Python that is installed
+around it; a helper checks that it is the same Python (helper_main.py).
 """
 
 from __future__ import annotations

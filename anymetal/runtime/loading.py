@@ -1,4 +1,4 @@
-"""Loading a library that the cache has given, whatever has become of its file meanwhile."""
+"""Loads libraries from the cache, even if their file is gone meanwhile."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
-"""Locks: what one thread, or one process, should do at a time, and when nobody may fork.
+"""Locks: what one thread or process may do at a time, and when it is safe to fork.
 
-LLVM is entered by one thread at a time: llvmlite locks each of its calls, and all modules share one
-context. Whoever holds `llvm` lets it go only when the module at hand is done with, which costs no
-parallelism (Clang, the linker and our own passes run meanwhile) and gives a fork a moment at which
-LLVM is in order. `starting` is held while a tool is started, because a child that is forked then
-would keep the ends of its pipes open.
+One thread at a time works with LLVM: llvmlite locks each of its calls, and all modules share one
+context. The lock `llvm` is held until a module is finished. That costs no parallelism, as Clang,
+the linker and our own passes run meanwhile, and gives a fork a moment at which LLVM is in order.
+`starting` is held while a tool is started: a child that is forked then would keep the ends of its
+pipes open.
 
-A process that forks waits for both. Without that, the child could inherit a lock that no thread of
-its own will ever release.
+A process that forks waits for both locks. Else the child could inherit one that no thread of its
+own will ever release.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ _makers: dict[str, threading.Lock] = {}
 
 @contextmanager
 def making(key: str) -> Iterator[None]:
-    """Held by who makes what the disk cache is to hold under `key`; others wait, then look again.
+    """Held while a result for `key` is made; others wait, then look into the disk cache again.
 
-    It saves work and no more: where locks do not work, or after `TIMEOUT`, two may make the same.
+    It only saves work: if locks do not function, or after `TIMEOUT`, two may make the same.
     """
     try:
         with _makers.setdefault(key, threading.Lock()), _among_processes(key):
@@ -48,10 +48,10 @@ def making(key: str) -> Iterator[None]:
 
 @contextmanager
 def _among_processes(key: str) -> Iterator[None]:
-    """Holds one byte of a file that all processes share; the key says which one.
+    """Holds one byte, chosen by the key, of a file that all processes share.
 
-    Such a lock is the process's own: a child does not inherit it, and it goes when the process
-    dies, so nothing is ever left behind. It would also go if the process closed the file.
+    Such a lock belongs to the process: a child does not inherit it, and it is gone when the process
+    dies, so none is left behind. It would also be gone if the process closed the file.
     """
     byte = int(digest(key)[:15], 16)
     descriptor = _lock_file(cache_directory() / "lock")

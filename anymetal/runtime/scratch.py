@@ -1,8 +1,8 @@
-"""Folders for temporary files, which go with their process, even with one that is killed.
+"""Folders for temporary files, which are removed with their process, even if that is killed.
 
-A process has at most one, where the system keeps temporary files, and shares it with the children
-that it forks. Each holds a lock on the folder; whoever makes one removes those of his user that
-nobody holds a lock on. (systemd, too, leaves alone what is locked.)
+A process has at most one, where the system keeps temporary files, and shares it with children that
+it forks. Each holds a lock on the folder. A process that makes one removes those of its user
+without a lock. (systemd spares what is locked, too.)
 """
 
 from __future__ import annotations

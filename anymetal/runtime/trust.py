@@ -1,8 +1,8 @@
-"""Who could put a file at a path: code is loaded only from where nobody but us and root could.
+"""Who could put a file at a path: code is loaded only from where none but us and root could.
 
-As OpenSSH does for its keys, every folder on the way counts: whoever can rename one of them decides
-what is found below it. A folder with the sticky bit, such as /tmp, may be open to all, since there
-everybody can rename only what is his own.
+As in OpenSSH's checks of keys, every folder on the path counts: a user who can rename one decides
+what is found below it. A folder with the sticky bit, such as /tmp, may be open to all, as users can
+rename only their own files there.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ _MOST_LINKS = 40
 
 
 def owned(status: os.stat_result) -> bool:
-    """Whether something is ours or root's, and nobody else may write to it."""
+    """Whether something belongs to us or root, and no one else may write to it."""
     return _trusted(status.st_uid) and not _open_to_others(status)
 
 
 def doubt(path: Path) -> str:
-    """Why somebody else could decide what is found at this path; empty if nobody else could.
+    """Why another user could decide what is found at this path; empty if none could.
 
     Raises OSError if there is no such path, or it cannot be followed.
     """
