@@ -8,7 +8,6 @@
 
 #include <string_view>
 
-#include "adopt.h"
 #include "callback.h"
 #include "failure.h"
 #include "poisoned.h"
@@ -140,23 +139,6 @@ LazyPlanHandle make_lazy_plan(const std::string& kernel, nb::callable compile, n
   })};
 }
 
-// ---- Graphs that were recorded elsewhere
-
-// `maker` gets the fields of `Recorded` in imported.py. It runs Python amid the change of a graph,
-// which is nobody else's yet: MLX has just made it for this function.
-std::vector<mx::array> adopt_graph(std::vector<mx::array> outputs,
-                                   const std::vector<mx::array>& inputs,
-                                   const nb::callable& maker) {
-  adopt(outputs, inputs, [&](const mx::fast::CustomKernel& kernel, uint64_t large) {
-    const auto state = kernel.state();
-    const nb::object made =
-        maker(std::get<0>(state), std::get<1>(state), std::get<2>(state), std::get<3>(state),
-              std::get<4>(state), static_cast<int>(std::get<10>(state)), std::get<8>(state), large);
-    return nb::cast<LazyPlanHandle>(made).lazy_plan;
-  });
-  return outputs;
-}
-
 }  // namespace
 
 NB_MODULE(extension, module) {
@@ -164,10 +146,9 @@ NB_MODULE(extension, module) {
   nb::class_<LazyPlanHandle>(module, "LazyPlan", "A kernel for one grid and threadgroup.");
   module.def("lazy_plan", make_lazy_plan, nb::arg("kernel"), nb::arg("compile"),
              nb::arg("check").none() = nb::none());
+  define_adopt(module);
   define_calls(module);
   define_call_cache(module);
-  module.def("adopt", adopt_graph, nb::arg("outputs"), nb::arg("inputs"), nb::arg("maker"),
-             "Makes a graph with kernels of MLX run on the CPU.");
   module.def("on_failure", [](nb::callable maker) { exception_maker = maker.release().ptr(); },
              nb::arg("maker"), "Who makes exceptions of launches that end badly.");
 }

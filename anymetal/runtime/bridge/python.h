@@ -81,4 +81,7 @@ inline std::shared_ptr<nanobind::object> shared(nanobind::object object) {
 void define_calls(nanobind::module_& module);
 void define_call_cache(nanobind::module_& module);
 
+// Graphs that were recorded elsewhere: adopt.cpp.
+void define_adopt(nanobind::module_& module);
+
 }  // namespace anymetal

@@ -32,7 +32,6 @@ _TEXTS = (
     "calls.h",
     "kernel.h",
     "task.h",
-    "adopt.h",
     "plan.h",
     "failure.h",
     "poisoned.h",
