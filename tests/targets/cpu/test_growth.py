@@ -14,6 +14,7 @@ from anymetal.analysis.cache import Analyses
 from anymetal.analysis.must_store import certain_stores
 from anymetal.frontend import optimise
 from anymetal.frontend.clang import compile_to_ir
+from anymetal.frontend.profile import ANY_PROFILE
 from anymetal.ir.reader import read_program
 from anymetal.pipeline import thread
 from anymetal.pipeline.driver import Compilation, run
@@ -49,7 +50,7 @@ def _compiled(shape: str, steps: int) -> _Cost:
     start = time.process_time()
     prepared = optimise.prepare(raw, large=False)
     seconds = time.process_time() - start
-    text = optimise._optimised(prepared)
+    text = optimise._optimised(prepared, ANY_PROFILE)
     start = time.process_time()
     program = read_program(text)
     run(thread.PASSES, Compilation(Analyses(program), Stages(), ()))
