@@ -42,7 +42,7 @@ from anymetal.simd.code.addresses import addresses_of
 from anymetal.targets.cpu import code_lookup
 from anymetal.targets.cpu.assemble import assemble
 from anymetal.targets.cpu.compiler import compile_kernel
-from anymetal.targets.cpu.profile import profile_for
+from anymetal.targets.cpu.front_end_profile import profile_for
 from anymetal.testing.passes_off import optional
 from benchmarks.others import kernels
 

@@ -17,7 +17,7 @@ from anymetal.frontend.clang import compile_to_ir
 from anymetal.pipeline.stages import Times
 from anymetal.runtime import locks, zig
 from anymetal.source import KernelSource
-from anymetal.targets.cpu.profile import profile_for
+from anymetal.targets.cpu.front_end_profile import profile_for
 from anymetal.targets.cpu.reporting import GangStages
 from anymetal.targets.cpu.variant import Variant
 

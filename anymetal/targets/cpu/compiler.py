@@ -17,10 +17,10 @@ from anymetal.runtime import locks
 from anymetal.source import KernelSource
 from anymetal.targets.cpu import pipeline as gang
 from anymetal.targets.cpu.assemble import assemble
+from anymetal.targets.cpu.front_end_profile import profile_for
 from anymetal.targets.cpu.llvm_target import machine_for
 from anymetal.targets.cpu.module import vector_ir
 from anymetal.targets.cpu.pipeline import GangCompilation
-from anymetal.targets.cpu.profile import profile_for
 from anymetal.targets.cpu.reporting import GangStages
 from anymetal.targets.cpu.scalar import scalar_ir
 from anymetal.targets.cpu.variant import Variant

@@ -7,7 +7,7 @@ import functools
 import llvmlite.binding as llvm
 
 from anymetal.machine import Machine, caches_here
-from anymetal.targets.cpu.profile import profile_for
+from anymetal.targets.cpu.front_end_profile import profile_for
 
 
 @functools.cache
