@@ -285,10 +285,8 @@ class Shapes:
 
     _op_cmpxchg = _op_atomicrmw
 
-    def _op_in_memory_order(self, instr: Instr, _: list[Shape]) -> Shape:
-        return VARYING  # the lanes hold parts of several values
-
-    _op_in_lane_order = _op_in_memory_order
+    def _op_in_lane_order(self, instr: Instr, _: list[Shape]) -> Shape:
+        return VARYING
 
     def _op_call(self, instr: Instr, shapes: list[Shape]) -> Shape:
         name = instr.arg

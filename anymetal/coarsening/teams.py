@@ -76,15 +76,6 @@ def form(known: Analyses, most: int, in_row: bool) -> int:
     return most
 
 
-def join(known: Analyses, count: int, in_row: bool) -> bool:
-    """Makes the program that of a team of `count` SIMD-groups; whether that was possible."""
-    divergence = _divergence(known, count, in_row)
-    if count > 1 and divergence.possible:
-        coarsen.run(known.program, divergence, steps(in_row), count)
-        reassociate.run(known.program)
-    return divergence.possible
-
-
 def _divergence(known: Analyses, most: int, in_row: bool) -> Divergence:
     of_team = _TeamShapes(known.program, known(regions), _LAUNCH, {}, SIMD_GROUP * most)
 

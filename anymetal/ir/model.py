@@ -12,7 +12,7 @@ An instruction is `op`, result `type`, `operands` and one op-specific `arg`:
     phi             list of predecessor blocks, parallel to the operands
     br              list of one or two target blocks (operand: the condition of two)
     extractvalue    index;  shufflevector: tuple of ints, -1 is poison
-    in_memory_order, in_lane_order: number of the result; only from simd/access/memory_order.py on
+    in_lane_order   number of the result; only from simd/access/memory_order.py on
 
 Everything else (binary operations, casts, select, freeze, ret …) has no arg. `flags` holds LLVM's
 own words (nuw, nsw, fast, exact, disjoint …) in front of the operands.

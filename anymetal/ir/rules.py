@@ -87,8 +87,8 @@ def _alignment(align: int) -> None:
 
 #: A flag of accesses: values are in the order of memory (simd/access/memory_order.py).
 ORDERED = "ordered"
-#: From the members of a group to vector number `arg` in the order of memory; and the inverse.
-TO_MEMORY, TO_LANES = REORDERINGS = "in_memory_order", "in_lane_order"
+#: From vectors in the order of memory to member number `arg` of the group that they hold.
+TO_LANES = "in_lane_order"
 _FAST = frozenset("fast nnan ninf nsz arcp contract afn reassoc".split())
 _FLAGS = {
     **dict.fromkeys("add sub mul shl trunc".split(), frozenset(("nuw", "nsw"))),
@@ -375,6 +375,6 @@ RULES: dict[str, Rule] = {
     "insertelement": _insertelement,
     "shufflevector": _shufflevector,
     "call": _call,
-    **dict.fromkeys(REORDERINGS, _reorder),
+    TO_LANES: _reorder,
 }
 VECTOR_ONLY = frozenset(("extractelement", "insertelement", "shufflevector"))

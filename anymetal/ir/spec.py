@@ -27,8 +27,8 @@ from anymetal.ir.model import (
 from anymetal.ir.problem import Problem
 from anymetal.ir.rules import (
     ORDERED,
-    REORDERINGS,
     RULES,
+    TO_LANES,
     VECTOR_ONLY,
     Broken,
     flags_of,
@@ -138,7 +138,7 @@ class _Checker:
             need(known, "tells of stray accesses before they are checked")
         offset = is_offset(instr) or (instr.op in _ACCESSES and any(map(is_offset, instr.operands)))
         need(self.stage >= Stage.INTERLEAVED or not offset, "private arrays lie apart so far")
-        ordered = instr.op in REORDERINGS or ORDERED in instr.flags.split()
+        ordered = instr.op == TO_LANES or ORDERED in instr.flags.split()
         need(self.stage >= Stage.ORDERED or not ordered, "values are in the order of lanes so far")
 
     def _incoming(self, phi: Instr, block: Block) -> None:

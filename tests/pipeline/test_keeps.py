@@ -43,7 +43,7 @@ SAMPLE: dict[str, Kernel] = {
     "unlock-threadgroup-memory": ("patterns", 248),
     "interleave-private-arrays": ("frames", 100),
     "prefetch": ("patterns", 301),
-    "keep-memory-order": ("patterns", 208),
+    "keep-memory-order": ("vectors", 214),
 }
 
 

@@ -9,9 +9,9 @@ while the same happens to all components, vectors may hold them as memory does.
 A web is a set of connected bundles (bundles.py). In the order of memory it takes groups of loads,
 and gives to groups of stores and atomic additions, without a shuffle; sums over all lanes take
 elements in any order (reduction_variables.py). Any other user of its values gets them in the order
-of lanes, by the instruction `in_lane_order`; operands that differ between lanes or members are
-brought into the order of memory by `in_memory_order`. A web is changed if all lanes are active and
-it saves more shuffles than these two cost.
+of lanes, by the instruction `in_lane_order`. What else a bundle takes must be the same for all
+lanes and members. A web is changed if all lanes are active and it saves more shuffles than these
+cost.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from anymetal.analysis.regions import RegionTree, regions
 from anymetal.analysis.uniformity import VARYING, Shapes
 from anymetal.analysis.uniformity import shapes as shapes_of
 from anymetal.ir.model import Block, Const, Instr, Value
-from anymetal.ir.rules import ORDERED, TO_LANES, TO_MEMORY
+from anymetal.ir.rules import ORDERED, TO_LANES
 from anymetal.simd.access.bundles import Bundle, Bundles, Slot
 from anymetal.simd.access.groups import Group, is_power_of_two
 from anymetal.simd.access.reduction_variables import ReductionVariables
@@ -84,7 +84,6 @@ class _Webs:
             if self._saved(groups) > self._spent(web):
                 ordered |= groups
                 for bundle in web:
-                    self._bring(bundle)
                     self._give_back(bundle)
         return ordered
 
@@ -92,15 +91,8 @@ class _Webs:
         return sum(_shuffles(len(g.members)) * self._weight(g.anchor) for g in groups)
 
     def _spent(self, web: list[Bundle]) -> int:
-        operands: dict[Slot, int] = {}
-        for bundle in web:
-            for slot in bundle.slots:
-                cost = self._cost(slot) * self._weight(bundle.members[0])
-                operands[slot] = max(cost, operands.get(slot, 0))
         results = [b for b in web if self._others(b)]
-        return sum(operands.values()) + sum(
-            _shuffles(b.count) * self._weight(b.members[0]) for b in results
-        )
+        return sum(_shuffles(b.count) * self._weight(b.members[0]) for b in results)
 
     def _weight(self, instr: Instr) -> int:
         assert instr.block is not None
@@ -122,9 +114,9 @@ class _Webs:
     # -- uses -----------------------------------------------------------------------------
 
     def _is_possible(self, bundle: Bundle) -> bool:
-        """Whether conversions of operands and results can be placed."""
+        """Whether operands are right in any order, and conversions of results can be placed."""
         first = bundle.members[0]
-        if first.op == "phi" and any(map(self._cost, bundle.slots)):
+        if not all(map(self._is_at_hand, bundle.slots)):
             return False
         last = self._last(bundle)
         return all(
@@ -175,24 +167,11 @@ class _Webs:
 
     # -- operands from outside ------------------------------------------------------------
 
-    def _cost(self, slot: Slot) -> int:
-        """How many shuffles, counted in registers, bring a slot into the order of memory."""
-        first = slot[0]
+    def _is_at_hand(self, slot: Slot) -> bool:
+        """Whether it is a bundle, or the same value in all lanes and members."""
         if self.bundles.bundle_of(slot) is not None:
-            return 0
-        same = all(_is_same(v, first) for v in slot)
-        if all(self.shapes[v].is_uniform for v in slot):
-            return 0 if same else 1  # mostly it is done in front of a loop
-        return len(slot) if same else _shuffles(len(slot))
-
-    def _bring(self, bundle: Bundle) -> None:
-        """Converts operands that are no bundle into the order of memory."""
-        for position, slot in enumerate(bundle.slots):
-            if self._cost(slot):
-                for number, member in enumerate(bundle.members):
-                    new = self._conversion(TO_MEMORY, slot, number, member)
-                    _block(member).instrs.insert(_block(member).instrs.index(member), new)
-                    member.operands[position] = new
+            return True
+        return self.shapes[slot[0]].is_uniform and all(_is_same(v, slot[0]) for v in slot)
 
     def _give_back(self, bundle: Bundle) -> None:
         """Converts members into the order of lanes for users that need it."""
@@ -204,13 +183,14 @@ class _Webs:
         while instrs[at].op == "phi":
             at += 1
         for number, member in enumerate(bundle.members):
-            new = self._conversion(TO_LANES, bundle.members, number, member)
+            new = self._conversion(bundle, number)
             instrs.insert(at + number, new)
             for user in users:
                 user.operands = [new if v is member else v for v in user.operands]
 
-    def _conversion(self, op: str, values: Slot, number: int, member: Instr) -> Instr:
-        new = Instr(values[0].type, op, list(values), number, "", member.loc)
+    def _conversion(self, bundle: Bundle, number: int) -> Instr:
+        member = bundle.members[number]
+        new = Instr(member.type, TO_LANES, list(bundle.members), number, "", member.loc)
         new.block = member.block
         self.shapes.shapes[new] = VARYING  # the answer about shapes stays right
         return new

@@ -43,22 +43,8 @@ def interleave(w: Writer, type_: t.Type, parts: list[str]) -> list[str]:
     ]
 
 
-def part_in_order(w: Writer, type_: t.Type, parts: list[str], number: int) -> str:
-    """Consecutive vector `number` in memory, if each lane has `parts`."""
-    count, first = len(parts), number * w.width
-    if len(set(parts)) == 1:
-        lanes = [at // count for at in range(first, first + w.width)]
-        return _shuffle(w, type_, parts[0], "poison", lanes)
-    if is_power_of_two(count):
-        return interleave(w, type_, parts)[number]
-    joined, size = join(w, type_, parts, w.width)
-    picks = [at % count * w.width + at // count for at in range(first, first + w.width)]
-    whole, order = f"<{size} x {type_}>", w.numbers(t.I32, picks)
-    return w.value(f"shufflevector {whole} {joined}, {whole} poison, <{w.width} x i32> {order}")
-
-
 def part_of_lanes(w: Writer, type_: t.Type, rows: list[str], number: int) -> str:
-    """The inverse: element `number` of all lanes."""
+    """Element `number` of all lanes, from consecutive vectors in memory."""
     if is_power_of_two(len(rows)):
         return deinterleave(w, type_, rows)[number]
     return every(w, type_, *join(w, type_, rows, w.width), number, len(rows))

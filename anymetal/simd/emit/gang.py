@@ -27,7 +27,7 @@ from anymetal.ir.calls import (
 )
 from anymetal.ir.model import Instr, threadgroup_layout
 from anymetal.ir.problem import Problem
-from anymetal.ir.rules import TO_LANES, TO_MEMORY
+from anymetal.ir.rules import TO_LANES
 from anymetal.simd import questions
 from anymetal.simd.code.accesses import Accesses
 from anymetal.simd.code.coroutine import coroutine, wait
@@ -190,7 +190,7 @@ class GangFunction:
             self.memory.private_offset(instr)
         elif op == "call" and instr.arg.startswith("__am_"):
             self._intrinsic(instr, mask)
-        elif op in (TO_MEMORY, TO_LANES):
+        elif op == TO_LANES:
             self.groups.convert(instr)
         elif op == "fence":
             self.w.do("fence seq_cst")

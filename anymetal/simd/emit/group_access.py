@@ -6,7 +6,6 @@ from anymetal.analysis.effects import pointer_of
 from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr
-from anymetal.ir.rules import TO_MEMORY
 from anymetal.simd.access.groups import Group, accessed, is_power_of_two
 from anymetal.simd.code.accesses import Accesses
 from anymetal.simd.code.deinterleave import (
@@ -14,7 +13,6 @@ from anymetal.simd.code.deinterleave import (
     every,
     interleave,
     join,
-    part_in_order,
     part_of_lanes,
 )
 from anymetal.simd.code.full_mask import full_or_partial
@@ -204,29 +202,13 @@ class GroupAccess:
     # -- the order of memory --------------------------------------------------------------
 
     def convert(self, instr: Instr) -> None:
-        """Into the order of memory, or out of it (simd/access/memory_order.py)."""
-        uniform = all(self.v.shape(v).is_uniform for v in instr.operands)
+        """Out of the order of memory (simd/access/memory_order.py)."""
         if self.masked:
             vector = self.v.vector(instr.operands[instr.arg])
-        elif uniform and instr.type not in (t.HALF, t.BFLOAT):
-            vector = self._repeated(instr)
         else:
             parts = [self.v.vector(v) for v in instr.operands]
-            part = part_in_order if instr.op == TO_MEMORY else part_of_lanes
-            vector = part(self.w, instr.type, parts, instr.arg)
+            vector = part_of_lanes(self.w, instr.type, parts, instr.arg)
         self.v.define(instr, vector=vector)
-
-    def _repeated(self, instr: Instr) -> str:
-        """Uniform values, repeated one after the other."""
-        w, count, result = self.w, len(instr.operands), "poison"
-        vector = w.vector(instr.type)
-        for i, value in enumerate(instr.operands):
-            scalar = f"{instr.type} {self.v.scalar(value)}"
-            result = w.value(f"insertelement {vector} {result}, {scalar}, i64 {i}")
-        first = instr.arg * w.width
-        picks = w.numbers(t.I32, [at % count for at in range(first, first + w.width)])
-        order = f"<{w.width} x i32> {picks}"
-        return w.value(f"shufflevector {vector} {result}, {vector} poison, {order}")
 
     # -- lanes are missing ----------------------------------------------------------------
 
