@@ -7,24 +7,26 @@ import pytest
 from anymetal.analysis.cache import LaunchFacts
 from anymetal.analysis.distances import Distance, Distances
 from anymetal.analysis.induction import inductions
-from anymetal.ir.model import Value
-from anymetal.pipeline.program import thread_program
+from anymetal.ir.model import Program, Value
 from tests.compiling import known_of
-from tests.frontend.kernels import kernel_source
+from tests.ir.programs import program
+from tests.ir.short import llvm
 
 _STEPS = {"__am_gang": 1, "__am_thread_x": 32}
-_PLACE = """
-uint l = thread_position_in_threadgroup.x, g = simdgroup_index_in_threadgroup;
-uint lane = thread_index_in_simdgroup, n = s, p = threads_per_grid.x;
-"""
+LAUNCH = LaunchFacts(linear=True, aligned=True, flat=True, whole=True)
+_PLACE = "l = thread_x()\ng = gang()\nlane = lane()\nn = shape[0]\np = grid_x()\n"
+_ARGS = "ptr %shape, ptr %out"
+
+
+def read(body: str) -> Program:
+    return program(llvm(f"{_PLACE}{body}\nret void", {"shape": "i32"}), _ARGS)
 
 
 def distances(first: str, second: str) -> tuple[Distances, list[Value]]:
     """Of a program that stores at two places of `out`, and the addresses."""
-    program = thread_program(kernel_source(f"{_PLACE} out[{first}] = 1; out[{second}] = 2;"))
-    launch = LaunchFacts(linear=True, aligned=True, flat=True, whole=True)
-    stores = [i for i in program.instructions() if i.op == "store"]
-    return Distances(known_of(program, launch), _STEPS), [store.operands[1] for store in stores]
+    kernel = read(f"out[{first}] = 1\nout[{second}] = 2")
+    stores = [i for i in kernel.instructions() if i.op == "store"]
+    return Distances(known_of(kernel, LAUNCH), _STEPS), [store.operands[1] for store in stores]
 
 
 def factors(distance: Distance | None) -> dict[int, int] | None:
@@ -64,6 +66,22 @@ def test_from_simdgroup_to_simdgroup(index: str, want: dict[int, int] | None) ->
     assert factors(which.to_next(pointer)) == want
 
 
+_LOOP = """
+br label %before
+before:
+br label %loop
+loop:
+%k = phi i32 [ 0, %before ], [ %next, %loop ]
+%m = phi i32 [ 1, %before ], [ %product, %loop ]
+out[{}] = 1
+next = k + 3
+product = m * 3
+more = next < p
+br i1 %more, label %loop, label %end
+end:
+"""
+
+
 @pytest.mark.parametrize(
     ("index", "want"),
     [
@@ -77,11 +95,7 @@ def test_from_simdgroup_to_simdgroup(index: str, want: dict[int, int] | None) ->
     ],
 )
 def test_from_iteration_to_iteration(index: str, want: dict[int, int] | None) -> None:
-    body = (
-        f"uint m = 1;\n#pragma unroll 1\nfor (uint k = 0; k < p; k += 3, m *= 3) out[{index}] = 1;"
-    )
-    launch = LaunchFacts(linear=True, aligned=True, flat=True, whole=True)
-    known = known_of(thread_program(kernel_source(_PLACE + body)), launch)
+    known = known_of(read(_LOOP.format(index)), LAUNCH)
     ((loop, variables),) = known(inductions).items()
     (store,) = (i for i in known.program.instructions() if i.op == "store")
     growths = dict.fromkeys(loop.header.phis, 0) | {one.phi: one.growth for one in variables}
