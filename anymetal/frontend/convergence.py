@@ -26,7 +26,7 @@ _ALWAYS = "__am_always"
 _DECLARATION = f"declare i1 @{_ALWAYS}() nounwind willreturn memory(inaccessiblemem: readwrite)\n"
 _ASKED = re.compile(rf"(?:tail )?call i1 @{_ALWAYS}\(\)(?: #\d+)?")
 _DECLARED = re.compile(rf"^declare .*@{CROSS_LANE}\(", re.M)
-_CALL = re.compile(rf"\bcall [^@\n]*@{CROSS_LANE}\(.*?!dbg !(\d+)")
+_CALL = re.compile(rf"@{CROSS_LANE}\(.*?!dbg !(\d+)")
 _ANY_CALL = re.compile(r"\bcall [^\n]*!dbg !(\d+)")
 
 

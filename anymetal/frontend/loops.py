@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from anymetal.ir.cfg import Dominators, dominates, dominators, postorder
 
-_FUNCTION = re.compile(r"^define .*?^}$", re.M | re.S)
+_FUNCTION = re.compile(r"^define (?:.*\n)+?}$", re.M)
 _NAME = r"[\w.$-]+|\"[^\"]+\""
 _LABEL = re.compile(rf"^({_NAME}):.*\n", re.M)
 _TARGET = re.compile(rf"label %({_NAME})")
@@ -63,7 +63,7 @@ class LineTable:
     """The places in a module's metadata."""
 
     def __init__(self, text: str) -> None:
-        self._entries = dict(_METADATA.findall(text))
+        self._entries = dict(_METADATA.findall(text, text.find("\n!")))  # behind all functions
 
     def levels(self, entry: str) -> Iterator[Level]:
         """The place of an entry, then the places of the calls that it was inlined by."""
@@ -99,11 +99,6 @@ class Function:
     def __init__(self, text: str, table: LineTable) -> None:
         self.text = text
         self._table = table
-        self.head, body = text.split("\n", 1)
-        first, *rest = _LABEL.split(body)
-        #: The instructions of each block; the first one has no name in LLVM's own text.
-        self.blocks = {"": first} if first else {}
-        self.blocks.update(zip(rest[::2], rest[1::2], strict=True))
 
     @staticmethod
     def all(text: str) -> list[Function]:
@@ -111,10 +106,19 @@ class Function:
         table = LineTable(text)
         return [Function(match[0], table) for match in _FUNCTION.finditer(text)]
 
+    @cached_property
+    def blocks(self) -> dict[str, str]:
+        """The instructions of each block; the first one has no name in LLVM's own text."""
+        first, *rest = _LABEL.split(self.text.split("\n", 1)[1])
+        blocks = {"": first} if first else {}
+        blocks.update(zip(rest[::2], rest[1::2], strict=True))
+        return blocks
+
     def changed(self, blocks: dict[str, str]) -> Function:
         """The function with other blocks."""
+        head = self.text.split("\n", 1)[0]
         body = "".join(f"{name}:\n{text}" if name else text for name, text in blocks.items())
-        return Function(f"{self.head}\n{body}", self._table)
+        return Function(f"{head}\n{body}", self._table)
 
     def levels(self, entry: str) -> Iterator[Level]:
         return self._table.levels(entry)
@@ -138,7 +142,7 @@ class Function:
     def loops(self) -> list[Loop]:
         """All loops of the user's text, inner ones last."""
         found: dict[tuple[str, str], set[str]] = {}
-        for block, text in self.blocks.items():
+        for block, text in self.blocks.items() if LOOP_MARK.search(self.text) else ():
             if match := LOOP_MARK.search(text, last_instruction(text)):
                 for target in self.successors[block]:
                     if self.returns(block, target):

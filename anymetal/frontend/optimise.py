@@ -215,6 +215,7 @@ def _run_passes(module: Any, machine: Any) -> None:
     tuning.loop_unrolling = True
     builder = llvm.create_pass_builder(machine, tuning)
     first = llvm.create_new_module_pass_manager()
+    first.add_sroa_pass()  # before functions are copied, which are shorter by then
     first.add_always_inliner_pass()
     first.run(module, builder)
     builder.getModulePassManager().run(module, builder)

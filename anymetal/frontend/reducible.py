@@ -37,6 +37,8 @@ def reducible(ir: str) -> str:
     if "\n  switch " not in ir or "!llvm.loop" not in ir:
         return ir  # there is no other way to jump into a loop
     for function in Function.all(ir):
+        if "\n  switch " not in function.text:
+            continue
         changed = function
         while tangle := _tangle(changed):
             changed = _with_first_iteration(changed, tangle)

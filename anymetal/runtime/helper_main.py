@@ -65,7 +65,7 @@ def function_of(name: str) -> Callable[..., Any]:
 
 def main() -> None:
     """Serves one process until that closes the socket, or has nothing to do for a while."""
-    gc.disable()  # modules are not garbage
+    gc.disable()  # nothing is garbage before a request is done, and then all that it made is
     link = _own_link()
     threading.Thread(target=_end_with, args=(link,), daemon=True).start()
     setup = receive(link)
@@ -87,9 +87,8 @@ def main() -> None:
         link.settimeout(None)
         send(link, (TAKEN, None))
         send(link, _outcome(link, *request))
-        if not gc.isenabled():
-            gc.freeze()
-            gc.enable()
+        gc.collect()
+        gc.freeze()  # modules, which stay
         if _resident() > most_bytes:
             return
 

@@ -56,7 +56,7 @@ class ReductionVariables:
         self.together: list[list[Bundle]] = []  #: bundles that are multiplied by each other
         self.summed: dict[Value, tuple[Terms, list[Value]]] = {}  #: see _sum
         order = [i for b in reverse_postorder(program.blocks[0]) for i in b.instrs]
-        for operation in dict.fromkeys(_OPERATIONS.values()):
+        for operation in dict.fromkeys(filter(None, map(_reduces, order))):
             self._find(order, operation)
         self._count(order)
         while any(map(self._breaks, self.together)):
