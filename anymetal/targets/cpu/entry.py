@@ -57,11 +57,12 @@ def entry_function(
         lines.append("  %ring = alloca [1024 x ptr], align 16")
     lines += _group_loop(width * team)
     calls = _Calls(buffers, suspends, team)
-    if suspends:
-        lines += _ring(calls, full, partial)
-        lines += _MEETINGS if meets else _rounds()
+    if sole:
+        lines += [f"  {calls.text('gang.full', '0', '0')}", "  br label %group.done"]
     else:
-        lines += _sequence(calls, full, partial, sole)
+        lines += _gangs(calls, full, partial, "round" if suspends else "group.done")
+    if suspends:
+        lines += _MEETINGS if meets else _rounds()
     lines += [
         *_next_group(),
         "done:",
@@ -242,38 +243,19 @@ class _Calls:
             return f"call ptr @{function}({', '.join([*args, 'ptr %worker'])})"
         return f"call void @{function}({', '.join(args)})"
 
-
-def _sequence(calls: _Calls, full: bool, partial: bool, sole: bool) -> list[str]:
-    if sole:
-        return [f"  {calls.text('gang.full', '0', '0')}", "  br label %group.done"]
-    lines = ["  br label %gangs", "gangs:"]
-    *first, call = calls.full()
-    if full:
-        lines += [
-            "  %gang = phi i32 [ 0, %one.group ], [ %gang.next, %one.gang ]",
-            "  %more = icmp ult i32 %gang, %whole",
-            "  br i1 %more, label %one.gang, label %tail",
-            "one.gang:",
-            *first,
-            f"  {call}",
-            "  %gang.next = add i32 %gang, 1",
-            "  br label %gangs",
-            "tail:",
+    def kept(self, call: str, number: str) -> list[str]:
+        """A call; of a gang that suspends, the handle goes to its place in the ring."""
+        if not self.suspends:
+            return [f"  {call}"]
+        return [
+            f"  %{number}.handle = {call}",
+            f"  %{number}.place = getelementptr ptr, ptr %ring, i32 %{number}",
+            f"  store ptr %{number}.handle, ptr %{number}.place",
         ]
-    if not partial:
-        return [*lines, "  br label %group.done"]
-    return [
-        *lines,
-        "  %ragged = icmp ne i32 %rest, 0",
-        "  br i1 %ragged, label %edge, label %group.done",
-        "edge:",
-        f"  {calls.text('gang.partial', '%whole', '%rest')}",
-        "  br label %group.done",
-    ]
 
 
-def _ring(calls: _Calls, full: bool, partial: bool) -> list[str]:
-    """Starts every gang."""
+def _gangs(calls: _Calls, full: bool, partial: bool, behind: str) -> list[str]:
+    """Calls the functions of all gangs, one after the other, and goes on to the block `behind`."""
     lines = ["  br label %gangs", "gangs:"]
     *first, call = calls.full()
     if full:
@@ -283,9 +265,7 @@ def _ring(calls: _Calls, full: bool, partial: bool) -> list[str]:
             "  br i1 %more, label %one.gang, label %tail",
             "one.gang:",
             *first,
-            f"  %handle = {call}",
-            "  %place = getelementptr ptr, ptr %ring, i32 %gang",
-            "  store ptr %handle, ptr %place",
+            *calls.kept(call, "gang"),
             "  %gang.next = add i32 %gang, 1",
             "  br label %gangs",
             "tail:",
@@ -293,13 +273,11 @@ def _ring(calls: _Calls, full: bool, partial: bool) -> list[str]:
     if partial:
         lines += [
             "  %ragged = icmp ne i32 %rest, 0",
-            "  br i1 %ragged, label %edge, label %round",
+            f"  br i1 %ragged, label %edge, label %{behind}",
             "edge:",
-            f"  %edge.handle = {calls.text('gang.partial', '%whole', '%rest')}",
-            "  %edge.place = getelementptr ptr, ptr %ring, i32 %whole",
-            "  store ptr %edge.handle, ptr %edge.place",
+            *calls.kept(calls.text("gang.partial", "%whole", "%rest"), "whole"),
         ]
-    return [*lines, "  br label %round"]
+    return [*lines, f"  br label %{behind}"]
 
 
 def _rounds() -> list[str]:
