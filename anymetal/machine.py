@@ -119,8 +119,7 @@ class Machine(NamedTuple):
 
     @property
     def near_bytes(self) -> int:
-        """What gangs may read before the next one begins, and find again in a second-level
-        cache."""
+        """What gangs may read before the next begins, and find again in a second-level cache."""
         return self.caches.second // 8
 
     @property

@@ -29,8 +29,7 @@ def dominators(known: Analyses) -> Dominators[Block]:
 
 
 def postdominators(known: Analyses) -> Dominators[Block]:
-    """The immediate postdominator of each block; behind all returns there is one more block,
-    `end`."""
+    """The immediate postdominator of each block; one more block, `end`, follows all returns."""
     end = Block("end")
     before: dict[Block, list[Block]] = {}
     for block in known.program.blocks:

@@ -40,8 +40,7 @@ def inductions(known: Analyses) -> dict[Loop, list[Induction]]:
 
 
 def trips(known: Analyses) -> dict[Loop, int]:
-    """The number of iterations of each loop that is left at its end only, where it is a
-    constant."""
+    """The number of iterations of each loop that is left at its end only, if it is constant."""
     found: dict[Loop, int] = {}
     for loop, variables in known(inductions).items():
         if end := only_exit(loop):
@@ -89,8 +88,7 @@ def _constant(value: Value | None) -> int | None:
 
 
 def _trips(end: Block, loop: Loop, one: Induction, test: Instr) -> int:
-    """How many iterations a comparison lets a loop run, if the numbers are never negative and do
-    not wrap; else 0."""
+    """The iterations that a comparison allows; 0 if numbers may be negative or wrap."""
     start, limit, step = _constant(one.start), _constant(test.operands[1]), one.growth
     if start is None or limit is None or min(start, limit) < 0 or step <= 0:
         return 0
@@ -107,8 +105,7 @@ _OPPOSITE = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "le": "gt", "gt": "
 
 
 def _until(kind: str, distance: int, step: int) -> int | None:
-    """How many steps a number takes until it compares like this with one that was `distance`
-    larger."""
+    """The steps that a number takes until it compares so with one `distance` above its start."""
     match kind:
         case "eq":
             return distance // step if distance >= 0 and distance % step == 0 else None

@@ -8,8 +8,7 @@ from anymetal.ir.model import Block
 
 
 class MaskRoots:
-    """For each node the one whose slot its mask is in. The root region stands for the mask of the
-    gang."""
+    """The node whose slot each node's mask is in; the root region stands for the gang's mask."""
 
     def __init__(self, tree: RegionTree, plans: dict[Region, RegionPlan]) -> None:
         self.tree = tree

@@ -86,8 +86,7 @@ class _Finder:
         return result
 
     def _touched(self) -> dict[Origin, dict[Instr, list[int]]]:
-        """For each array and variable, the instructions that use its memory, and with which
-        operands."""
+        """For each array and variable, the instructions that use it, and with which operands."""
         result: dict[Origin, dict[Instr, list[int]]] = {}
         for instr in self.program.instructions():
             if instr.op not in ("gep", "phi", "select", "freeze"):
@@ -118,8 +117,7 @@ class _Finder:
     # -- control flow ---------------------------------------------------------------------
 
     def _is_certain(self, instr: Instr) -> bool:
-        """Whether every thread executes the instruction, in each iteration of the loops around
-        it."""
+        """Whether every thread executes the instruction, in each iteration of loops around."""
         block: Block | None = instr.block
         assert block is not None
         loop = self.loops.get(block)

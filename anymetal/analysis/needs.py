@@ -139,8 +139,7 @@ class Needs:
         self._number_tree()
 
     def _number_tree(self) -> None:
-        """Numbers the dominator tree so that each block and those that it dominates are one
-        range."""
+        """Numbers the dominator tree: a block and those that it dominates are one range."""
         below: dict[Block, list[Block]] = {block: [] for block in self.idom}
         for block, above in self.idom.items():
             if above is not block:
@@ -182,8 +181,7 @@ class Needs:
         return found
 
     def _edge(self, source: Block, target: Block) -> Term:
-        """The condition under which control takes an edge; always true for edges that end a
-        loop."""
+        """The condition under which control takes an edge; always true at the end of a loop."""
         loop = self.loop_of.get(source)
         ends = loop is not None and any(b not in loop.blocks for b in source.successors)
         if ends or len(set(source.successors)) < 2:

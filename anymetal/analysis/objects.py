@@ -76,8 +76,7 @@ def in_threadgroup(origins: frozenset[Origin]) -> bool:
 
 
 def disjoint(one: frozenset[Origin], other: frozenset[Origin]) -> bool:
-    """Whether pointers with these origins never lead to the same memory. Two arguments may be one
-    array."""
+    """Whether pointers with these origins never meet; two arguments may be one array."""
     if not one or not other or one & other:
         return False
     if any(isinstance(o, Instr) and o.op != "alloca" for o in one | other):

@@ -25,8 +25,7 @@ def interleaved(known: Analyses) -> dict[Value, Instr]:
 
 
 def accessed_type(user: Instr, pointer: Value) -> t.Type | None:
-    """The type that an instruction loads or stores through a pointer; None if it does anything
-    else."""
+    """The type that is loaded or stored through a pointer; None for any other use."""
     if user.op in LOADS:
         return user.type
     stores = user.op == "store" and user.operands[1] is pointer and user.operands[0] is not pointer

@@ -117,8 +117,7 @@ class Shapes:
     def force(
         self, *, loop: Loop | None = None, block: Block | None = None, join: Block | None = None
     ) -> None:
-        """Makes something divergent that the linearizer could not keep uniform, and all that
-        follows."""
+        """Makes divergent what the linearizer could not keep uniform, and all that follows."""
         if loop is not None:
             self._diverge_loop(loop)
         if block is not None:
@@ -349,8 +348,7 @@ class Shapes:
         return 1
 
     def _op_icmp(self, instr: Instr, shapes: list[Shape]) -> Shape:
-        """If lanes count on from a multiple of the width, they lie on one side of any such
-        multiple."""
+        """Lanes that count on from a multiple of the width are on one side of any multiple."""
         if all(s.is_uniform for s in shapes):
             return UNIFORM
         left, right = shapes

@@ -29,8 +29,7 @@ class Part:
 
 
 class Divergence:
-    """The result; `possible` is false if SIMD-groups may come to different barriers, or the
-    like."""
+    """The result; `possible` is false if SIMD-groups may come to different barriers."""
 
     def __init__(
         self, known: Analyses, positions: frozenset[str], same: Callable[[Instr], bool]
@@ -82,8 +81,7 @@ class Divergence:
         return any(v in self.values for v in instr.operands) and not self.same(instr)
 
     def _split_arrays(self, instr: Instr) -> None:
-        """A private array into which SIMD-groups write different values is there once for each of
-        them."""
+        """Private arrays into which SIMD-groups write different values differ, too."""
         if writes(instr):
             places = (o for v in instr.operands for o in self._origins.get(v, ()))
             self.values.update(o for o in places if isinstance(o, Instr))
@@ -99,8 +97,7 @@ class Divergence:
         return None
 
     def _part(self, block: Block) -> Part | None:
-        """The part that begins with a branch; None if control can enter or leave it elsewhere, or
-        it has a barrier."""
+        """The part that a branch begins; None if control can cross its borders, or at a barrier."""
         blocks = self.program.blocks
         preds = predecessors(blocks)
         (ret,) = (b for b in blocks if b.terminator.op == "ret")

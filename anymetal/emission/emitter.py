@@ -261,8 +261,7 @@ class _Emitter:
         return self.w.value(f"atomicrmw {volatile}{operation} {place}, {values} {order}")
 
     def _gep(self, instr: Instr, names: list[str]) -> str:
-        """A step for each index, without flags: they hold for the whole, perhaps not for the
-        steps."""
+        """A step for each index, without flags, which hold for the whole only."""
         at, pointer = names[0], self.to.spelled(instr.type)
         for name, value, scale in zip(names[1:], instr.operands[1:], instr.arg[:-1], strict=True):
             unit = "i8" if scale == 1 else f"[{scale} x i8]"

@@ -110,8 +110,7 @@ class Lowering(ABC):
         return False
 
     def maths(self, instr: Instr, names: list[str]) -> str:
-        """A call of a mathematical function, by its name or as an intrinsic, that is no
-        instruction."""
+        """A call of a mathematical function, by name or as an intrinsic, that is no instruction."""
         return self.call(instr, names)
 
     def call(self, instr: Instr, names: list[str]) -> str:
@@ -129,5 +128,4 @@ class Lowering(ABC):
 
     @abstractmethod
     def stray(self, instr: Instr, names: list[str]) -> None:
-        """Notes an access outside of its array; operands as of `calls.STRAY`, of which the first is
-        true."""
+        """Notes an access outside of its array; operands as of `calls.STRAY`, the first is true."""

@@ -171,8 +171,7 @@ def _places(function: Function, text: str) -> Iterator[Place]:
 
 
 def _again(loop: Loop) -> str:
-    """The block where an iteration ends; as counters are there, the number of iterations stays
-    known."""
+    """The block where an iteration ends, so that the number of iterations stays known."""
     ends = [name for name in loop.latches if name.startswith(("for.inc", "do.cond"))]
     return ends[0] if ends else loop.header
 

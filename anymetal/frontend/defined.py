@@ -32,8 +32,7 @@ _SUFFIX = {"half": "f16", "bfloat": "bf16", "float": "f32", "double": "f64"}
 
 
 def define_semantics(text: str, large: int) -> str:
-    """The module text with every such operation replaced. `large`: how many times 2^31 bytes the
-    largest array has."""
+    """The module with these operations replaced. `large`: see indices.py."""
     declared: dict[str, str] = {}
     text = with_signed_indices(text, large)
     text = _LINE.sub(_integer, text)

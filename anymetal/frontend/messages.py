@@ -146,8 +146,7 @@ def _metal_words(text: str) -> str:
 
 
 def exact_column(message: Message, source: KernelSource) -> Message:
-    """Counts the column in characters of the user's text; Clang counts bytes of what it was
-    given."""
+    """Counts the column in characters of the user's text; Clang counts bytes."""
     lines = text_of(message, source).split("\n")
     if not 0 < message.line <= len(lines):
         return message

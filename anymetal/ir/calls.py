@@ -142,8 +142,7 @@ def libm_name(callee: str) -> str:
 
 
 def has_effect(callee: str) -> bool:
-    """Whether a call may change memory or lets other threads change it, so that it must keep its
-    place."""
+    """Whether a call may change memory or lets other threads do so: it must keep its place."""
     return callee.startswith(_WITH_EFFECT) or not is_known(callee)
 
 

@@ -34,8 +34,7 @@ def reverse_postorder(entry: Block) -> list[Block]:
 
 
 class Dominators(dict[Node, Node]):
-    """The immediate dominator of every reachable node (the entry is its own), each after its
-    dominator."""
+    """The immediate dominator of each reachable node (the entry's is itself), dominators first."""
 
     @cached_property
     def spans(self) -> dict[Node, tuple[int, int]]:
@@ -80,8 +79,7 @@ def dominators(entry: Node, successors: Callable[[Node], Iterable[Node]]) -> Dom
 def _depth_first(
     entry: Node, successors: Callable[[Node], Iterable[Node]]
 ) -> tuple[list[Node], list[int]]:
-    """Nodes in the order of a depth-first visit, and which node each was reached from (-1: the
-    entry)."""
+    """Nodes in depth-first order, and the node each was reached from (-1: the entry)."""
     nodes: list[Node] = []
     above: list[int] = []
     seen: set[Node] = set()

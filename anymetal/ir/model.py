@@ -184,8 +184,7 @@ class Block:
 
 
 class Program:
-    """The program of one thread. Its arguments are the buffers in binding order; blocks[0] is the
-    entry."""
+    """The program of one thread: arguments are buffers in binding order, blocks[0] the entry."""
 
     def __init__(
         self,

@@ -151,6 +151,5 @@ class Reader(InstructionReader):
 
 
 def read_program(text: str, function: str = "__am_kernel") -> Program:
-    """The thread program of `function` in LLVM IR `text`. Raises Problem for text outside the
-    subset."""
+    """The thread program of `function`; raises Problem for text outside the subset."""
     return Reader(text).read(function)

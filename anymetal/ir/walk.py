@@ -44,8 +44,7 @@ def users_in(instrs: Iterable[Instr]) -> dict[Value, list[Instr]]:
 
 
 def made_from(instrs: Iterable[Instr], roots: Iterable[Value]) -> set[Value]:
-    """The roots and all instructions that use them, directly or not; loads at such addresses,
-    too."""
+    """The roots and all instructions that use them, directly or not, as addresses, too."""
     users = users_in(instrs)
     found: set[Value] = set(roots)
     work = list(found)

@@ -66,8 +66,7 @@ class Site(NamedTuple):
 
 
 def run(program: Program) -> str:
-    """Adds the checks. Returns JSON of the arrays and sites, by the numbers that will be
-    reported."""
+    """Adds the checks. Returns JSON of the arrays and sites, by the numbers to report."""
     checks = _Checks(program)
     checks.run()
     return json.dumps({"arrays": checks.arrays, "sites": checks.sites})
@@ -249,8 +248,7 @@ class _Access:
         self.block.append(instr)
 
     def _block(self) -> None:
-        """memcpy, memmove or memset: done if the whole target is inside. A source outside counts as
-        zeros."""
+        """memcpy, memmove, memset: done if the target is inside; a stray source is zeros."""
         instr = self.instr
         target, source, length, *_ = instr.operands
         bad, position = self._outside(target, length)

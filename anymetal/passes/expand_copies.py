@@ -69,8 +69,7 @@ def _address(out: list[Instr], instr: Instr, base: Value, offset: int) -> Value:
 
 
 def _load_odd(instr: Instr) -> list[Instr]:
-    """Loads the parts, shifts them and puts them together; the last instruction is the load
-    itself."""
+    """Loads the parts and puts them together; the last instruction is the load itself."""
     out: list[Instr] = []
     terms: list[Value] = []
     type_ = instr.type

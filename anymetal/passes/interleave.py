@@ -21,8 +21,7 @@ from anymetal.ir.model import Instr, Value
 
 
 def run(known: Analyses) -> bool:
-    """Makes pointers into arrays that can be interleaved byte offsets in the lane's own space, of
-    type i64."""
+    """Makes pointers into such arrays byte offsets in the lane's own space, of type i64."""
     program = known.program
     found = [_derived(array, known(users)) or [] for array in program.private_arrays]
     for pointers in found:

@@ -182,8 +182,7 @@ class _Guards:
         return self._is_early(condition, load)
 
     def _made_of(self, value: Instr) -> frozenset[Instr]:
-        """The positions, loaded values and counters that go into a value; some of them, if they are
-        many."""
+        """Some positions, loaded values and counters in a value; all, if they are few."""
         if value not in self.sources:
             found: set[Instr] = set()
             seen, work = {value}, [value]

@@ -161,8 +161,7 @@ def _comparisons(condition: Value, wanted: bool) -> dict[Instr, bool] | None:
 
 
 def _conjuncts(value: Value, wanted: bool) -> list[tuple[Value, bool]] | None:
-    """Conditions that must all come out as given for this one to be as `wanted`; None if it is no
-    conjunction."""
+    """Conditions that together say this one is as `wanted`; None if there are none such."""
     if isinstance(value, Const):
         return [] if (value.text == "true") == wanted else None
     if not isinstance(value, Instr):

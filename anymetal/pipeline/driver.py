@@ -49,8 +49,7 @@ class Pass(Generic[C]):
 
 
 def run(passes: Iterable[Pass[C]], compilation: C) -> None:
-    """Runs the passes over the program, except those that are switched off or whose needs do not
-    hold."""
+    """Runs the passes, except those that are switched off or whose needs do not hold."""
     for one in passes:
         off = one.optional and one.name in compilation.without
         if off or not all(fact(compilation) for fact in one.needs):

@@ -22,8 +22,7 @@ class Times(NamedTuple):
 
 
 class Stages:
-    """Observes one compilation: takes the time of each stage and pass. Subclasses look at results,
-    too."""
+    """Times the stages and passes of one compilation; subclasses look at results, too."""
 
     def __init__(self, wanted: debug.Wanted = debug.NOTHING) -> None:
         self.times: dict[str, float] = {}  #: seconds, in the order of the stages

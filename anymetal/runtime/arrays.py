@@ -99,8 +99,7 @@ class BufferTable:
         self.extents[slot].bytes = numbers.bytes
 
     def note(self, strays: int) -> None:
-        """Gives a checked build the place where it notes stray accesses (`am_strays` in
-        launch.h)."""
+        """Says where a checked build notes stray accesses (`am_strays` in launch.h)."""
         self.buffers[len(self.extents) + 1] = strays
 
     def bind(self, arrays: list[Exporter], contiguous: bool) -> list[object]:

@@ -150,8 +150,7 @@ def is_full(place: Path) -> bool:
 
 
 def sweep(paths: Iterable[Path], keep: bool = False) -> int:
-    """Removes those of the files and folders that no process has locked; returns how many there
-    were."""
+    """Removes those of these paths that no process has locked; how many there were."""
     return sum(_swept(path, keep) for path in paths)
 
 

@@ -86,8 +86,7 @@ class Bundles:
                     break
 
     def _follow(self, first: Instr, bundle: Bundle) -> bool:
-        """Adds the bundle of `first`, a user of member 0, if each other member has a user like
-        it."""
+        """Adds the bundle of `first`, a user of member 0, if all members have such users."""
         members = [first]
         for number in range(1, bundle.count):
             uses = self.users.get(bundle.members[number], [])

@@ -141,8 +141,7 @@ def _elsewhere(instr: Instr, member: Instr, origins: Origins) -> bool:
 def _key(
     instr: Instr, shapes: Shapes, linear: LinearForms, private: dict[Value, Instr]
 ) -> tuple[object, int] | None:
-    """Root, stride and size, and the offset. Integers and floats of one size may be in one
-    group."""
+    """Root, stride and size, and the offset; integers and floats may share a group."""
     pointer, type_ = pointer_of(instr), accessed(instr).type
     shape = shapes[pointer]
     if pointer in private or not shape.is_strided or shape.stride <= type_.size:

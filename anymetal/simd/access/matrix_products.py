@@ -116,8 +116,7 @@ def _steps(left: Columns, calls: list[Instr]) -> list[Step]:
 
 
 def find_row_phis(products: Iterable[Product], joins: set[Block]) -> dict[Block, list[Columns]]:
-    """Phis that hold the columns of products, by their block; `joins` are blocks whose phis blend
-    lanes."""
+    """Phis that hold columns of products, by block; those of `joins` blend lanes."""
     filled = {product.results for product in products}
     found: dict[Columns, Block] = {}
     for product in products:

@@ -67,8 +67,7 @@ def _adds(instr: Instr, used: set[Value]) -> bool:
 
 
 def _bins(pointer: Value, argument: Argument, bound: Bounds) -> int:
-    """How many elements an array must have so that an address is certain to be in it; 0 if
-    unknown."""
+    """How large an array must be so that an address is in it for certain; 0: unknown."""
     if pointer is argument:
         return 1
     if isinstance(pointer, Instr) and pointer.op == "gep" and pointer.operands[0] is argument:

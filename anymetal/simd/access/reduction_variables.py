@@ -69,8 +69,7 @@ class ReductionVariables:
     # -- what is one ----------------------------------------------------------------------
 
     def _find(self, order: list[Instr], operation: str) -> None:
-        """Finds the largest set of instructions that are used only by each other and by
-        reductions."""
+        """The largest set of instructions used only by each other and by reductions."""
         found = {i for i in order if self._may_be(i, operation)}
         before = -1
         while before != len(found):
@@ -131,8 +130,7 @@ class ReductionVariables:
         return self.summed.get(value, (own, []))
 
     def _product(self, factors: list[Value]) -> Terms:
-        """The term of a product. Bundles are given up if other members of them, or varying values,
-        take part."""
+        """The term of a product; gives up bundles that meet other members or varying values."""
         members = [self.bundles.of[v] for v in factors if v in self.bundles.of]
         others = [v for v in factors if v not in self.bundles.of]
         bundles = [bundle for bundle, _ in members]
@@ -144,8 +142,7 @@ class ReductionVariables:
         return Counter([(names, min(numbers))]) if numbers else Counter()
 
     def _breaks(self, bundles: list[Bundle]) -> bool:
-        """Bundles that are multiplied must have one order: if one is given up, all are. Whether any
-        was."""
+        """Gives up all bundles that are multiplied by one given up; whether any was new."""
         before = len(self.broken)
         if not self.broken.isdisjoint(bundles):
             self.broken.update(bundles)

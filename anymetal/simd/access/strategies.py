@@ -88,6 +88,5 @@ def atomic_strategy(
 
 
 def is_plain(instr: Instr, origins: Mapping[Value, frozenset[Origin]]) -> bool:
-    """Whether an atomic operation is on threadgroup memory, where no other thread runs at the same
-    time."""
+    """Whether an atomic operation is on threadgroup memory, which one thread uses."""
     return in_threadgroup(origins.get(instr.operands[0], frozenset()))

@@ -53,8 +53,7 @@ class Tile:
 
 
 class TileFinder:
-    """Finds the tiles of a program; `leaves` are the uniform values that their addresses are made
-    of."""
+    """Finds a program's tiles; `leaves` are the uniform values in their addresses."""
 
     def __init__(
         self,
@@ -126,8 +125,7 @@ class TileFinder:
         return True
 
     def _runs(self, members: list[Instr]) -> tuple[list[Run], tuple[int, ...]] | None:
-        """The runs that the members cover, and their distances; None if they are too many or differ
-        in length."""
+        """The runs that the members cover, and their distances; None if they make no tile."""
         size = accessed(members[0]).type.size
         once = members[0].op == "store"
         rows: dict[object, dict[int, list[tuple[int, int]]]] = {}

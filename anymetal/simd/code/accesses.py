@@ -98,8 +98,7 @@ class Accesses:
     def _pointers(
         self, operation: str, type_: t.Type, address: str, consecutive: bool, mask: Mask
     ) -> tuple[str, Mask]:
-        """Addresses and mask for a gather or scatter; all lanes if the CPU has no such
-        instruction."""
+        """Addresses and mask for a gather or scatter; all lanes if the CPU has none."""
         w = self.w
         if consecutive:
             address = _apart(w, address, type_.size)
@@ -157,8 +156,7 @@ class Accesses:
 
 
 def _each(w: Writer, type_: t.Type, given: list[str], consecutive: bool) -> str:
-    """The address of each lane, from one address or many and perhaps a mask with the unused
-    array."""
+    """The address of each lane, from one or many, perhaps with a mask and the unused array."""
     addresses = _apart(w, given[0], type_.size) if consecutive else given[0]
     if len(given) == 1:
         return addresses

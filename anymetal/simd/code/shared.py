@@ -52,7 +52,6 @@ def shared(
 
 
 def inlining(code: str) -> str:
-    """The attribute that these functions have in a module whose gangs are `code`; empty if there
-    are none."""
+    """The attribute of such functions for a module with this code; empty if there are none."""
     calls = code.count(f"@{_PREFIX}")
     return "" if not calls else "alwaysinline" if calls <= _FEW else "noinline"

@@ -110,8 +110,7 @@ class Values:
         )
 
     def at_hand(self, value: Value) -> bool:
-        """Whether the current block can use a value even if no instruction there has it as
-        operand."""
+        """Whether the current block can use a value that is no operand in it."""
         if not isinstance(value, Instr):
             return True
         return value.block in (self.block, self.entry) or value in self.escaping

@@ -68,8 +68,7 @@ def add_one(w: Writer, address: str, value: str) -> None:
 
 
 def add_run(w: Writer, address: str, vector: str, active: str) -> None:
-    """Adds the floats of active lanes (a bit for each) to consecutive elements, 16 bytes at a
-    time."""
+    """Adds active lanes' floats (a bit for each) to a run of elements, 16 bytes at a time."""
     w.declarations |= {"am_add_one": _DECLARED, _RUN: _ADD_RUN}
     w.do(f"call void @{_RUN}(ptr {address}, <32 x float> {vector}, i32 {active})")
 

@@ -150,8 +150,7 @@ class Atomics:
         return w.value(f"getelementptr i8, ptr {array}, i64 {distance}")
 
     def _locked_in_sums(self, sums: Sums, instr: Instr, names: list[str]) -> str:
-        """An atomic operation on the worker's own array, or on the shared one if the worker has
-        none."""
+        """An atomic operation on the worker's own array, if it has one, or the shared one."""
         w = self.w
         own = self._in_sums(sums, names[0])
         shared = w.value("icmp eq ptr %sums, null")
@@ -165,8 +164,7 @@ class Atomics:
         return isinstance(pointer, Instr) and all(map(self.v.at_hand, pointer.operands))
 
     def _add_to_sums(self, instr: Instr, mask: Mask, sums: Sums) -> None:
-        """Adds to the worker's own array, if it has one and all lanes are active; else
-        atomically."""
+        """Adds to the worker's own array if it has one and all lanes are active."""
         w = self.w
         wanted = w.value("icmp ne ptr %sums, null")
         if mask is not None:
@@ -217,8 +215,7 @@ class Atomics:
         self.v.define(instr, vector=w.value(f"add {w.vector(type_)} {old}, {before}"))
 
     def _side_by_side(self, instr: Instr, address: str, mask: Mask) -> None:
-        """A plain operation on consecutive elements, one for each lane, in memory that no other
-        thread uses."""
+        """A plain operation on a run of elements, in memory of this thread alone."""
         operation, access = instr.arg
         type_ = instr.type
         old = self.accesses.load(type_, address, True, access.align, mask)
@@ -228,8 +225,7 @@ class Atomics:
         self.v.define(instr, vector=old)
 
     def _add_floats(self, instr: Instr, mask: Mask, strategy: AtomicStrategy) -> None:
-        """Additions without use of old values, so in any order: to neighbours, one element, or
-        anywhere."""
+        """Additions in any order, as old values have no use: to neighbours or anywhere."""
         pointer = instr.operands[0]
         vector = self.v.vector(instr.operands[1])
         if strategy is AtomicStrategy.ADDED_RUN:

@@ -61,8 +61,7 @@ class Contiguity:
         run: Callable[[str], None],
         scatter: Callable[[], None],
     ) -> None:
-        """Changes elements: `one` if all lanes have the same, `run` if they are consecutive, else
-        `scatter`."""
+        """Changes elements: `one` if all are the same, `run` if consecutive, else `scatter`."""
         self._three_ways(
             pointer,
             type_,

@@ -116,8 +116,7 @@ class ControlFlow:
         return self.w.value(f"load {self.masks.type}, ptr {self._slot(root)}")
 
     def _hand_mask(self, plan: RegionPlan, node: Node, mask: Mask) -> None:
-        """Lanes of `mask` go to `node`: its mask is set, or they are added to those that came
-        before."""
+        """Lanes of `mask` go to `node`, perhaps beside others that came before."""
         if node in plan.collect:
             old = self.w.value(f"load {self.masks.type}, ptr {self._slot(node)}")
             self._store_mask(node, self.masks.either(old, mask))
@@ -198,8 +197,7 @@ class ControlFlow:
             self._store_mask(key, self.masks.either(old, mask))
 
     def _outwards(self, plan: RegionPlan, edge: Edge) -> tuple[RegionPlan, Edge]:
-        """An edge out of loops that all lanes leave together, as an edge of the region where it
-        ends."""
+        """An edge out of uniform loops, as an edge of the region where it ends."""
         while edge.node is None and not edge.is_back and not plan.divergent:
             assert plan.region.node is not None
             edge = plan.region.node.edge_to(edge.target, edge.source)

@@ -103,8 +103,7 @@ class EachLane:
         return lambda lane: wide.of(w, small(lane))
 
     def _packed(self, addresses: Addresses, bits: int) -> Callable[[int], str]:
-        """Small numbers, several in a 64-bit word each: loading them one by one would take as long
-        as the operation."""
+        """Small numbers, several in a 64-bit word: single loads would take too long."""
         w, each, count = self.w, 64 // bits, self.w.width * bits // 64
         vector, words = f"<{w.width} x i{bits}>", f"<{count} x i64>"
         numbers = addresses.vector

@@ -39,8 +39,7 @@ class UniformVote:
         return one_bound and left.exact and right.exact and compare.operands[0].type.is_int
 
     def _of_ends(self, compare: Instr) -> str:
-        """Compares the first and last lane only: those in between follow, unless the values
-        wrap."""
+        """Compares the first and last lane; others follow, unless the values wrap."""
         w, type_ = self.w, compare.operands[0].type
         signed = compare.arg.startswith("s")
         firsts = [self.v.scalar(v) for v in compare.operands]

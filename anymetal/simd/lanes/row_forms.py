@@ -109,8 +109,7 @@ class RowForms:
         return self.slots[key]
 
     def loaded(self, tile: Tile, address: str, rows: list[str]) -> Columns:
-        """Takes note of a tile that was loaded; returns its columns if its runs are the rows of a
-        matrix."""
+        """Notes a tile that was loaded; returns its columns if it is a matrix."""
         if not is_matrix(tile):
             return ()
         columns: Columns = tuple(tile.members)
@@ -161,8 +160,7 @@ class RowForms:
         return [self._converted(pair, source, row) for row in found] if found else None
 
     def source(self, pair: Columns) -> Columns:
-        """The pair that this is a conversion of, if whole rows can be converted by an
-        instruction."""
+        """The pair that this converts, if an instruction converts whole rows."""
         source = converted(pair)
         return source if source and (source[0].type != t.HALF or self.widens) else ()
 

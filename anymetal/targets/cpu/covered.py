@@ -14,8 +14,7 @@ _MOST_BYTES = 1 << 31
 
 
 def covered_bytes(text: str, grid: Extent, group: Extent) -> dict[int, int]:
-    """For each covered parameter, by its number: how many bytes from its beginning on are
-    stored."""
+    """For covered parameters, by number: how many bytes from 0 on are stored."""
     if any(threads % size for threads, size in zip(grid, group, strict=True)):
         return {}  # smaller threadgroups at the edge
     names: dict[str, int] = {}  #: how many values each name takes on
@@ -34,8 +33,7 @@ def covered_bytes(text: str, grid: Extent, group: Extent) -> dict[int, int]:
 def _steps(
     address: list[tuple[int, list[str]]], names: dict[str, int], factors: dict[str, int]
 ) -> list[tuple[int, int]] | None:
-    """By how much each name moves the address, and how many values it takes on; None if the address
-    is no such sum."""
+    """How names move the address, and how many values each has; None if it is no such sum."""
     step = dict.fromkeys(names, 0)
     for factor, product in address:
         moving = [name for name in product if name in names]
@@ -46,8 +44,7 @@ def _steps(
 
 
 def _covered(size: int, offsets: list[int], steps: list[tuple[int, int]]) -> int:
-    """How many bytes from 0 on are covered by elements at all sums of steps; 0 if there are
-    gaps."""
+    """How many bytes from 0 on are covered by elements at all sums of steps; 0: gaps."""
     distances = {b - a for a, b in pairwise(offsets)}
     if len(distances) > 1:
         return 0
