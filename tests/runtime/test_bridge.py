@@ -21,7 +21,7 @@ import pytest
 import anymetal
 from anymetal.cli import doctor
 from anymetal.runtime import arrays, cache_folder, scratch
-from anymetal.runtime.bridge import loader, native, recipe
+from anymetal.runtime.bridge import build, loader, native, recipe
 from anymetal.runtime.pool import pool
 from tests.runtime.native import ROOT, processes_of
 
@@ -332,6 +332,16 @@ def test_a_bridge_that_does_not_load_is_never_kept(built_bridge, compiler, code,
     assert loader.Bridge().native() is None
     assert "could not be built" in loader.status().text
     assert said in Path(loader.status().remedy.split()[0]).read_text()
+
+
+def test_who_ends_the_compilers_does_not_hold_the_lock(tmp_path) -> None:
+    """Else a build that has crashed counts as one that goes on, until that process has noticed."""
+    with open(tmp_path / "lock", "w") as lock, build._group() as leader:
+        deadline = time.monotonic() + 10
+        while len(os.listdir(f"/proc/{leader}/fd")) > 4:  # the standard streams, and a pipe's end
+            assert time.monotonic() < deadline
+        held = [os.readlink(file) for file in Path(f"/proc/{leader}/fd").iterdir()]
+    assert lock.name not in held
 
 
 @pytest.mark.slow

@@ -25,6 +25,7 @@ from anymetal.runtime.bridge.native import Native, Unusable, load
 from anymetal.runtime.bridge.recipe import Missing, Recipe, recipe
 
 _TIMEOUT = 600  #: seconds for the compiler
+_MOST_FILES = 1 << 16  #: that a process has open, roughly
 
 
 def main() -> int:
@@ -117,7 +118,8 @@ def _group() -> Iterator[int]:
     leader = os.fork()
     if leader == 0:
         os.setpgid(0, 0)
-        os.close(ours)
+        os.closerange(3, end)  # among them the lock, which goes with the process that builds
+        os.closerange(end + 1, _MOST_FILES)
         os.read(end, 1)
         os.killpg(0, signal.SIGKILL)
     with contextlib.suppress(OSError):
