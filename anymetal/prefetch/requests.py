@@ -81,7 +81,7 @@ def run(known: Analyses, steps: list[dict[str, int]], team: int = 1) -> bool:
             changed |= _in_block(block, known, gangs)
     for region in known(regions).regions:
         loop = region.loop
-        if loop and not loop.children and loop not in known(shapes).divergent_loops:
+        if loop and not loop.children:
             changed |= _in_loop(loop, known, gangs, team)
     return changed
 
@@ -152,6 +152,9 @@ def _in_loop(loop: Loop, known: Analyses, gangs: list[Distances], team: int) -> 
     front = [b for b in known(predecessors)[loop.header] if b not in loop.blocks]
     if counter is None or len(front) > 1:
         return False
+    bound = counter.tests[0].operands[1]
+    if not known(shapes)[bound].is_uniform:
+        return False
     if loop.parent:
         around: dict[Value, Value | int] = dict.fromkeys(loop.parent.header.phis, 0)
         around.update((one.phi, one.step) for one in counters[loop.parent])
@@ -162,7 +165,6 @@ def _in_loop(loop: Loop, known: Analyses, gangs: list[Distances], team: int) -> 
     if not wanted:
         return False
     iterations = known.machine.near_bytes // sum(one.run.size for one in wanted)
-    bound = counter.tests[0].operands[1]
     limit = Const(bound.type, str(iterations * abs(counter.growth)))
     near = Instr(t.I1, "icmp", [bound, limit], "ult")
     made = [near]

@@ -101,3 +101,16 @@ def test_from_iteration_to_iteration(index: str, want: dict[int, int] | None) ->
     growths = dict.fromkeys(loop.header.phis, 0) | {one.phi: one.growth for one in variables}
     which = Distances(known, {}, growths)
     assert factors(which.to_next(store.operands[1])) == want
+
+
+def test_steps_that_are_known_as_the_kernel_runs() -> None:
+    body = "#pragma unroll 1\nfor (uint k = 0; k < p; k += n) out[k * 8 + lane] = out[k * n] = 1;"
+    launch = LaunchFacts(linear=True, aligned=True, flat=True, whole=True)
+    known = known_of(thread_program(kernel_source(_PLACE + body)), launch)
+    ((_, (counter,)),) = known(inductions).items()
+    which = Distances(known, {}, {counter.phi: counter.step})
+    stores = [i.operands[1] for i in known.program.instructions() if i.op == "store"]
+    found = [which.to_next(pointer) for pointer in stores]
+    assert sorted(found, key=str) == sorted(
+        [{(counter.step,): 32}, {(counter.step,) * 2: 4}], key=str
+    )

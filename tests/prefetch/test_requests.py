@@ -160,6 +160,18 @@ def test_simdgroups_of_a_team_make_one_run() -> None:
     assert Gang(iteration=2).asked(apart) == Gang(y=6, iteration=2).loaded(apart)
 
 
+def test_lanes_that_leave_a_loop_before_others() -> None:
+    text = _LOOP.format("a[row * n + i] * a[(row + 1) * n + i]").replace(
+        "i = k + lane", "i = k + 0"
+    )
+    text = text.replace("%k = phi i32 [ 0,", "%k = phi i32 [ %lane,")
+    kernel = prefetched(text)
+    assert len(requests_in(kernel)) == 4
+    assert Gang(iteration=2).asked(kernel) == Gang(y=6, iteration=2).loaded(kernel)
+    each_its_own = text.replace("n = sizes[0]", "n = sizes[lane]")
+    assert not requests_in(prefetched(each_its_own))
+
+
 def test_pointers_that_move_on() -> None:
     kernel = prefetched("""
     lane = lane()
