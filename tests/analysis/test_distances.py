@@ -103,14 +103,13 @@ def test_from_iteration_to_iteration(index: str, want: dict[int, int] | None) ->
     assert factors(which.to_next(store.operands[1])) == want
 
 
-def test_steps_that_are_known_as_the_kernel_runs() -> None:
-    body = "#pragma unroll 1\nfor (uint k = 0; k < p; k += n) out[k * 8 + lane] = out[k * n] = 1;"
-    launch = LaunchFacts(linear=True, aligned=True, flat=True, whole=True)
-    known = known_of(thread_program(kernel_source(_PLACE + body)), launch)
+@pytest.mark.parametrize(
+    ("index", "factor", "times"), [("k * 8 + lane", 32, 1), ("k * n + lane", 4, 2)]
+)
+def test_steps_that_are_known_as_the_kernel_runs(index: str, factor: int, times: int) -> None:
+    kernel = read(_LOOP.format(index).replace("next = k + 3", "next = k + n"))
+    known = known_of(kernel, LAUNCH)
     ((_, (counter,)),) = known(inductions).items()
+    (store,) = (i for i in kernel.instructions() if i.op == "store")
     which = Distances(known, {}, {counter.phi: counter.step})
-    stores = [i.operands[1] for i in known.program.instructions() if i.op == "store"]
-    found = [which.to_next(pointer) for pointer in stores]
-    assert sorted(found, key=str) == sorted(
-        [{(counter.step,): 32}, {(counter.step,) * 2: 4}], key=str
-    )
+    assert which.to_next(store.operands[1]) == {(counter.step,) * times: factor}
