@@ -11,11 +11,17 @@ from typing import get_type_hints
 import pytest
 
 import anymetal
+from anymetal import errors
 
 FUNCTIONS = [name for name in anymetal.__all__ if inspect.isfunction(getattr(anymetal, name))]
 CLASSES = [name for name in anymetal.__all__ if inspect.isclass(getattr(anymetal, name))]
 #: No argument of theirs is refused.
 RAISE_NOTHING = {"custom_function", "install", "uninstall"}
+
+
+def test_every_error_and_warning_is_exported() -> None:
+    defined = {name for name, one in vars(errors).items() if inspect.isclass(one)}
+    assert defined <= set(anymetal.__all__)
 
 
 def sections(text: str) -> dict[str, list[str]]:
