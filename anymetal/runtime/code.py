@@ -27,9 +27,7 @@ class Code:
         self._handle = _Handle(handle)
         #: Address of `am_entry`.
         self.entry: int = dlsym(handle, "am_entry")
-        #: What a launch has to know of it: what it is certain to store (analysis/must_store.py),
-        #: or, of a
-        #: checked build, what it asks (passes/check_bounds.py).
+        #: Of a checked build: what it asks (passes/check_bounds.py).
         self.notes = self._text("am_notes")
         #: Whether its results may depend on the order of threadgroups
         #: (analysis/order_dependence.py).

@@ -99,7 +99,6 @@ std::unique_ptr<const Plan> plan_from(const nb::object& given) {
   plan->call.ordered = nb::cast<bool>(given.attr("ordered"));
   plan->buffers = number("buffers");
   plan->slots = nb::cast<std::vector<size_t>>(given.attr("slots"));
-  plan->covered = nb::cast<std::vector<uint64_t>>(given.attr("covered"));
   for (nb::handle info : given.attr("infos")) {
     const nb::object parameter = info[1];
     plan->infos.push_back({info_kind(nb::cast<std::string>(parameter.attr("kind"))),

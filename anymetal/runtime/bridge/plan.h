@@ -79,7 +79,6 @@ struct Plan {
   size_t buffers;             // how many the kernel takes
   std::vector<size_t> slots;  // where each array goes: inputs, then outputs
   std::vector<Info> infos;
-  std::vector<uint64_t> covered;  // bytes of each output that are certain to be stored
   // Of a checked build (passes/check_bounds.py), else empty. Warns of what strayed; throws if the
   // warning is an error.
   std::function<void(const Noted&)> warn;

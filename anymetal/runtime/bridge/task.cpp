@@ -80,8 +80,7 @@ Task::Task(std::shared_ptr<const LaunchDescriptor> descriptor, const Plan* plan,
     mx::array& output = outputs[i];
     allocate(output, inputs);
     outputs_.emplace_back(output);
-    const bool stored = plan && plan->covered[i] >= output.nbytes();
-    if (descriptor_->init_value && output.nbytes() != 0 && !stored) {
+    if (descriptor_->init_value && output.nbytes() != 0) {
       fills_.push_back(fill_of(i, output.data<uint8_t>(), output.nbytes()));
     }
   }

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from anymetal.analysis.must_store import certain_stores
 from anymetal.analysis.order_dependence import depends_on_order
 from anymetal.errors import CompilerError
 from anymetal.ir.printer import print_program
@@ -29,10 +28,9 @@ from anymetal.targets.cpu.variant import Variant
 def compile_kernel(
     source: KernelSource, variant: Variant, stages: GangStages | None = None, raw: str | None = None
 ) -> bytes:
-    """An object file that exports `am_entry`, and two texts for the launch. `am_notes`: the certain
-    stores (analysis/must_store.py), or in a checked build the arrays and accesses
-    (passes/check_bounds.py). `am_order`: whether results depend on the order of threadgroups
-    (analysis/order_dependence.py).
+    """An object file that exports `am_entry`, and two texts for the launch. `am_notes`: in a
+    checked build, the arrays and accesses (passes/check_bounds.py). `am_order`: whether results
+    depend on the order of threadgroups (analysis/order_dependence.py).
 
     `stages` observes the compilation; `raw` is Clang's output, if it is there already.
 
@@ -50,8 +48,6 @@ def compile_kernel(
         stages.made("thread program", lambda: print_program(program))
         c = GangCompilation(program, variant, machine, stages)
         order = _constant("am_order", "counts" if depends_on_order(c.known) else "")
-        if not variant.checked:
-            c.notes = certain_stores(c.known)
         text = scalar_ir(c) if variant.width == 1 else vector_ir(c)
         text += _constant("am_notes", c.notes) + order
         return assemble(text, machine, stages)

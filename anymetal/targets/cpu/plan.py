@@ -17,7 +17,6 @@ from anymetal.runtime.pool import Call, Pool, pool
 from anymetal.source import KernelSource, Parameter
 from anymetal.targets.base import Extent
 from anymetal.targets.cpu.code_lookup import code_of
-from anymetal.targets.cpu.covered import covered_bytes
 from anymetal.targets.cpu.variant import fitting_group, variant_for
 
 _MOST_GROUPS = 2**63
@@ -58,9 +57,6 @@ class Plan:
         self.slots = [
             slot for kind in ("input", "output") for slot, p in parameters if p.kind == kind
         ]
-        covered = {} if self.checked else covered_bytes(self.code.notes, grid, self.group)
-        #: Of each output, how many bytes are certain to be stored.
-        self.covered = [covered.get(slot, 0) for slot, p in parameters if p.kind == "output"]
         #: Parameters that describe an input, each behind its position among the buffers.
         self.infos = [(slot, p) for slot, p in parameters if slot not in self.slots]
         #: States that no launch is using.

@@ -81,7 +81,6 @@ targets.cpu.rendezvous:Rendezvous.emit targets.cpu.rendezvous:Rendezvous.next_it
 #: Fired by results of their own kind.
 _OTHERS: dict[str, Callable[[Any], bool]] = {
     "coarsening.schedule:SectionSplitter.__call__": lambda pieces: len(pieces) > 1,
-    "targets.cpu.compiler:certain_stores": lambda text: text != "[]",
 }
 
 #: What need not fire: matrices are not generated, as their layout in lanes is not the oracle's

@@ -11,7 +11,6 @@ import mlx.core as mx
 import pytest
 
 from anymetal.analysis.cache import Analyses
-from anymetal.analysis.must_store import certain_stores
 from anymetal.frontend import optimise
 from anymetal.frontend.clang import compile_to_ir
 from anymetal.frontend.profile import ANY_PROFILE
@@ -55,7 +54,6 @@ def _compiled(shape: str, steps: int) -> _Cost:
     program = read_program(text)
     run(thread.PASSES, Compilation(Analyses(program), Stages(), ()))
     instructions = sum(len(block.instrs) for block in program.blocks)
-    certain_stores(Analyses(program))
     vector_ir(program, _TEAMS if shape in _IN_TEAMS else _EDGES, machine_for(""))
     return _Cost(instructions, seconds + time.process_time() - start)
 

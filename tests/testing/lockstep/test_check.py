@@ -47,7 +47,7 @@ def test_right_results_in_all_builds(tmp_path):
     verdict = verdict_of(case_of(BODY), tmp_path)
     assert verdict.status == "ok", verdict.detail
     assert set(verdict.seconds) == set(builds_here())
-    assert "targets.cpu.compiler:certain_stores" in verdict.fired
+    assert "simd.questions:streaming" in verdict.fired
 
 
 def test_a_planted_miscompile_is_found(tmp_path):
