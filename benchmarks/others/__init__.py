@@ -2,8 +2,7 @@
 
 `*.metal` are in the style of kernels in public projects: each file has several, one behind each
 line `// kernel: NAME`, with directives as in tests/kernels/README.md, but nothing expected.
-`mlx.py` has kernels of MLX itself, from the headers of the installed one. Scripts of a folder that
-the program is given are in neither.
+`mlx.py` has kernels of MLX itself, from the headers of the installed one.
 """
 
 from __future__ import annotations
