@@ -158,7 +158,7 @@ def _ways_back(function: Function, found: set[Escape]) -> Iterator[tuple[str, st
         # The blocks of Clang's output stand in the order of the text.
         order = list(places)
         last = max(order.index(latch) for latch in loop.latches)
-        for block in order[order.index(loop.header) : last + 1] if loop.is_macro else order:
+        for block in order[order.index(loop.header) : last + 1]:
             if any(Escape(place, loop.begin.place) in found for place in places[block]):
                 yield block, _again(loop)
 
