@@ -84,8 +84,9 @@ def escapes(optimised: str) -> set[Escape]:
 def doubtful(raw: str, simplified: str, optimised: str) -> set[Escape]:
     """Calls that may or may not have left their loop: the loop has been unrolled or replaced, has
     lost its name when LLVM joined branches, or comes from one macro and so has one place only."""
-    left = _begins(optimised)
-    named = _begins(simplified)
+    left = _begins(Function.all(optimised))
+    functions = Function.all(simplified)
+    named = _begins(functions)
     called = _called(optimised)
     unknown = {
         Escape(place, loop.begin.place)
@@ -97,7 +98,7 @@ def doubtful(raw: str, simplified: str, optimised: str) -> set[Escape]:
     }
     return unknown | {
         Escape(level.place, loop.begin.place)
-        for function in Function.all(simplified)
+        for function in functions
         for loop in function.loops
         if loop.begin.place not in left
         for block in loop.blocks
@@ -108,9 +109,9 @@ def doubtful(raw: str, simplified: str, optimised: str) -> set[Escape]:
     }
 
 
-def _begins(text: str) -> set[Place]:
-    """The places where a module's loops begin."""
-    return {loop.begin.place for function in Function.all(text) for loop in function.loops}
+def _begins(functions: list[Function]) -> set[Place]:
+    """The places where loops begin."""
+    return {loop.begin.place for function in functions for loop in function.loops}
 
 
 def _may_lead_out(function: Function, loop: Loop, block: str) -> bool:

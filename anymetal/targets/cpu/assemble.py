@@ -7,6 +7,7 @@ as long as llvmlite's for the same passes.
 from __future__ import annotations
 
 from anymetal.frontend.optimise import OPTIONS
+from anymetal.frontend.profile import Profile
 from anymetal.ir.problem import Problem
 from anymetal.machine import Machine
 from anymetal.pipeline.stages import Stages
@@ -43,11 +44,8 @@ def assembly(text: str, machine: Machine) -> str:
 
 
 def _made(text: str, machine: Machine, *action: str) -> bytes:
-    architecture = machine.triple.split("-")[0]
-    cpu = _ANY.get(architecture, {}).get(machine.cpu, machine.cpu)
-    arguments = ["-triple", machine.triple, "-target-cpu", cpu]
-    for feature in filter(None, machine.features.split(",")):
-        arguments += ["-target-feature", feature]
+    cpu = _ANY.get(machine.architecture, {}).get(machine.cpu, machine.cpu)
+    arguments = Profile(machine.triple, cpu, machine.features).flags
     for option in OPTIONS:
         arguments += ["-mllvm", option]
     with zig.Files() as files:
