@@ -10,7 +10,6 @@ import numpy as np
 import torch
 
 import anymetal
-from anymetal.cli.demo.grid_sample import grid_sample_ops
 from benchmarks.harness import CXX, MLX, TORCH, Race, Rival, Row, evaluated, launched, shared
 from benchmarks.rivals import aligned, native
 
@@ -107,6 +106,26 @@ def _inputs(random: np.random.Generator) -> Any:
         random.uniform(-1.1, 1.1, POINTS).astype(np.float32),
         random.standard_normal(_SAMPLES, dtype=np.float32),
     )
+
+
+def grid_sample_ops(image: mx.array, points: mx.array) -> mx.array:
+    """The samples by MLX's own operations, whose gradient MLX finds by itself."""
+    batch, height, width, _ = image.shape
+    x = (points[..., 0] + 1) * (width / 2) - 0.5
+    y = (points[..., 1] + 1) * (height / 2) - 0.5
+    left, top = mx.stop_gradient(mx.floor(x)), mx.stop_gradient(mx.floor(y))
+    each = mx.arange(batch).reshape(-1, *[1] * (points.ndim - 2))
+    total = mx.array(0.0)
+    for dy in (0, 1):
+        for dx in (0, 1):
+            column, row = left + dx, top + dy
+            weight = (1 - mx.abs(x - column)) * (1 - mx.abs(y - row))
+            inside = (column >= 0) & (column < width) & (row >= 0) & (row < height)
+            weight = mx.where(inside, weight, 0)
+            column = mx.clip(column, 0, width - 1).astype(mx.int32)
+            row = mx.clip(row, 0, height - 1).astype(mx.int32)
+            total = total + weight[..., None] * image[each, row, column]
+    return total
 
 
 def _channels_second(x: torch.Tensor) -> torch.Tensor:

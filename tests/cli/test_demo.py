@@ -10,35 +10,10 @@ import pytest
 from rich.console import Console
 
 from anymetal.cli.demo import demo
-from anymetal.cli.demo.cholesky import cholesky
 from anymetal.cli.demo.elementwise import exp, exp_strided
-from anymetal.cli.demo.grid_sample import grid_sample, grid_sample_ops
-from anymetal.cli.demo.oracle import distance, sampled
+from anymetal.cli.demo.oracle import distance
 from anymetal.cli.demo.screen import Screen
 from anymetal.timing import Timing, duration, interleaved
-
-
-@pytest.mark.parametrize("channels", [1, 3, 32, 40, 64])
-@pytest.mark.parametrize("points", [(2, 5, 2), (2, 3, 7, 2), (2, 2, 2, 3, 2)], ids=str)
-def test_grid_sample_and_its_gradients(channels: int, points: tuple[int, ...]) -> None:
-    image = mx.random.normal((2, 9, 6, channels))
-    where = mx.random.uniform(-1.3, 1.3, points)
-    flow = mx.random.normal((*points[:-1], channels))
-    expected = sampled(image, where, flow)
-    for function in (grid_sample, grid_sample_ops):
-        outputs, gradients = mx.vjp(function, [image, where], [flow])
-        for got, correct in zip([*outputs, *gradients], expected, strict=True):
-            assert got.shape == correct.shape
-            assert distance(got, correct) < 1e-5
-
-
-@pytest.mark.parametrize("size", [1, 2, 31, 32, 33, 64, 100, 256])
-def test_cholesky(size: int) -> None:
-    random = np.random.default_rng(size).normal(size=(size, size))
-    matrix = random @ random.T / size + np.eye(size) / 10
-    got = cholesky(mx.array(matrix.astype(np.float32)))
-    assert got.shape == (size, size)
-    assert distance(got, np.linalg.cholesky(matrix)) < 1e-5
 
 
 @pytest.mark.parametrize("dtype", [mx.float32, mx.float16, mx.bfloat16], ids=str)

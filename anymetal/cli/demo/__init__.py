@@ -44,7 +44,7 @@ def demo(console: Console | None = None, quick: bool = False) -> int:
     # They import NumPy.
     from anymetal.cli.demo.cholesky import show_cholesky
     from anymetal.cli.demo.elementwise import show_exp, show_strided
-    from anymetal.cli.demo.grid_sample_show import show_grid_sample
+    from anymetal.cli.demo.grid_sample import show_grid_sample
 
     start = time.perf_counter()
     mx.random.seed(0)
