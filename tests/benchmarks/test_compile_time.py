@@ -36,7 +36,7 @@ def test_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     compile_time._show(file, [(variant.text, timing)])
 
     title, *rows = capsys.readouterr().out.splitlines()
-    assert title.startswith("k.metal (2 lines), full SIMD-groups along x: ")
+    assert title.startswith(f"k.metal (2 lines), {variant.text}: ")
     stages = [re.fullmatch(rf"  ({STAGES}) +(\d+\.\d+) s +\d+ %", row) for row in rows[:6]]
     assert [found[1] for found in stages if found] == STAGES.split("|")
     passes = [re.fullmatch(r"    ([a-z-]+) +(\d+\.\d) ms +\d+\.\d %", row) for row in rows[6:]]
