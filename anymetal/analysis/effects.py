@@ -11,6 +11,7 @@ from anymetal.ir.model import Instr, Value
 LOADS = ("load", "guarded_load")
 #: Operations with an address. Besides these only calls have to do with memory.
 ACCESSES = (*LOADS, "store", "atomicrmw", "cmpxchg")
+_TELLING = calls.MARKERS | calls.EVENTS
 #: Calls whose result is that of one thread alone.
 _OF_ONE_THREAD = calls.POSITIONS | {calls.SCALE, calls.SCALES}
 
@@ -30,9 +31,15 @@ def touches(instr: Instr) -> bool:
 
 def must_stay(instr: Instr) -> bool:
     """Whether the instruction has to stay even if nobody uses its result: it writes, ends a block,
-    or is a volatile load."""
+    is a volatile load, or tells of what the program does."""
     volatile = instr.op in LOADS and instr.arg.volatile
-    return bool(volatile) or instr.is_terminator or writes(instr)
+    return bool(volatile) or instr.is_terminator or writes(instr) or tells(instr)
+
+
+def tells(instr: Instr) -> bool:
+    """Whether the instruction is for those only who watch the program (a sanitized build): nothing
+    that the program reads changes, but it stays where it is."""
+    return instr.op == "call" and instr.arg in _TELLING
 
 
 def is_pure(instr: Instr) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anymetal.analysis.cache import Analyses
-from anymetal.analysis.effects import LOADS, is_plain
+from anymetal.analysis.effects import LOADS, is_plain, tells
 from anymetal.ir.calls import PREFETCH
 from anymetal.ir.model import Argument, Global, Instr, Value
 
@@ -56,7 +56,7 @@ def read_only(known: Analyses) -> set[Argument]:
         if instr.op in ("gep", "phi", "select", "freeze", "icmp"):
             continue
         plain = instr.op in LOADS and is_plain(instr)
-        plain |= instr.op == "call" and instr.arg == PREFETCH
+        plain |= instr.op == "call" and (instr.arg == PREFETCH or tells(instr))
         for value in instr.operands:
             if not plain:
                 touched |= leads_to.get(value, frozenset())

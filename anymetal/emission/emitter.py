@@ -23,6 +23,7 @@ Programs are of the stages GUARDED or CHECKED (ir/spec.py); an instruction for g
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from anymetal.emission import narrow_floats
 from anymetal.emission.lowering import Lowering
@@ -30,6 +31,8 @@ from anymetal.emission.writer import suffix
 from anymetal.ir import types as t
 from anymetal.ir.calls import (
     BARRIER,
+    EVENTS,
+    FOUND,
     LOG,
     NATIVE,
     POSITIONS,
@@ -285,7 +288,11 @@ class _Emitter:
         elif callee == LOG:
             self.to.log(instr, names)
         elif callee == STRAY:
-            self._stray(instr, names)
+            self._if_so(instr, names, self.to.stray)
+        elif callee == FOUND:
+            self._if_so(instr, names, self.to.event)
+        elif callee in EVENTS:
+            self.to.event(instr, names)
         elif callee.startswith("__am_"):
             raise Problem(f"emitter: a call for gangs: {print_instr(instr)}")
         elif callee.startswith(_BLOCK_OPERATIONS):
@@ -303,11 +310,14 @@ class _Emitter:
         kinds = [kind for kind in kinds if kind != "i8"]  # what memset writes
         return ".".join([*callee.split(".")[:2], *kinds])
 
-    def _stray(self, instr: Instr, names: list[str]) -> None:
-        stray, fine = self.w.fresh("stray"), self.w.fresh("fine")
-        self.w.do(f"br i1 {names[0]}, label %{stray}, label %{fine}")
-        self.w.label(stray)
-        self.to.stray(instr, names)
+    def _if_so(
+        self, instr: Instr, names: list[str], told: Callable[[Instr, list[str]], None]
+    ) -> None:
+        """Tells if the first operand holds."""
+        wrong, fine = self.w.fresh("wrong"), self.w.fresh("fine")
+        self.w.do(f"br i1 {names[0]}, label %{wrong}, label %{fine}")
+        self.w.label(wrong)
+        told(instr, names)
         self.w.do(f"br label %{fine}")
         self.w.label(fine)
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.ir.model import Argument, Block, Global, Instr, Program
+from anymetal.ir.problem import Problem
 
 
 class Lowering(ABC):
@@ -42,14 +43,14 @@ class Lowering(ABC):
     def buffer(self, argument: Argument) -> str:
         """The address of a buffer, in the address space of the argument's type."""
 
-    def function(self, name: str, entry: str, body: str) -> str:
+    def function(self, name: str, entry: str, body: str, end: str = "") -> str:
         """The definition. `entry` runs first and has the allocas; `body` begins inside a block
-        named `begin` and leads to `function.end`."""
+        named `begin` and leads to `function.end`, where `end` runs."""
         head = f"{self.linkage}void @{name}({', '.join(self.parameters())}) {self.attributes}"
         return (
             f"define {head}{{\nstart:\n{entry}\n"
             f"  br label %begin\nbegin:\n{body}\n"
-            f"function.end:\n  ret void\n}}\n"
+            f"function.end:\n{end}  ret void\n}}\n"
         )
 
     def repeats(self, source: Block, target: Block) -> str:
@@ -129,3 +130,7 @@ class Lowering(ABC):
     @abstractmethod
     def stray(self, instr: Instr, names: list[str]) -> None:
         """Notes an access outside of its array; operands as of `calls.STRAY`, the first is true."""
+
+    def event(self, instr: Instr, names: list[str]) -> None:
+        """Tells whoever watches a sanitized build of one of `calls.EVENTS`."""
+        raise Problem(f"a target that tells of nothing: {instr.arg}")

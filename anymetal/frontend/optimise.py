@@ -19,7 +19,7 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
-from anymetal.frontend import convergence
+from anymetal.frontend import convergence, observed
 from anymetal.frontend.defined import define_semantics
 from anymetal.frontend.profile import ANY_PROFILE, Profile
 from anymetal.ir.calls import IN_THREADGROUP
@@ -68,23 +68,28 @@ _CROSS_LANE = re.compile(rf"^(declare .*@{convergence.CROSS_LANE}\(.*\)).*$", re
 _POSITION = re.compile(rf"^(declare .*)(i32 @({'|'.join(IN_THREADGROUP)})\()", re.M)
 
 
-def optimise(raw: str, large: int = 0, profile: Profile = ANY_PROFILE) -> str:
+def optimise(
+    raw: str, large: int = 0, profile: Profile = ANY_PROFILE, sanitized: bool = False
+) -> str:
     """Optimised LLVM IR text of `__am_kernel` out of Clang's raw output.
 
-    `large`: how many times 2^31 bytes the largest array has (see indices.py). What cannot become
-    one function, such as recursion, has been refused before (see restrictions.py).
+    `large`: how many times 2^31 bytes the largest array has (see indices.py). `sanitized`: with
+    markers of what it does (observed.py). What cannot become one function, such as recursion, has
+    been refused before (see restrictions.py).
     """
     with locks.llvm:
-        text = _optimised(prepare(raw, large), profile)
+        text = _optimised(prepare(raw, large), profile, sanitized)
         if not convergence.at_risk(raw, text):
             return text
         raw = convergence.marked(raw)
         simplified = _simplified(prepare(raw, large), profile)
         held = convergence.doubtful(raw, simplified, text)
-        return convergence.settled(_converging(raw, large, held, profile))
+        return convergence.settled(_converging(raw, large, held, profile, sanitized))
 
 
-def _converging(raw: str, large: int, held: set[convergence.Escape], profile: Profile) -> str:
+def _converging(
+    raw: str, large: int, held: set[convergence.Escape], profile: Profile, sanitized: bool
+) -> str:
     """The program with all cross-lane calls in their loops (convergence.py)."""
     while True:
         prepared = prepare(convergence.held(raw, held), large)
@@ -93,7 +98,7 @@ def _converging(raw: str, large: int, held: set[convergence.Escape], profile: Pr
             line = min(found & held).call.line
             raise Problem(f"a cross-lane call in line {line} does not stay in its loop")
         if not found:
-            text = _optimised(prepared, profile)
+            text = _optimised(prepared, profile, sanitized)
             # Those that are held may be in copies of the loop that are none any more.
             found = convergence.escapes(text) - held
             if not found:
@@ -101,9 +106,24 @@ def _converging(raw: str, large: int, held: set[convergence.Escape], profile: Pr
         held |= found
 
 
-def _optimised(text: str, profile: Profile) -> str:
+def _optimised(text: str, profile: Profile, sanitized: bool) -> str:
+    if sanitized:
+        text = observed.with_accesses(_as_one(text, profile))
     module = llvm.parse_assembly(text)
     _run_passes(module, _machine(profile))
+    return str(module)
+
+
+def _as_one(text: str, profile: Profile) -> str:
+    """The program as one function whose variables are values; nothing else is optimised."""
+    module = llvm.parse_assembly(text)
+    builder = llvm.create_pass_builder(_machine(profile), llvm.create_pipeline_tuning_options())
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_sroa_pass()
+    passes.add_always_inliner_pass()
+    passes.add_sroa_pass()
+    passes.add_global_dead_code_eliminate_pass()
+    passes.run(module, builder)
     return str(module)
 
 

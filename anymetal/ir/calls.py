@@ -42,6 +42,25 @@ PREFETCH = "__am_prefetch"
 #: Notes a stray access of a checked build (passes/check_bounds.py): whether it is one, its offset,
 #: the numbers of the array and of the access, and the record to write to.
 STRAY = "__am_stray"
+#: Markers of a sanitized build, put in before LLVM optimises (frontend/observed.py). An access is
+#: about to happen: its address, bytes, action, alignment, and the number of its place.
+SEEN = "__am_seen"
+#: An operation that Metal leaves open: whether this is one, its kind, and the number of its place.
+WRONG = "__am_wrong"
+MARKERS = frozenset((SEEN, WRONG))
+#: Actions of SEEN and ACCESS.
+LOAD, STORE, UPDATE, ATOMIC_LOAD, ATOMIC_STORE = range(5)
+#: Events of a sanitized build (passes/observe.py, targets/cpu/observer/). Something is wrong:
+#: whether it is, its kind, the number of the place, an offset in bytes and the number of the array.
+FOUND = "__am_found"
+#: An access to memory that threads share: whether it stays outside, its offset, the number of the
+#: array, bytes, action, place.
+ACCESS = "__am_access"
+#: A barrier follows: its flags, whether it is one of the SIMD-group only, place.
+MEETS = "__am_meets"
+#: A cross-lane call follows: its operand that names a lane (or 0), its kind, place.
+CROSSES = "__am_crosses"
+EVENTS = frozenset((FOUND, ACCESS, MEETS, CROSSES))
 #: Calls that only passes for gangs put in.
 OF_GANGS = frozenset((APART, ALL, PREFETCH))
 #: Where a thread stands, and how many there are.
@@ -69,6 +88,12 @@ INTRINSICS: dict[str, Signature] = {
     ALL: (I1, (I1,)),
     PREFETCH: (VOID, (PTR, I32)),
     STRAY: (VOID, (I1, I64, I32, I32, PTR)),
+    SEEN: (VOID, (PTR, I64, I32, I32, I32)),
+    WRONG: (VOID, (I1, I32, I32)),
+    FOUND: (VOID, (I1, I32, I32, I64, I32)),
+    ACCESS: (VOID, (I1, I64, I32, I32, I32, I32)),
+    MEETS: (VOID, (I32, I1, I32)),
+    CROSSES: (VOID, (I32, I32, I32)),
     SCALES: (I1, ()),
     SCALE: (FLOAT, (FLOAT, FLOAT)),
 }

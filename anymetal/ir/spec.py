@@ -11,7 +11,7 @@ import re
 from enum import IntEnum
 
 from anymetal.ir import types as t
-from anymetal.ir.calls import OF_GANGS, STRAY
+from anymetal.ir.calls import EVENTS, MARKERS, OF_GANGS, STRAY
 from anymetal.ir.cfg import dominates, dominators, find_loops, reverse_postorder
 from anymetal.ir.model import (
     Argument,
@@ -45,7 +45,7 @@ class Stage(IntEnum):
     READ = 0  #: as LLVM left it, with short vectors
     SCALAR = 1  #: no vectors any more
     GUARDED = 2  #: loads may be under a condition
-    CHECKED = 3  #: calls that note stray accesses
+    CHECKED = 3  #: calls that note stray accesses, and events in place of markers
     GANG = 4  #: calls for gangs: prefetches, votes of all lanes
     INTERLEAVED = 5  #: private arrays of all lanes lie side by side: pointers are offsets
     ORDERED = 6  #: values may be in the order of memory
@@ -136,6 +136,10 @@ class _Checker:
             need(known, "asks for memory, or about all lanes, before there is a gang")
             known = instr.arg != STRAY or self.stage >= Stage.CHECKED
             need(known, "tells of stray accesses before they are checked")
+            event = instr.arg in EVENTS
+            need(not event or self.stage >= Stage.CHECKED, "an event before accesses are checked")
+            marker = instr.arg in MARKERS
+            need(not marker or self.stage < Stage.CHECKED, "markers are events by now")
         offset = is_offset(instr) or (instr.op in _ACCESSES and any(map(is_offset, instr.operands)))
         need(self.stage >= Stage.INTERLEAVED or not offset, "private arrays lie apart so far")
         ordered = instr.op == TO_LANES or ORDERED in instr.flags.split()

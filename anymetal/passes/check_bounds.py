@@ -67,13 +67,16 @@ class Site(NamedTuple):
 
 def run(program: Program) -> str:
     """Adds the checks. Returns JSON of the arrays and sites, by the numbers to report."""
-    checks = _Checks(program)
+    checks = Checks(program)
     checks.run()
     return json.dumps({"arrays": checks.arrays, "sites": checks.sites})
 
 
-class _Checks:
+class Checks:
+    """The walk through a program, and what it has found out about pointers."""
+
     def __init__(self, program: Program) -> None:
+        self.access = CheckedAccess  #: what writes an instruction and its check
         self.program = program
         self.places: list[Value] = [*program.args, *program.globals.values()]
         self.places += [i for i in program.instructions() if i.op == "alloca"]
@@ -99,7 +102,7 @@ class _Checks:
         for block in blocks:
             before, block.instrs = block.instrs, []
             for instr in before:
-                _Access(self, block, instr).emit()
+                self.access(self, block, instr).emit()
         for known, of in ((self.owners, self.owner), (self.distances, self.distance)):
             for pointer, beside in list(known.items()):
                 if isinstance(pointer, Instr) and pointer.op == "phi":
@@ -141,7 +144,7 @@ class _Checks:
     def size(self, place: Value) -> Value:
         """The bytes of an array."""
         if not isinstance(place, Argument):
-            return _i64(self.arrays[self.number[place]].bytes)
+            return i64(self.arrays[self.number[place]].bytes)
         if place not in self.sizes:
             self.sizes[place] = self._extent(place, 8)
         return self.sizes[place]
@@ -152,11 +155,11 @@ class _Checks:
         if key not in self.limits:
             size = self.size(place)
             if isinstance(size, Const):
-                self.limits[key] = _i64(max(0, (size.int_value or 0) - bytes_ + 1))
+                self.limits[key] = i64(max(0, (size.int_value or 0) - bytes_ + 1))
             else:
-                fits = self.once(t.I1, "icmp", [size, _i64(bytes_)], "uge")
-                room = self.once(t.I64, "sub", [size, _i64(bytes_ - 1)])
-                self.limits[key] = self.once(t.I64, "select", [fits, room, _i64(0)])
+                fits = self.once(t.I1, "icmp", [size, i64(bytes_)], "uge")
+                room = self.once(t.I64, "sub", [size, i64(bytes_ - 1)])
+                self.limits[key] = self.once(t.I64, "select", [fits, room, i64(0)])
         return self.limits[key]
 
     def _extent(self, place: Argument, field: int) -> Instr:
@@ -171,7 +174,7 @@ class _Checks:
         while pointer not in self.owners:
             origins = self.origins_of(pointer)
             if len(origins) == 1:
-                return _i32(next(iter(origins)))
+                return i32(next(iter(origins)))
             assert isinstance(pointer, Instr)
             pointer = pointer.operands[0]
         return self.owners[pointer]
@@ -182,7 +185,7 @@ class _Checks:
             if pointer not in self.distances:
                 self.distances[pointer] = self._extent(pointer, 0)
             return self.distances[pointer]
-        return self.distances.get(pointer, _i64(0))
+        return self.distances.get(pointer, i64(0))
 
     def origins_of(self, pointer: Value) -> frozenset[int]:
         """The numbers of the arrays that it may come from."""
@@ -193,10 +196,10 @@ class _Checks:
         return frozenset((NOWHERE if isinstance(pointer, Const) else ANYWHERE,))
 
 
-class _Access:
+class CheckedAccess:
     """Writes one instruction of the program, and in front of it what it needs."""
 
-    def __init__(self, checks: _Checks, block: Block, instr: Instr) -> None:
+    def __init__(self, checks: Checks, block: Block, instr: Instr) -> None:
         self.c = checks
         self.block = block
         self.instr = instr
@@ -215,7 +218,7 @@ class _Access:
             case _:
                 self.block.append(instr)
         if instr in self.c.escaping:  # others may need its address from here on
-            self.c.begins[instr] = self._add(t.I64, "ptrtoint", [instr])
+            self.c.begins[instr] = self.add(t.I64, "ptrtoint", [instr])
         if instr.type.is_ptr and ANYWHERE not in self.c.origins_of(instr):
             self._follow()
 
@@ -224,49 +227,49 @@ class _Access:
     def _load(self) -> None:
         instr = self.instr
         pointer, size = instr.operands[0], instr.type.size
-        if not self._inside(pointer, size):
-            bad, position = self._outside(pointer, _i64(size), size)
+        if not self.inside(pointer, size):
+            bad, position = self.outside(pointer, i64(size), size)
             told = bad
             if instr.op == "guarded_load":  # a load that is not done does not stray
                 no: Value = Const(t.I1, "false")
                 ways = [no, bad] if "inverted" in instr.flags else [bad, no]
-                told = self._add(t.I1, "select", [instr.operands[1], *ways])
-            self._tell(told, position, pointer, "read", size)
-            instr.operands[0] = self._add(t.PTR, "select", [bad, self.c.zeros, pointer])
+                told = self.add(t.I1, "select", [instr.operands[1], *ways])
+            self.tell(told, position, pointer, "read", size)
+            instr.operands[0] = self.add(t.PTR, "select", [bad, self.c.zeros, pointer])
         self.block.append(instr)
 
     def _written(self, size: int, action: str, number: int) -> None:
         """A store, or an atomic operation, which finds 0 if it does nothing."""
         instr = self.instr
         pointer = instr.operands[number]
-        if not self._inside(pointer, size):
-            bad, position = self._outside(pointer, _i64(size), size)
-            self._tell(bad, position, pointer, action, size)
+        if not self.inside(pointer, size):
+            bad, position = self.outside(pointer, i64(size), size)
+            self.tell(bad, position, pointer, action, size)
             if instr.op != "store":
-                self._add(t.VOID, "store", [_i64(0), self.c.sink], Access(_WIDEST))
-            instr.operands[number] = self._add(t.PTR, "select", [bad, self.c.sink, pointer])
+                self.add(t.VOID, "store", [i64(0), self.c.sink], Access(_WIDEST))
+            instr.operands[number] = self.add(t.PTR, "select", [bad, self.c.sink, pointer])
         self.block.append(instr)
 
     def _block(self) -> None:
         """memcpy, memmove, memset: done if the target is inside; a stray source is zeros."""
         instr = self.instr
         target, source, length, *_ = instr.operands
-        bad, position = self._outside(target, length)
-        self._tell(bad, position, target, "wrote", _known(length))
+        bad, position = self.outside(target, length)
+        self.tell(bad, position, target, "wrote", known_number(length))
         none = Const(length.type, "0")
-        done: Value = self._add(length.type, "select", [bad, none, length])
+        done: Value = self.add(length.type, "select", [bad, none, length])
         if instr.arg.startswith(_COPIES):
-            lost, position = self._outside(source, length)
-            self._tell(lost, position, source, "read", _known(length))
-            zeroed = self._add(length.type, "select", [lost, done, none])
-            done = self._add(length.type, "select", [lost, none, done])
+            lost, position = self.outside(source, length)
+            self.tell(lost, position, source, "read", known_number(length))
+            zeroed = self.add(length.type, "select", [lost, done, none])
+            done = self.add(length.type, "select", [lost, none, done])
             name = f"llvm.memset.p0.{length.type}"
             operands = [target, Const(t.I8, "0"), zeroed, Const(t.I1, "false")]
-            self._add(t.VOID, "call", operands, name)
+            self.add(t.VOID, "call", operands, name)
         instr.operands[2] = done
         self.block.append(instr)
 
-    def _inside(self, pointer: Value, size: int) -> bool:
+    def inside(self, pointer: Value, size: int) -> bool:
         """Whether an access is certainly inside of its array."""
         offset = 0
         while isinstance(pointer, Instr) and pointer.op == "gep" and len(pointer.operands) == 1:
@@ -276,7 +279,7 @@ class _Access:
             return False
         return 0 <= offset <= self.c.arrays[self.c.number[pointer]].bytes - size
 
-    def _outside(self, pointer: Value, length: Value, size: int = 0) -> tuple[Value, Value]:
+    def outside(self, pointer: Value, length: Value, size: int = 0) -> tuple[Value, Value]:
         """Whether an access is outside of all arrays that it may belong to, and its distance from
         the beginning of the array. `size`: its bytes, if they are known when compiling."""
         origins = sorted(self.c.origins_of(pointer))
@@ -289,40 +292,40 @@ class _Access:
         places = [self.c.places[n] for n in origins if n != NOWHERE]
         bad: Value = self._beyond(position, places[0], length, size)
         for place in places[1:]:
-            is_it = self._add(t.I1, "icmp", [owner, _i32(self.c.number[place])], "eq")
+            is_it = self.add(t.I1, "icmp", [owner, i32(self.c.number[place])], "eq")
             here = self._beyond(position, place, length, size)
-            bad = self._add(t.I1, "select", [is_it, here, bad])
+            bad = self.add(t.I1, "select", [is_it, here, bad])
         if NOWHERE in origins:
-            is_it = self._add(t.I1, "icmp", [owner, _i32(NOWHERE)], "eq")
-            bad = self._add(t.I1, "select", [is_it, Const(t.I1, "true"), bad])
+            is_it = self.add(t.I1, "icmp", [owner, i32(NOWHERE)], "eq")
+            bad = self.add(t.I1, "select", [is_it, Const(t.I1, "true"), bad])
         return bad, position
 
     def _outside_of_all(self, pointer: Value, length: Value, size: int) -> tuple[Value, Value]:
-        address = self._add(t.I64, "ptrtoint", [pointer])
+        address = self.add(t.I64, "ptrtoint", [pointer])
         bad: Value = Const(t.I1, "true")
         for place in self.c.places:
             if place in self.c.begins or not isinstance(place, Instr):
-                position = self._add(t.I64, "sub", [address, self.c.begin(place)])
+                position = self.add(t.I64, "sub", [address, self.c.begin(place)])
                 here = self._beyond(position, place, length, size)
-                bad = self._add(t.I1, "and", [bad, here])
+                bad = self.add(t.I1, "and", [bad, here])
         return bad, address
 
     def _beyond(self, position: Value, place: Value, length: Value, size: int) -> Instr:
         """Whether an access at this distance from the beginning of an array leaves it."""
         if size:
-            return self._add(t.I1, "icmp", [position, self.c.limit(place, size)], "uge")
+            return self.add(t.I1, "icmp", [position, self.c.limit(place, size)], "uge")
         total = self.c.size(place)
-        long = self._add(t.I1, "icmp", [length, total], "ugt")
-        last = self._add(t.I64, "sub", [total, length])
-        late = self._add(t.I1, "icmp", [position, last], "ugt")
-        return self._add(t.I1, "select", [long, Const(t.I1, "true"), late])
+        long = self.add(t.I1, "icmp", [length, total], "ugt")
+        last = self.add(t.I64, "sub", [total, length])
+        late = self.add(t.I1, "icmp", [position, last], "ugt")
+        return self.add(t.I1, "select", [long, Const(t.I1, "true"), late])
 
-    def _tell(self, bad: Value, position: Value, pointer: Value, action: str, size: int) -> None:
+    def tell(self, bad: Value, position: Value, pointer: Value, action: str, size: int) -> None:
         loc = self.instr.loc
-        self.c.sites.append(Site(action, size, _place(loc)))
-        number = _i32(2 * len(self.c.sites) - 2 + (action != "read"))
+        self.c.sites.append(Site(action, size, place_of(loc)))
+        number = i32(2 * len(self.c.sites) - 2 + (action != "read"))
         operands = [bad, position, self.c.owner(pointer), number, self.c.record]
-        self._add(t.VOID, "call", operands, STRAY)
+        self.add(t.VOID, "call", operands, STRAY)
 
     # -- what goes along with a pointer ------------------------------------------------------
 
@@ -330,16 +333,16 @@ class _Access:
         instr = self.instr
         several = len(self.c.origins_of(instr)) > 1
         if instr.op == "phi":  # what comes in is not all known yet
-            self.c.distances[instr] = self._add(t.I64, "phi", [], list(instr.arg))
+            self.c.distances[instr] = self.add(t.I64, "phi", [], list(instr.arg))
             if several:
-                self.c.owners[instr] = self._add(t.I32, "phi", [], list(instr.arg))
+                self.c.owners[instr] = self.add(t.I32, "phi", [], list(instr.arg))
         elif instr.op == "select":
             condition, *ways = instr.operands
             distances = [self.c.distance(way) for way in ways]
-            self.c.distances[instr] = self._add(t.I64, "select", [condition, *distances])
+            self.c.distances[instr] = self.add(t.I64, "select", [condition, *distances])
             if several:
                 owners = [self.c.owner(way) for way in ways]
-                self.c.owners[instr] = self._add(t.I32, "select", [condition, *owners])
+                self.c.owners[instr] = self.add(t.I32, "select", [condition, *owners])
         elif instr.op == "gep":
             self.c.distances[instr] = self._moved(self.c.distance(instr.operands[0]))
         elif instr.op == "freeze":
@@ -350,12 +353,12 @@ class _Access:
         *scales, offset = self.instr.arg
         for index, scale in zip(self.instr.operands[1:], scales, strict=True):
             if index.type != t.I64:
-                index = self._add(t.I64, "sext", [index])
-            step = self._add(t.I64, "mul", [index, _i64(scale)]) if scale != 1 else index
-            distance = self._add(t.I64, "add", [distance, step])
-        return self._add(t.I64, "add", [distance, _i64(offset)]) if offset else distance
+                index = self.add(t.I64, "sext", [index])
+            step = self.add(t.I64, "mul", [index, i64(scale)]) if scale != 1 else index
+            distance = self.add(t.I64, "add", [distance, step])
+        return self.add(t.I64, "add", [distance, i64(offset)]) if offset else distance
 
-    def _add(self, type_: t.Type, op: str, operands: list[Value], arg: object = None) -> Instr:
+    def add(self, type_: t.Type, op: str, operands: list[Value], arg: object = None) -> Instr:
         return self.block.append(Instr(type_, op, operands, arg, loc=self.instr.loc))
 
 
@@ -413,19 +416,19 @@ def _element(type_: t.Type) -> t.Type:
     return type_
 
 
-def _place(loc: Location | None) -> str:
+def place_of(loc: Location | None) -> str:
     """The place without the name of the kernel, which the message names already."""
     return f"{loc.where.rpartition(': ')[2]}:{loc.line}:{loc.column}" if loc else ""
 
 
-def _known(length: Value) -> int:
+def known_number(length: Value) -> int:
     """A number of bytes; 0 if it is known at run time only."""
     return (length.int_value or 0) if isinstance(length, Const) else 0
 
 
-def _i32(number: int) -> Const:
+def i32(number: int) -> Const:
     return Const(t.I32, str(number))
 
 
-def _i64(number: int) -> Const:
+def i64(number: int) -> Const:
     return Const(t.I64, str(number))

@@ -34,18 +34,20 @@ def thread_program(
     raw: str | None = None,
     without: Collection[str] = (),
     profile: Profile = ANY_PROFILE,
+    sanitized: bool = False,
 ) -> Program:
     """The optimised, scalar program of one thread.
 
     `large`: how many times 2^31 bytes the largest array may have; `raw`: Clang's output, if it is
-    there already; `without`: passes that are switched off.
+    there already; `without`: passes that are switched off; `sanitized`: with markers of what it
+    does (frontend/observed.py).
     """
     stages = stages or Stages()
     if raw is None:
         with stages.stage("front end"):
             raw = compile_to_ir(source, profile)
     with stages.stage("optimiser"):
-        text = optimise(raw, large, profile)
+        text = optimise(raw, large, profile, sanitized)
     with stages.stage("passes"):
         program = read_program(text)
         program.name = source.name

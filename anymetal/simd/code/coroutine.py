@@ -37,10 +37,13 @@ def wait(w: Writer) -> None:
     w.label(resumed)
 
 
-def coroutine(name: str, params: str, entry: str, body: str, promise: str = "null") -> str:
+def coroutine(
+    name: str, params: str, entry: str, body: str, promise: str = "null", end: str = ""
+) -> str:
     """The function around a gang's code; it returns the coroutine's handle.
 
     `promise` is the stack slot that whoever holds the handle can find ("null": there is none).
+    `end`: lines that run when all is done.
     """
     finish = "\n".join([*suspend("resumed.late", "state.final", final=True), "  unreachable"])
     return f"""\
@@ -60,7 +63,7 @@ start:
 begin:
 {body}
 function.end:
-{finish}
+{end}{finish}
 suspended:
   call void @llvm.coro.end(ptr %coro.handle, i1 false, token none)
   ret ptr %coro.handle

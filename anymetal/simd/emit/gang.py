@@ -20,6 +20,7 @@ from anymetal.ir.calls import (
     ALL,
     APART,
     BARRIER,
+    EVENTS,
     LOG,
     PREFETCH,
     STRAY,
@@ -38,6 +39,7 @@ from anymetal.simd.emit.arithmetic import Arithmetic
 from anymetal.simd.emit.atomics import Atomics
 from anymetal.simd.emit.contiguity import Contiguity
 from anymetal.simd.emit.control_flow import ControlFlow
+from anymetal.simd.emit.events import END, Events, begin
 from anymetal.simd.emit.group_access import GroupAccess
 from anymetal.simd.emit.ldexp import Scaling
 from anymetal.simd.emit.memory import Memory
@@ -120,6 +122,7 @@ class GangFunction:
         self.uniform_vote = UniformVote(self.w, self.v, self.masks, edge=masked)
         self.scaling = Scaling(self.w, self.v, machine)
         self.runtime_calls = RuntimeCalls(self.w, self.v, self.masks)
+        self.events = Events(self.w, self.v, self.masks)
         entry_mask = self._entry_mask() if masked else None
         control_flow = ControlFlow(
             known, self.w, self.v, self.masks, entry_mask, self.matrices,
@@ -147,13 +150,15 @@ class GangFunction:
             + CONTEXT
         )
         body = "\n".join(self.w.lines)
-        entry = "\n".join(self.w.entry_lines)
+        watched = begin(self.program, self.w)
+        entry = "\n".join([*self.w.entry_lines, *watched])
+        end = END if watched else ""
         if self.suspends:
-            return coroutine(self.name, params, entry, body)
+            return coroutine(self.name, params, entry, body, end=end)
         return (
             f"define internal void @{self.name}({params}) alwaysinline #0 {{\nstart:\n{entry}\n"
             f"  br label %begin\nbegin:\n{body}\n"
-            f"function.end:\n  ret void\n}}\n"
+            f"function.end:\n{end}  ret void\n}}\n"
         )
 
     # -- instructions ------------------------------------------------------------------
@@ -219,6 +224,8 @@ class GangFunction:
             self.runtime_calls.log(instr, mask)
         elif instr.arg == STRAY:
             self.runtime_calls.stray(instr, mask)
+        elif instr.arg in EVENTS:
+            self.events.emit(instr, mask)
         elif not (self.scaling.emit(instr) or self.positions.emit(instr)):
             raise Problem(f"unknown intrinsic {instr.arg}")
 

@@ -29,8 +29,9 @@ def compile_kernel(
     source: KernelSource, variant: Variant, stages: GangStages | None = None, raw: str | None = None
 ) -> bytes:
     """An object file that exports `am_entry`, and two texts for the launch. `am_notes`: in a
-    checked build, the arrays and accesses (passes/check_bounds.py). `am_order`: whether results
-    depend on the order of threadgroups (analysis/order_dependence.py).
+    checked or sanitized build, the arrays and places (passes/check_bounds.py, passes/observe.py).
+    `am_order`: whether results depend on the order of threadgroups
+    (analysis/order_dependence.py).
 
     `stages` observes the compilation; `raw` is Clang's output, if it is there already.
 
@@ -44,12 +45,15 @@ def compile_kernel(
         with locks.llvm:
             machine = machine_for(variant.cpu)
         profile = profile_for(variant.cpu)
-        program = thread_program(source, variant.large, stages, raw, variant.without, profile)
+        program = thread_program(
+            source, variant.large, stages, raw, variant.without, profile, variant.sanitized
+        )
         stages.made("thread program", lambda: print_program(program))
         c = GangCompilation(program, variant, machine, stages)
         order = _constant("am_order", "counts" if depends_on_order(c.known) else "")
         text = scalar_ir(c) if variant.width == 1 else vector_ir(c)
-        text += _constant("am_notes", c.notes) + order
+        notes = c.observed.notes() if c.observed else c.notes
+        text += _constant("am_notes", notes) + order
         return assemble(text, machine, stages)
     except Problem as problem:
         raise CompilerError(source.name, str(problem)) from problem

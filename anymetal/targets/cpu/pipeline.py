@@ -19,6 +19,7 @@ from anymetal.machine import Machine
 from anymetal.passes import (
     check_bounds,
     interleave,
+    observe,
     place_in_rows,
     unlock,
     unroll_and_jam,
@@ -51,6 +52,7 @@ class GangCompilation(Compilation):
         self.variant = variant
         self.team = 1  #: SIMD-groups that run as one
         self.notes = ""  #: what the launch has to know
+        self.observed: observe.Observed | None = None  #: what findings of the launch refer to
 
     @property
     def in_row(self) -> bool:
@@ -91,8 +93,13 @@ def is_tuned(c: GangCompilation) -> bool:
 
 
 def is_checked(c: GangCompilation) -> bool:
-    """No access may leave its array."""
-    return c.variant.checked
+    """No access may leave its array, and only accesses are looked at."""
+    return c.variant.checked and not c.variant.sanitized
+
+
+def is_sanitized(c: GangCompilation) -> bool:
+    """All that the program does is looked at."""
+    return c.variant.sanitized
 
 
 def is_unchecked(c: GangCompilation) -> bool:
@@ -125,6 +132,11 @@ def _check(c: GangCompilation) -> bool:
     return True
 
 
+def _observe(c: GangCompilation) -> bool:
+    c.observed = observe.run(c.known)
+    return True
+
+
 PASSES: tuple[Pass[GangCompilation], ...] = (
     Pass(
         "check-bounds",
@@ -132,6 +144,14 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
         "first: what follows may rely on accesses being inside of their arrays",
         Stage.CHECKED,
         needs=(is_checked,),
+        optional=False,
+    ),
+    Pass(
+        "observe",
+        _observe,
+        "in the place of check-bounds, which is a part of it",
+        Stage.CHECKED,
+        needs=(is_sanitized,),
         optional=False,
     ),
     Pass(

@@ -29,6 +29,7 @@ class Plan:
     """
 
     checked = False  #: whether no access leaves its array (faults.py)
+    sanitized = False  #: whether it tells of all that it does (sanitized.py)
     report: Callable[..., None] | None = None  #: of a checked build: reports accesses that do
 
     def __init__(
@@ -45,7 +46,7 @@ class Plan:
                 f"kernel `{source.name}`: grid={grid} in threadgroups of {self.group} would never "
                 "end. `grid` counts threads."
             )
-        variant = variant_for(grid, self.group, large, width, self.checked)
+        variant = variant_for(grid, self.group, large, width, self.checked, self.sanitized)
         #: Loaded as long as there is a plan, here or in the bridge.
         self.code = code_of(source, variant)
         self.pool: Pool = pool()

@@ -17,7 +17,7 @@ from anymetal.ir.model import Argument, Block, Instr
 from anymetal.pipeline.driver import run
 from anymetal.simd.code.coroutine import coroutine, wait
 from anymetal.simd.code.values import buffer_name
-from anymetal.simd.emit import runtime_calls
+from anymetal.simd.emit import events, runtime_calls
 from anymetal.simd.emit.positions import CONTEXT
 from anymetal.simd.emit.private_memory import allocate, far_arrays, in_waiting_loops
 from anymetal.simd.emit.runtime_calls import KERNEL_NAME, NOTE, NOTED_CONTEXT, PRINTER
@@ -48,11 +48,13 @@ class ScalarThread(Lowering):
     def buffer(self, argument: Argument) -> str:
         return buffer_name(argument)
 
-    def function(self, name: str, entry: str, body: str) -> str:
+    def function(self, name: str, entry: str, body: str, end: str = "") -> str:
+        watched = events.begin(self.program, self.w)
+        entry, end = "\n".join([entry, *watched]), events.END if watched else ""
         if not self.suspends:
-            return super().function(name, entry, body)
+            return super().function(name, entry, body, end)
         promise = self.rendezvous.record if self.rendezvous else "null"
-        return coroutine(name, ", ".join(self.parameters()), entry, body, promise)
+        return coroutine(name, ", ".join(self.parameters()), entry, body, promise, end)
 
     def repeats(self, source: Block, target: Block) -> str:
         if self.rendezvous:
@@ -117,6 +119,9 @@ class ScalarThread(Lowering):
         places = [("ptr", runtime_calls.stored(self.w, *pair)) for pair in pairs]
         numbers = [("i32", site), ("i32", "1"), ("i32", "1")]  # one lane of one, which is active
         runtime_calls.call(self.w, NOTE, [("ptr", record), *numbers, *places, *NOTED_CONTEXT])
+
+    def event(self, instr: Instr, names: list[str]) -> None:
+        events.of_thread(self.w, instr, names)
 
 
 def _waits(callee: str) -> bool:

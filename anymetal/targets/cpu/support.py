@@ -18,14 +18,15 @@ from anymetal.runtime.disk_cache import digest
 from anymetal.runtime.identity import tools
 
 _HERE = Path(__file__).parent
-_HEADER = _HERE.parents[1] / "runtime" / "launch.h"
-#: A module that declares one of these functions needs the file.
+_HEADERS = (_HERE.parents[1] / "runtime" / "launch.h", _HERE / "observer" / "observer.h")
+#: A module that declares one of these functions needs the files.
 _FILES = {
-    "am_rendezvous": "rendezvous.cpp",
-    "am_log": "log.cpp",
-    "am_stray": "strays.cpp",
-    "am_add_one": "additions.cpp",
-    "am_hand_over": "additions.cpp",
+    "am_rendezvous": ("rendezvous.cpp",),
+    "am_log": ("log.cpp",),
+    "am_stray": ("strays.cpp",),
+    "am_add_one": ("additions.cpp",),
+    "am_hand_over": ("additions.cpp",),
+    "am_begin": ("observer/events.cpp", "observer/findings.cpp"),
 }
 _FLAGS = (
     "-O2 -emit-llvm -x c++ -std=c++20 -ffreestanding -nostdsysteminc -nobuiltininc -fno-rtti "
@@ -42,7 +43,7 @@ _PROCESSOR = re.compile(r' "(?:target-cpu|target-features|tune-cpu)"="[^"]*"')
 def support_files(text: str, triple: str) -> list[bytes]:
     """The files, as LLVM's bitcode, that define functions which a module declares."""
     declared = re.findall(r"^declare .*?@([\w.]+)\(", text, re.M)
-    sources = {_FILES[name] for name in declared if name in _FILES}
+    sources = {source for name in declared for source in _FILES.get(name, ())}
     return [_compiled(source, triple) for source in sorted(sources)]
 
 
@@ -51,7 +52,7 @@ def _compiled(source: str, triple: str) -> bytes:
     """Bitcode of a file, made if the cache has none."""
     processor = _FEATURES.get(triple.split("-")[0], [])
     arguments = ["-triple", triple, *processor, *_FLAGS, "-o", "-", str(_HERE / source)]
-    key = digest(tools(), *arguments, (_HERE / source).read_bytes(), _HEADER.read_bytes())
+    key = digest(tools(), *arguments, *(file.read_bytes() for file in (_HERE / source, *_HEADERS)))
     found = disk_cache.get(key, ".bc")
     if found is None:
         with locks.making(key):

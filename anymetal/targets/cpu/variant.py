@@ -31,6 +31,7 @@ class Variant(NamedTuple):
     sole: bool = False  #: a team of so many is a whole threadgroup
     large: int = 0  #: how many times 2^31 bytes the largest array has
     checked: bool = False  #: no access leaves its array (passes/check_bounds.py)
+    sanitized: bool = False  #: tells of all it does (passes/observe.py); checked as well
     without: tuple[str, ...] = ()  #: names of passes that are switched off
     cpu: str = ""  #: LLVM's name of a CPU to compile for; empty means this machine
 
@@ -51,7 +52,9 @@ class Variant(NamedTuple):
             words.append(f"{self.width} lanes wide")
         if self.large:
             words.append("large arrays")
-        if self.checked:
+        if self.sanitized:
+            words.append("sanitized")
+        elif self.checked:
             words.append("with bounds checks")
         if self.without:
             words.append(f"without {', '.join(self.without)}")
@@ -123,12 +126,15 @@ def variant_for(
     large: int = 0,
     width: int | None = None,
     checked: bool = False,
+    sanitized: bool = False,
 ) -> Variant:
     """The class of a launch of `grid` threads in threadgroups of `group` (clamped to the grid).
 
     `large`: how many times 2^31 bytes the largest array has. `width`: of gangs, by default the one
-    in use. `checked`: no access may leave its array.
+    in use. `checked`: no access may leave its array. `sanitized`: nor may it, and the program tells
+    of what it does.
     """
+    checked = checked or sanitized
     width = _width if width is None else width
     whole = all(threads % size == 0 for threads, size in zip(grid, group, strict=True))
     count = prod(group)
@@ -150,6 +156,7 @@ def variant_for(
         sole=team > 1 and team * width == count,
         large=large,
         checked=checked,
+        sanitized=sanitized,
         without=switched_off(),
         cpu=os.environ.get("ANYMETAL_CPU", ""),
     )

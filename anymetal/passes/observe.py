@@ -1,0 +1,184 @@
+"""Events of a sanitized build: what a program does is told to those who watch it.
+
+    call seen(%p, 4, load, …)     becomes      %bad = …              is %p outside of its array?
+                                               call found(%bad, bounds_read, …)
+                                               call access(%bad, %offset, …)
+
+The markers (frontend/observed.py) stand where the accesses of the user's text stand. The accesses
+that LLVM has left get silent bounds checks (check_bounds.py), since nothing may leave its array in
+a program that is told of. `access` is for memory that several threads use and one of them writes.
+In front of each barrier and each cross-lane call comes an event, too.
+
+The events are calls of targets/cpu/observer/; simd/emit/events.py writes them.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import NamedTuple
+
+from anymetal.analysis.cache import Analyses
+from anymetal.analysis.objects import read_only
+from anymetal.ir import calls
+from anymetal.ir import types as t
+from anymetal.ir.model import Argument, Const, Global, Instr, Location, Value
+from anymetal.passes.check_bounds import (
+    ANYWHERE,
+    NOWHERE,
+    CheckedAccess,
+    Checks,
+    KnownArray,
+    i32,
+    i64,
+    known_number,
+    place_of,
+)
+
+#: Kinds of findings, by their numbers in targets/cpu/observer/observer.h.
+BOUNDS_READ, BOUNDS_WRITE, BOUNDS_ATOMIC, MISALIGNED = range(4)
+_OUTSIDE = {
+    calls.LOAD: BOUNDS_READ,
+    calls.STORE: BOUNDS_WRITE,
+    calls.UPDATE: BOUNDS_ATOMIC,
+    calls.ATOMIC_LOAD: BOUNDS_ATOMIC,
+    calls.ATOMIC_STORE: BOUNDS_ATOMIC,
+}
+_ACTIONS = {
+    calls.LOAD: "read",
+    calls.STORE: "wrote",
+    calls.UPDATE: "updated",
+    calls.ATOMIC_LOAD: "read atomically",
+    calls.ATOMIC_STORE: "wrote atomically",
+}
+#: Kinds of cross-lane calls in `CROSSES`.
+SHUFFLES, VOTES, MULTIPLIES, REDUCES = range(4)
+_CROSSING = {calls.SHUFFLE: SHUFFLES, "__am_ballot": VOTES, calls.MATRIX_FMA: MULTIPLIES}
+_SIMD_BARRIER = "__am_simdgroup_barrier"
+
+
+class ObservedSite(NamedTuple):
+    """A place of the program that findings name."""
+
+    action: str  #: what happens there: read, wrote, updated, barrier …
+    bytes: int  #: of an access
+    where: str  #: place in the user's text, or nothing
+
+
+class Sites:
+    """The places of a program, by the numbers that findings have."""
+
+    def __init__(self) -> None:
+        self.all: list[ObservedSite] = []
+        self._numbers: dict[object, int] = {}
+
+    def number(self, key: object, action: str, bytes_: int, loc: Location | None) -> int:
+        """The number of a place. Copies of an instruction have the key of the original."""
+        if key not in self._numbers:
+            self._numbers[key] = len(self.all)
+            self.all.append(ObservedSite(action, bytes_, place_of(loc)))
+        return self._numbers[key]
+
+
+class Observed(NamedTuple):
+    """What findings refer to."""
+
+    arrays: list[KnownArray]
+    watched: list[int]  #: numbers of arrays whose accesses are told
+    sites: Sites
+
+    def notes(self) -> str:
+        """JSON for whoever reads the findings."""
+        return json.dumps({"arrays": self.arrays, "watched": self.watched, "sites": self.sites.all})
+
+
+def run(known: Analyses) -> Observed:
+    """Turns markers into events, and checks all accesses."""
+    checks = _Observing(known)
+    checks.run()
+    return Observed(checks.arrays, sorted(checks.watched), checks.told)
+
+
+class _Observing(Checks):
+    def __init__(self, known: Analyses) -> None:
+        super().__init__(known.program)
+        self.access = _ObservedAccess
+        self.told = Sites()
+        quiet = known(read_only)
+        self.watched = {
+            number
+            for place, number in self.number.items()
+            if (isinstance(place, Argument) and place not in quiet and not place.describes)
+            or (isinstance(place, Global) and place.threadgroup)
+        }
+
+
+class _ObservedAccess(CheckedAccess):
+    """Writes one instruction, and in front of it what is to be told of it."""
+
+    c: _Observing
+
+    def emit(self) -> None:
+        instr = self.instr
+        if instr.op != "call":
+            super().emit()
+        elif instr.arg == calls.SEEN:
+            self._seen()
+        elif instr.arg == calls.WRONG:
+            self._wrong()
+        else:
+            self._meeting()
+            super().emit()
+
+    def tell(self, bad: Value, position: Value, pointer: Value, action: str, size: int) -> None:
+        """The marker of the access has told already."""
+
+    def _seen(self) -> None:
+        pointer, length, *rest = self.instr.operands
+        action, align, number = map(known_number, rest)
+        size = known_number(length)
+        where = i32(self._site((calls.SEEN, number), _ACTIONS[action], size))
+        owner = self.c.owner(pointer)
+        bad: Value = Const(t.I1, "false")
+        position = self.c.distance(pointer)
+        if not self.inside(pointer, size):
+            bad, position = self.outside(pointer, length, size)
+            self._found(bad, _OUTSIDE[action], where, position, owner)
+        if align > 1 and not self._is_aligned(pointer, align):
+            over = self.add(t.I64, "and", [position, i64(align - 1)])
+            odd = self.add(t.I1, "icmp", [over, i64(0)], "ne")
+            self._found(odd, MISALIGNED, where, position, owner)
+        if size and not self.c.watched.isdisjoint(self.c.origins_of(pointer)):
+            operands = [bad, position, owner, i32(size), i32(action), where]
+            self.add(t.VOID, "call", operands, calls.ACCESS)
+
+    def _wrong(self) -> None:
+        bad, kind, number = self.instr.operands
+        where = i32(self._site((calls.WRONG, known_number(number)), "computed", 0))
+        self._found(bad, known_number(kind), where, i64(0), i32(NOWHERE))
+
+    def _meeting(self) -> None:
+        """In front of a barrier, or of another call that lanes execute together."""
+        instr = self.instr
+        if instr.arg in (calls.BARRIER, _SIMD_BARRIER):
+            where = i32(self._site(instr, "barrier", 0))
+            narrow = Const(t.I1, "true" if instr.arg == _SIMD_BARRIER else "false")
+            self.add(t.VOID, "call", [instr.operands[0], narrow, where], calls.MEETS)
+        elif calls.is_cross_lane(instr.arg):
+            where = i32(self._site(instr, instr.arg.removeprefix("__am_"), 0))
+            lane = instr.operands[1] if instr.arg == calls.SHUFFLE else i32(0)
+            kind = i32(_CROSSING.get(instr.arg, REDUCES))
+            self.add(t.VOID, "call", [lane, kind, where], calls.CROSSES)
+
+    def _site(self, key: object, action: str, size: int) -> int:
+        return self.c.told.number(key, action, size, self.instr.loc)
+
+    def _found(self, bad: Value, kind: int, where: Value, position: Value, owner: Value) -> None:
+        self.add(t.VOID, "call", [bad, i32(kind), where, position, owner], calls.FOUND)
+
+    def _is_aligned(self, pointer: Value, align: int) -> bool:
+        """Whether the offset in the array is certainly a multiple of `align`."""
+        while isinstance(pointer, Instr) and pointer.op == "gep":
+            if any(number % align for number in pointer.arg):
+                return False
+            pointer = pointer.operands[0]
+        return pointer in self.c.number and ANYWHERE not in self.c.origins_of(pointer)

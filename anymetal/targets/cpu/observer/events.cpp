@@ -1,0 +1,50 @@
+// Events of a launch on their way to the checkers.
+
+#include "observer.h"
+
+extern "C" {
+
+Gang* am_begin(Launch* launch, uint32_t width, uint32_t group_x, uint32_t group_y, uint32_t group_z,
+               uint32_t size_x, uint32_t size_y, uint32_t size_z, uint32_t full_x, uint32_t full_y,
+               uint32_t full_z, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z, uint32_t number,
+               uint32_t active) {
+  const Place group{group_x, group_y, group_z};
+  if (number == 0) {  // the first gang of a threadgroup
+    ++launch->groups;
+    launch->group = group;
+    launch->size = {size_x, size_y, size_z};
+    launch->full_size = {full_x, full_y, full_z};
+    launch->grid = {grid_x, grid_y, grid_z};
+    launch->gang_count = (size_x * size_y * size_z + width - 1) / width;
+  }
+  Gang* gang = launch->gangs + number;
+  const uint32_t count = active ? active : width;
+  *gang = {};
+  gang->launch = launch;
+  gang->number = number;
+  gang->width = width;
+  gang->lanes = count == 32 ? ~0u : (1u << count) - 1;
+  gang->group = group;
+  gang->first = number * width;
+  gang->running = 1;
+  return gang;
+}
+
+void am_end(Gang* gang) { gang->running = 0; }
+
+void am_access_run(Gang* gang, uint32_t, uint32_t, uint64_t, uint64_t, uint32_t, uint32_t, uint32_t) {
+  ++gang->launch->events;
+}
+
+void am_access_lanes(Gang* gang, uint32_t, uint32_t, const uint64_t*, const uint32_t*, uint32_t,
+                     uint32_t) {
+  ++gang->launch->events;
+}
+
+void am_barrier(Gang* gang, uint32_t, uint32_t, bool narrow, uint32_t) {
+  ++gang->launch->events;
+  ++(narrow ? gang->narrow_meetings : gang->meetings);
+}
+
+void am_lanes(Gang* gang, uint32_t, uint32_t, uint32_t, const uint32_t*) { ++gang->launch->events; }
+}

@@ -1,0 +1,83 @@
+"""The way through the compiler: what a kernel does in its text is found at its place."""
+
+from __future__ import annotations
+
+import re
+
+import mlx.core as mx
+import numpy as np
+import pytest
+
+from anymetal.passes.observe import BOUNDS_READ, BOUNDS_WRITE
+from tests.sanitize.launching import Seen, sanitized, seen
+
+X = mx.arange(64, dtype=mx.float32)
+
+STRAYS = """\
+uint i = thread_position_in_grid.x;
+threadgroup float t[32];
+t[thread_position_in_threadgroup.x + 1] = x0[i];
+threadgroup_barrier(mem_flags::mem_threadgroup);
+float v = x0[i + 40];
+y0[i] = i < 24 ? v : t[0];
+y0[i + 60] = 3;
+"""
+
+
+@pytest.mark.parametrize("width", [1, 32])
+def test_accesses_outside_are_found_at_their_places(width):
+    _, plan = sanitized(STRAYS, [X], [X], group=32, width=width)
+    assert seen(plan) == [
+        Seen(BOUNDS_WRITE, "source:3:41", "t", 128, (31, 0, 0), (0, 0, 0), 2),
+        Seen(BOUNDS_READ, "source:5:11", "x0", 256, (24, 0, 0), (0, 0, 0), 40),
+        Seen(BOUNDS_WRITE, "source:7:12", "y0", 256, (4, 0, 0), (0, 0, 0), 60),
+    ]
+    assert plan.told.groups == 2 and plan.told.lost == 0
+
+
+def test_a_load_that_llvm_drops_strays_and_one_under_its_condition_does_not():
+    body = "uint i = thread_position_in_grid.x;\nbool ok = i < 60;\n"
+    _, plan = sanitized(f"{body}float v = x0[i + 4];\ny0[i] = ok ? v : 0;", [X], [X])
+    assert [(f.kind, f.where, f.count) for f in seen(plan)] == [(BOUNDS_READ, "source:3:11", 4)]
+    _, plan = sanitized(f"{body}float v = x0[i + 4];\ny0[i] = 1;", [X], [X])
+    assert [(f.kind, f.where, f.count) for f in seen(plan)] == [(BOUNDS_READ, "source:3:11", 4)]
+    result, plan = sanitized(f"{body}y0[i] = ok ? x0[i + 4] : 0;", [X], [X])
+    assert seen(plan) == []
+    assert np.array_equal(result[0], np.r_[np.arange(4, 64), np.zeros(4)])
+
+
+def test_the_loads_of_the_documentation_in_front_of_the_mask():
+    """Its grid_sample reads four neighbours and looks later whether they are inside."""
+    width = 8
+    x = mx.random.uniform(shape=(1, width, width, 1))
+    at = mx.array(np.float32([[-1, -1], [1, 1], [0, 0], [0.1, 0.2]])).reshape(1, 2, 2, 2)
+    body = """\
+uint elem = thread_position_in_grid.x;
+int H = x0_shape[1];
+int W = x0_shape[2];
+int C = x0_shape[3];
+uint grid_idx = elem / C * 2;
+float ix = ((x1[grid_idx] + 1) * W - 1) / 2;
+float iy = ((x1[grid_idx + 1] + 1) * H - 1) / 2;
+int ix_nw = floor(ix);
+int iy_nw = floor(iy);
+float I_nw = x0[iy_nw * W * C + ix_nw * C];
+float I_se = x0[(iy_nw + 1) * W * C + (ix_nw + 1) * C];
+I_nw = iy_nw >= 0 && iy_nw <= H - 1 && ix_nw >= 0 && ix_nw <= W - 1 ? I_nw : 0;
+I_se = iy_nw + 1 <= H - 1 && ix_nw + 1 <= W - 1 ? I_se : 0;
+y0[elem] = I_nw + I_se;
+"""
+    _, plan = sanitized(body, [x, at], [mx.zeros((4,))], threads=4, group=4)
+    found = [(f.kind, f.where, f.array, f.offset, f.thread[0], f.count) for f in seen(plan)]
+    assert found == [
+        (BOUNDS_READ, "source:10:14", "x0", -4 * (width + 1), 0, 1),
+        (BOUNDS_READ, "source:11:14", "x0", 4 * width * (width + 1), 1, 1),
+    ]
+
+
+def test_nothing_is_told_of_other_builds():
+    from anymetal.targets.cpu.variant import variant_for
+
+    plain, watched = (variant_for((64, 1, 1), (64, 1, 1), sanitized=s) for s in (False, True))
+    assert plain != watched and watched.checked and not plain.checked
+    assert not re.search("sanitized", plain.text)
