@@ -69,14 +69,16 @@ class Sites:
 
     def __init__(self) -> None:
         self.all: list[ObservedSite] = []
-        self._numbers: dict[object, int] = {}
+        self._numbers: dict[tuple[object, str], int] = {}
 
     def number(self, key: object, action: str, bytes_: int, loc: Location | None) -> int:
-        """The number of a place. Copies of an instruction have the key of the original."""
-        if key not in self._numbers:
-            self._numbers[key] = len(self.all)
-            self.all.append(ObservedSite(action, bytes_, place_of(loc)))
-        return self._numbers[key]
+        """The number of a place. Copies of an instruction have the key of the original, but a
+        function of a header is called from several places."""
+        where = place_of(loc)
+        if (key, where) not in self._numbers:
+            self._numbers[key, where] = len(self.all)
+            self.all.append(ObservedSite(action, bytes_, where))
+        return self._numbers[key, where]
 
 
 class Observed(NamedTuple):

@@ -33,6 +33,11 @@ class Code:
         #: (analysis/order_dependence.py).
         self.order_counts = bool(self._text("am_order"))
 
+    def addresses(self, name: str, count: int) -> list[int]:
+        """Addresses that the library exports in one array."""
+        at = dlsym(self._handle.number, name)
+        return list((ctypes.c_uint64 * count).from_address(at))
+
     def _text(self, name: str) -> str:
         pointer = ctypes.c_char_p.from_address(dlsym(self._handle.number, name))
         return (pointer.value or b"").decode()

@@ -15,6 +15,7 @@ from __future__ import annotations
 import _signal  # type: ignore[import-not-found]  # `signal.getsignal` takes 2 µs for the same
 import ctypes
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from anymetal.errors import (
@@ -83,8 +84,9 @@ class Pool:
         self.strides = with_gil.am_strides
         self.strides.restype = ctypes.c_int64
         self.strides.argtypes = [ctypes.py_object, ctypes.c_void_p]
-        self._run = library.am_run
-        self._run.argtypes = [ctypes.c_void_p]
+        #: Runs a launch, whose `Call` is at an address.
+        self.run_at: Callable[[int], int] = library.am_run
+        library.am_run.argtypes = [ctypes.c_void_p]
         #: Addresses of `am_run` and `am_watch` (launch.h), for the bridge.
         self.native = (_address(library.am_run), _address(library.am_watch))
         self._limit = library.am_limit
@@ -103,7 +105,7 @@ class Pool:
         """
         if call.ignored_interrupts != (wanted := ignored_interrupts()):
             call.ignored_interrupts = wanted
-        if status := self._run(address):
+        if status := self.run_at(address):
             raise self.failure(kernel, status, call.signal, call.address)
 
     def set_time_limit(self, seconds: float | None) -> None:

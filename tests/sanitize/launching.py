@@ -73,12 +73,14 @@ class watching:
 
 
 def seen(plan: SanitizedPlan) -> list[Seen]:
-    """What the last launch has found."""
+    """What the launch has found."""
+    (told,) = plan.take()
+    assert told.lost == 0
     return [
         Seen(
             f.kind, plan.sites[f.site].where,
             plan.arrays[f.object].name if f.object < len(plan.arrays) else "",
             f.offset, tuple(f.thread), tuple(f.group), f.count,
         )
-        for f in plan.told.findings
+        for f in told.findings
     ]  # fmt: skip

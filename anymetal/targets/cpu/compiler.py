@@ -22,6 +22,7 @@ from anymetal.targets.cpu.module import vector_ir
 from anymetal.targets.cpu.pipeline import GangCompilation
 from anymetal.targets.cpu.reporting import GangStages
 from anymetal.targets.cpu.scalar import scalar_ir
+from anymetal.targets.cpu.support import OBSERVED
 from anymetal.targets.cpu.variant import Variant
 
 
@@ -52,8 +53,9 @@ def compile_kernel(
         c = GangCompilation(program, variant, machine, stages)
         order = _constant("am_order", "counts" if depends_on_order(c.known) else "")
         text = scalar_ir(c) if variant.width == 1 else vector_ir(c)
-        notes = c.observed.notes() if c.observed else c.notes
-        text += _constant("am_notes", notes) + order
+        text += _constant("am_notes", c.observed.notes() if c.observed else c.notes) + order
+        if c.observed:
+            text += OBSERVED
         return assemble(text, machine, stages)
     except Problem as problem:
         raise CompilerError(source.name, str(problem)) from problem

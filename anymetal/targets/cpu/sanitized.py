@@ -1,6 +1,8 @@
-"""Launches of sanitized builds, which note what is wrong with what they do.
+"""Launches of sanitized builds, and what they have found.
 
-The structures are those of observer/observer.h.
+Such a launch goes through the kernel's own library (observer/launch.cpp), for Python and for the
+bridge alike, which keeps what was found until somebody takes it. The structures are those of
+observer/observer.h and launch.cpp.
 """
 
 from __future__ import annotations
@@ -8,22 +10,16 @@ from __future__ import annotations
 import ctypes
 import functools
 import json
+from copy import copy
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from anymetal.passes.check_bounds import KnownArray
 from anymetal.passes.observe import ObservedSite
-from anymetal.runtime.arrays import Exporter
 from anymetal.source import KernelSource
 from anymetal.targets.base import Extent
-from anymetal.targets.cpu.plan import LaunchState, Plan
+from anymetal.targets.cpu.plan import Plan
 
-_MOST_FINDINGS = 4096  #: places; a power of two
-_MOST_GANGS = 1024
-_GANG_BYTES = 56
-_SHADOW = 4  #: bytes for each byte of an array whose accesses are told
-NO_SITE = 2**32 - 1
+NO_SITE = 2**32 - 1  #: in place of the other site of a finding that has none
 
 
 class _Place(ctypes.Structure):
@@ -56,12 +52,13 @@ class _Object(ctypes.Structure):
     _fields_ = [("bytes", ctypes.c_uint64), ("shadow", ctypes.c_void_p)]
 
 
-class _Launch(ctypes.Structure):
+class _Result(ctypes.Structure):
     _fields_ = [
-        ("findings", ctypes.c_void_p),
+        ("next", ctypes.c_void_p),
+        ("findings", ctypes.POINTER(Finding)),
         ("table", ctypes.c_void_p),
         ("gangs", ctypes.c_void_p),
-        ("objects", ctypes.c_void_p),
+        ("objects", ctypes.POINTER(_Object)),
         ("object_count", ctypes.c_uint32),
         ("capacity", ctypes.c_uint32),
         ("found", ctypes.c_uint32),
@@ -76,10 +73,30 @@ class _Launch(ctypes.Structure):
     ]
 
 
+class _Described(ctypes.Structure):
+    _fields_ = [
+        ("bytes", ctypes.c_uint64),
+        ("watched", ctypes.c_uint32),
+        ("is_buffer", ctypes.c_uint32),
+    ]
+
+
+class _About(ctypes.Structure):
+    _fields_ = [
+        ("run", ctypes.c_void_p),
+        ("objects", ctypes.POINTER(_Described)),
+        ("object_count", ctypes.c_uint32),
+        ("buffers", ctypes.c_uint32),
+    ]
+
+
 class Told(NamedTuple):
-    """What a sanitized launch has told."""
+    """What a launch has told."""
 
     findings: list[Finding]
+    sizes: list[int]  #: bytes of each array (`SanitizedPlan.arrays`)
+    grid: Extent
+    threadgroup: Extent
     lost: int  #: findings for which there was no room
     events: int
     groups: int
@@ -96,56 +113,59 @@ class SanitizedPlan(Plan):
     ) -> None:
         super().__init__(source, grid, threadgroup, width, large)
         self.ordered = True
-        self.told = Told([], 0, 0, 0)  #: of the last launch
+        notes = json.loads(self.code.notes)
+        #: What `object` of a finding is the number of.
+        self.arrays = [KnownArray(*array) for array in notes["arrays"]]
+        #: What `site` of a finding is the number of.
+        self.sites = [ObservedSite(*site) for site in notes["sites"]]
+        about, run, take, free = self.code.addresses("am_observer", 4)
+        self._take = ctypes.CFUNCTYPE(ctypes.c_void_p)(take)
+        self._let_go = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(free)
+        self._describe(_About.from_address(about), set(notes["watched"]))
+        self.pool = copy(self.pool)  # one whose launches are observed
+        self.pool.native = run, self.pool.native[1]
+        self.pool.run_at = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)(run)
 
-    @functools.cached_property
-    def _notes(self) -> dict[str, Any]:
-        notes: dict[str, Any] = json.loads(self.code.notes)
-        return notes
+    def _describe(self, about: _About, watched: set[int]) -> None:
+        """Tells the library of its own program. Several plans may: all tell the same."""
+        about.objects = _described(self.code.path, tuple(self.arrays), frozenset(watched))
+        about.object_count, about.buffers = len(self.arrays), self.buffers
+        about.run = self.pool.native[0]
 
-    @functools.cached_property
-    def arrays(self) -> list[KnownArray]:
-        """What `object` of a finding is the number of."""
-        return [KnownArray(*array) for array in self._notes["arrays"]]
+    def take(self) -> list[Told]:
+        """What the launches of this code, which is the same for all grids of a class, have told
+        since this was asked last."""
+        first = self._take()
+        try:
+            return [_told(result) for result in _chain(first)]
+        finally:
+            self._let_go(first)
 
-    @functools.cached_property
-    def sites(self) -> list[ObservedSite]:
-        """What `site` of a finding is the number of."""
-        return [ObservedSite(*site) for site in self._notes["sites"]]
 
-    def _launch(self, state: LaunchState, bound: list[Exporter]) -> None:
-        launch, memory = self._described(state)
-        state.table.note(ctypes.addressof(launch))
-        super()._launch(state, bound)
-        noted = memory[0][: launch.found].tobytes()
-        found = (Finding * launch.found).from_buffer_copy(noted)
-        self.told = Told(sorted(found, key=_order), launch.lost, launch.events, launch.groups)
-
-    def _described(self, state: LaunchState) -> tuple[_Launch, list[Any]]:
-        """The launch for the observer, and the memory that it points to."""
-        findings = np.zeros((_MOST_FINDINGS, ctypes.sizeof(Finding)), np.uint8)
-        table = np.zeros(2 * _MOST_FINDINGS, np.uint32)
-        gangs = np.zeros((_MOST_GANGS, _GANG_BYTES), np.uint8)
-        memory: list[Any] = [findings, table, gangs]
-        objects = (_Object * len(self.arrays))()
-        watched = set(self._notes["watched"])
-        for number, (array, its) in enumerate(zip(self.arrays, objects, strict=True)):
-            its.bytes = state.table.extents[number].bytes if array.kind == "buffer" else array.bytes
-            if number in watched:
-                shadow = np.zeros(its.bytes * _SHADOW, np.uint8)
-                its.shadow = shadow.ctypes.data
-                memory.append(shadow)
-        launch = _Launch(
-            findings=findings.ctypes.data,
-            table=table.ctypes.data,
-            gangs=gangs.ctypes.data,
-            objects=ctypes.addressof(objects),
-            object_count=len(objects),
-            capacity=_MOST_FINDINGS,
+@functools.cache
+def _described(
+    path: str, arrays: tuple[KnownArray, ...], watched: frozenset[int]
+) -> ctypes.Array[_Described]:
+    """The arrays of a program, for as long as the process lives: so does the library, perhaps."""
+    return (_Described * len(arrays))(
+        *(
+            _Described(array.bytes, number in watched, array.kind == "buffer")
+            for number, array in enumerate(arrays)
         )
-        return launch, [*memory, objects]
+    )
 
 
-def _order(found: Finding) -> tuple[int, int, int]:
-    """In the order of the program's text, more or less."""
-    return found.site, found.other_site, found.kind
+def _chain(address: int | None) -> list[_Result]:
+    results = []
+    while address:
+        results.append(_Result.from_address(address))
+        address = results[-1].next
+    return results
+
+
+def _told(result: _Result) -> Told:
+    found = [Finding.from_buffer_copy(one) for one in result.findings[: result.found]]
+    sizes = [one.bytes for one in result.objects[: result.object_count]]
+    grid, group = tuple(result.grid), tuple(result.full_size)
+    found.sort(key=lambda one: (one.site, one.other_site, one.kind))  # as in the text, nearly
+    return Told(found, sizes, grid, group, result.lost, result.events, result.groups)

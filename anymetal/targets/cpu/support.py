@@ -26,8 +26,17 @@ _FILES = {
     "am_stray": ("strays.cpp",),
     "am_add_one": ("additions.cpp",),
     "am_hand_over": ("additions.cpp",),
-    "am_begin": ("observer/events.cpp", "observer/findings.cpp"),
+    "am_observed_run": tuple(f"observer/{name}.cpp" for name in ("events", "findings", "launch")),
 }
+#: What a sanitized build exports for its launches (observer/launch.cpp): addresses.
+OBSERVED = """\
+declare hidden i32 @am_observed_run(ptr)
+declare hidden ptr @am_take_results()
+declare hidden void @am_free_results(ptr)
+@am_about = external hidden global ptr
+@am_observer = constant [4 x ptr] [ptr @am_about, ptr @am_observed_run, ptr @am_take_results, \
+ptr @am_free_results]
+"""
 _FLAGS = (
     "-O2 -emit-llvm -x c++ -std=c++20 -ffreestanding -nostdsysteminc -nobuiltininc -fno-rtti "
     "-mrelocation-model pic -pic-level 2 -fvisibility=hidden -relaxed-aliasing "

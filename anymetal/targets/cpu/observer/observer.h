@@ -3,7 +3,7 @@
 // is wrong. targets/cpu/sanitized.py has the same structures for Python.
 //
 // One thread runs all threadgroups of such a launch, in order, so nothing here needs locks. Memory
-// comes from Python, zeroed; there is no C library.
+// is zeroed when a launch begins (launch.cpp).
 #pragma once
 
 using int32_t = int;
@@ -69,7 +69,7 @@ static_assert(sizeof(Gang) == 56);
 
 constexpr uint32_t MOST_GANGS = 1024;
 
-// A launch. Python makes it, and reads the findings when it has ended.
+// A launch. Python reads the findings when it has ended.
 struct Launch {
   Finding* findings;
   uint32_t* table;  // by hash: the number of a finding, plus 1; twice as many as findings

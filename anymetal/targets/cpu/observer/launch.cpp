@@ -1,0 +1,139 @@
+// A launch of a sanitized build: what runs it in the place of the pool's am_run, for Python and for the
+// bridge alike. It makes what the observer needs, and keeps what was found until Python takes it: no
+// thread waits for the GIL.
+
+#include "observer.h"
+
+#include "../../../runtime/launch.h"
+
+extern "C" {
+void* calloc(uint64_t, uint64_t);
+void free(void*);
+}
+
+namespace {
+
+constexpr uint32_t MOST_FINDINGS = 4096;  // places; a power of two
+
+// What Python says about a program, once: before the first launch.
+struct Described {
+  uint64_t bytes;    // of an array that is no buffer
+  uint32_t watched;  // whether its accesses are told
+  uint32_t is_buffer;
+};
+
+struct About {
+  int32_t (*run)(Call*);  // the pool's am_run
+  const Described* objects;
+  uint32_t object_count, buffers;
+};
+
+// How a launch went, in one piece of memory with its arrays.
+struct Result {
+  Result* next;
+  Launch launch;
+};
+
+Result* first;
+Result** last = &first;
+int32_t lock;
+
+class Locked {
+ public:
+  Locked() {
+    while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE)) {
+    }
+  }
+  ~Locked() { __atomic_store_n(&lock, 0, __ATOMIC_RELEASE); }
+};
+
+void keep(Result* result) {
+  const Locked locked;
+  *last = result;
+  last = &result->next;
+}
+
+void let_go_of_shadows(Launch& launch) {
+  for (uint32_t i = 0; i < launch.object_count; ++i) {
+    free(launch.objects[i].shadow);
+    launch.objects[i].shadow = nullptr;
+  }
+  free(launch.table);
+  free(launch.gangs);
+  launch.table = nullptr;
+  launch.gangs = nullptr;
+}
+
+template <typename T>
+T* zeroed(uint64_t count) {
+  return static_cast<T*>(calloc(count ? count : 1, sizeof(T)));
+}
+
+void free_result(Result* result) {
+  free(result->launch.findings);
+  free(result->launch.objects);
+  free(result);
+}
+
+bool prepare(Launch& launch, const About& about, const am_extent* extents) {
+  launch.object_count = about.object_count;
+  launch.capacity = MOST_FINDINGS;
+  launch.findings = zeroed<Finding>(MOST_FINDINGS);
+  launch.table = zeroed<uint32_t>(2 * MOST_FINDINGS);
+  launch.gangs = zeroed<Gang>(MOST_GANGS);
+  launch.objects = zeroed<Object>(about.object_count);
+  if (!launch.findings || !launch.table || !launch.gangs || !launch.objects) return false;
+  for (uint32_t i = 0; i < about.object_count; ++i) {
+    const Described& described = about.objects[i];
+    Object& object = launch.objects[i];
+    object.bytes = described.is_buffer ? extents[i].bytes : described.bytes;
+    if (!described.watched) continue;
+    object.shadow = zeroed<uint8_t>(object.bytes * SHADOW);
+    if (!object.shadow) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+extern "C" {
+
+About am_about;
+
+int32_t am_observed_run(Call* call) {
+  void** const buffers = const_cast<void**>(call->buffers);
+  Result* const result = zeroed<Result>(1);
+  if (!result) return NO_MEMORY;
+  Launch& launch = result->launch;
+  const auto* extents = static_cast<const am_extent*>(buffers[am_about.buffers]);
+  int32_t status = NO_MEMORY;
+  if (prepare(launch, am_about, extents)) {
+    buffers[am_about.buffers + 1] = &launch;
+    status = am_about.run(call);
+  }
+  if (launch.objects) let_go_of_shadows(launch);
+  if (status == OK) {
+    keep(result);
+  } else {
+    free_result(result);
+  }
+  return status;
+}
+
+// The results so far, oldest first, which now belong to the caller.
+Result* am_take_results() {
+  const Locked locked;
+  Result* const all = first;
+  first = nullptr;
+  last = &first;
+  return all;
+}
+
+void am_free_results(Result* all) {
+  while (all) {
+    Result* const next = all->next;
+    free_result(all);
+    all = next;
+  }
+}
+}
