@@ -10,7 +10,7 @@ import mlx.core as mx
 import numpy as np
 import pytest
 
-from tests.fenced import Array, run_fenced
+from anymetal.testing.fenced import Array, run_fenced
 from tests.frontend.kernels import kernel_source
 
 _SOURCE = """

@@ -11,7 +11,7 @@ import pytest
 
 import anymetal
 from anymetal.targets.cpu.launch import CpuTarget
-from tests.fenced import Array
+from anymetal.testing.fenced import Array
 from tests.frontend.kernels import kernel_source
 
 _THREADS = 128

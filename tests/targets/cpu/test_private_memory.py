@@ -19,8 +19,8 @@ from anymetal.source import KernelSource
 from anymetal.targets.cpu.launch import CpuTarget
 from anymetal.targets.cpu.llvm_target import machine_for
 from anymetal.targets.cpu.variant import Variant, gang_width
+from anymetal.testing.fenced import Array
 from tests.compiling import known_of, vector_ir
-from tests.fenced import Array
 from tests.frontend.kernels import kernel_source
 
 _STACK = 256 << 10  #: bytes that threads of some programs have

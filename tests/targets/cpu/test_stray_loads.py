@@ -11,7 +11,7 @@ from mlx import core as mx
 
 from anymetal.source import KernelSource
 from anymetal.targets.cpu.variant import gang_width
-from tests.fenced import Array, run_fenced
+from anymetal.testing.fenced import Array, run_fenced
 from tests.frontend.kernels import kernel_source
 
 _THREADS, _SIZE = 256, 100

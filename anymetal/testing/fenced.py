@@ -54,7 +54,7 @@ def fenced(array: Array, at_end: bool = True) -> Array:
     address = mapping.end - array.nbytes if at_end else mapping.first
     memory = (ctypes.c_uint8 * array.nbytes).from_address(address)
     memory.mapping = mapping  # type: ignore[attr-defined]
-    result = np.frombuffer(memory, array.dtype).reshape(array.shape)
+    result: Array = np.frombuffer(memoryview(memory), array.dtype).reshape(array.shape)
     result[...] = array
     return result
 
