@@ -60,7 +60,9 @@ ACCESS = "__am_access"
 MEETS = "__am_meets"
 #: A cross-lane call follows: its operand that names a lane (or 0), its kind, place.
 CROSSES = "__am_crosses"
-EVENTS = frozenset((FOUND, ACCESS, MEETS, CROSSES))
+#: A fence follows: its place.
+FENCES = "__am_fences"
+EVENTS = frozenset((FOUND, ACCESS, MEETS, CROSSES, FENCES))
 #: Calls that only passes for gangs put in.
 OF_GANGS = frozenset((APART, ALL, PREFETCH))
 #: Where a thread stands, and how many there are.
@@ -94,6 +96,7 @@ INTRINSICS: dict[str, Signature] = {
     ACCESS: (VOID, (I1, I64, I32, I32, I32, I32)),
     MEETS: (VOID, (I32, I1, I32)),
     CROSSES: (VOID, (I32, I32, I32)),
+    FENCES: (VOID, (I32,)),
     SCALES: (I1, ()),
     SCALE: (FLOAT, (FLOAT, FLOAT)),
 }

@@ -15,6 +15,7 @@ The events are calls of targets/cpu/observer/; simd/emit/events.py writes them.
 from __future__ import annotations
 
 import json
+from math import gcd
 from typing import NamedTuple
 
 from anymetal.analysis.cache import Analyses
@@ -85,19 +86,21 @@ class Observed(NamedTuple):
     """What findings refer to."""
 
     arrays: list[KnownArray]
-    watched: list[int]  #: numbers of arrays whose accesses are told
+    watched: dict[int, int]  #: arrays whose accesses are told, by number; the bytes that they share
     sites: Sites
 
     def notes(self) -> str:
         """JSON for whoever reads the findings."""
-        return json.dumps({"arrays": self.arrays, "watched": self.watched, "sites": self.sites.all})
+        watched = list(self.watched.items())
+        return json.dumps({"arrays": self.arrays, "watched": watched, "sites": self.sites.all})
 
 
 def run(known: Analyses) -> Observed:
     """Turns markers into events, and checks all accesses."""
     checks = _Observing(known)
     checks.run()
-    return Observed(checks.arrays, sorted(checks.watched), checks.told)
+    watched = {number: checks.granules.get(number, 1) for number in sorted(checks.watched)}
+    return Observed(checks.arrays, watched, checks.told)
 
 
 class _Observing(Checks):
@@ -105,6 +108,8 @@ class _Observing(Checks):
         super().__init__(known.program)
         self.access = _ObservedAccess
         self.told = Sites()
+        #: Of how many bytes all accesses to an array are multiples, in place and size.
+        self.granules: dict[int, int] = {}
         quiet = known(read_only)
         self.watched = {
             number
@@ -121,6 +126,8 @@ class _ObservedAccess(CheckedAccess):
 
     def emit(self) -> None:
         instr = self.instr
+        if instr.op == "fence":
+            self.add(t.VOID, "call", [i32(self._site(instr, "fence", 0))], calls.FENCES)
         if instr.op != "call":
             super().emit()
         elif instr.arg == calls.SEEN:
@@ -150,6 +157,8 @@ class _ObservedAccess(CheckedAccess):
             odd = self.add(t.I1, "icmp", [over, i64(0)], "ne")
             self._found(odd, MISALIGNED, where, position, owner)
         if size and not self.c.watched.isdisjoint(self.c.origins_of(pointer)):
+            for number in self.c.origins_of(pointer):
+                self.c.granules[number] = gcd(self.c.granules.get(number, 0), size, align)
             operands = [bad, position, owner, i32(size), i32(action), where]
             self.add(t.VOID, "call", operands, calls.ACCESS)
 

@@ -56,7 +56,12 @@ def native_library(note: object, folder: Path, names: Sequence[str]) -> bytes:
 def compile_native(source: Path) -> bytes:
     """An object file from one of our own C++ files, for this machine."""
     arguments = ["-triple", host_triple(), "-emit-obj", *_FREESTANDING]
-    return _made("clang", "-cc1", *arguments, "-x", "c++", "-std=c++17", "-o", "-", source)
+    return compiled(source, [*arguments, "-x", "c++", "-std=c++17"])
+
+
+def compiled(source: Path, arguments: Sequence[str]) -> bytes:
+    """What `clang -cc1` makes of a file."""
+    return _made("clang", "-cc1", *arguments, "-o", "-", source)
 
 
 def link_shared(*objects: bytes) -> bytes:

@@ -27,7 +27,8 @@ y0[i + 60] = 3;
 @pytest.mark.parametrize("width", [1, 32])
 def test_accesses_outside_are_found_at_their_places(width):
     _, plan = sanitized(STRAYS, [X], [X], group=32, width=width)
-    assert seen(plan) == [
+    bounds = (BOUNDS_READ, BOUNDS_WRITE)
+    assert [one for one in seen(plan) if one.kind in bounds] == [
         Seen(BOUNDS_WRITE, "source:3:41", "t", 128, (31, 0, 0), (0, 0, 0), 2),
         Seen(BOUNDS_READ, "source:5:11", "x0", 256, (24, 0, 0), (0, 0, 0), 40),
         Seen(BOUNDS_WRITE, "source:7:12", "y0", 256, (4, 0, 0), (0, 0, 0), 60),

@@ -10,7 +10,7 @@ Findings are cold: lanes are compared, and the call is left out where none is wr
 from __future__ import annotations
 
 from anymetal.emission.writer import Writer
-from anymetal.ir.calls import ACCESS, EVENTS, FOUND, MEETS
+from anymetal.ir.calls import ACCESS, EVENTS, FENCES, FOUND, MEETS
 from anymetal.ir.model import Instr, Program, Value
 from anymetal.simd.code.masks import Mask, Masks
 from anymetal.simd.code.values import Values, buffer_name
@@ -59,6 +59,9 @@ class Events:
             args = [_WHO, *_of_barrier([self.v.scalar(v) for v in instr.operands])]
             args.append(("i32", self.masks.word(mask)))
             call(self.w, "am_barrier", args)
+        elif instr.arg == FENCES:
+            numbers = [self.v.scalar(instr.operands[0]), self.masks.word(mask)]
+            call(self.w, "am_fence", [_WHO, *(("i32", number) for number in numbers)])
         else:
             lane, kind, site = instr.operands
             numbers = [self.v.scalar(site), self.v.scalar(kind), self.masks.word(mask)]
@@ -118,6 +121,8 @@ def of_thread(w: Writer, instr: Instr, names: list[str]) -> None:
         call(w, "am_access_run", [_WHO, ("i32", site), ("i32", word), *run])
     elif instr.arg == MEETS:
         call(w, "am_barrier", [_WHO, *_of_barrier(names), ("i32", "1")])
+    elif instr.arg == FENCES:
+        call(w, "am_fence", [_WHO, ("i32", names[0]), ("i32", "1")])
     else:
         lane, kind, site = names
         lanes = stored(w, "i32", lane)

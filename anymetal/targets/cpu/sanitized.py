@@ -18,6 +18,7 @@ from anymetal.passes.observe import ObservedSite
 from anymetal.source import KernelSource
 from anymetal.targets.base import Extent
 from anymetal.targets.cpu.plan import Plan
+from anymetal.targets.cpu.race_detector import race_detector
 
 NO_SITE = 2**32 - 1  #: in place of the other site of a finding that has none
 
@@ -49,7 +50,11 @@ class Finding(ctypes.Structure):
 
 
 class _Object(ctypes.Structure):
-    _fields_ = [("bytes", ctypes.c_uint64), ("shadow", ctypes.c_void_p)]
+    _fields_ = [
+        ("bytes", ctypes.c_uint64),
+        ("granule", ctypes.c_uint32),
+        ("is_device", ctypes.c_uint32),
+    ]
 
 
 class _Result(ctypes.Structure):
@@ -76,7 +81,7 @@ class _Result(ctypes.Structure):
 class _Described(ctypes.Structure):
     _fields_ = [
         ("bytes", ctypes.c_uint64),
-        ("watched", ctypes.c_uint32),
+        ("granule", ctypes.c_uint32),
         ("is_buffer", ctypes.c_uint32),
     ]
 
@@ -87,6 +92,7 @@ class _About(ctypes.Structure):
         ("objects", ctypes.POINTER(_Described)),
         ("object_count", ctypes.c_uint32),
         ("buffers", ctypes.c_uint32),
+        ("detector", ctypes.c_void_p),
     ]
 
 
@@ -121,16 +127,17 @@ class SanitizedPlan(Plan):
         about, run, take, free = self.code.addresses("am_observer", 4)
         self._take = ctypes.CFUNCTYPE(ctypes.c_void_p)(take)
         self._let_go = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(free)
-        self._describe(_About.from_address(about), set(notes["watched"]))
+        self._describe(_About.from_address(about), dict(notes["watched"]))
         self.pool = copy(self.pool)  # one whose launches are observed
         self.pool.native = run, self.pool.native[1]
         self.pool.run_at = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)(run)
 
-    def _describe(self, about: _About, watched: set[int]) -> None:
+    def _describe(self, about: _About, watched: dict[int, int]) -> None:
         """Tells the library of its own program. Several plans may: all tell the same."""
-        about.objects = _described(self.code.path, tuple(self.arrays), frozenset(watched))
+        about.objects = _described(self.code.path, tuple(self.arrays), tuple(watched.items()))
         about.object_count, about.buffers = len(self.arrays), self.buffers
         about.run = self.pool.native[0]
+        about.detector = race_detector()
 
     def take(self) -> list[Told]:
         """What the launches of this code, which is the same for all grids of a class, have told
@@ -144,12 +151,13 @@ class SanitizedPlan(Plan):
 
 @functools.cache
 def _described(
-    path: str, arrays: tuple[KnownArray, ...], watched: frozenset[int]
+    path: str, arrays: tuple[KnownArray, ...], watched: tuple[tuple[int, int], ...]
 ) -> ctypes.Array[_Described]:
     """The arrays of a program, for as long as the process lives: so does the library, perhaps."""
+    granules = dict(watched)
     return (_Described * len(arrays))(
         *(
-            _Described(array.bytes, number in watched, array.kind == "buffer")
+            _Described(array.bytes, granules.get(number, 0), array.kind == "buffer")
             for number, array in enumerate(arrays)
         )
     )

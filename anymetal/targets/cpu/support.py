@@ -19,14 +19,15 @@ from anymetal.runtime.identity import tools
 
 _HERE = Path(__file__).parent
 _HEADERS = (_HERE.parents[1] / "runtime" / "launch.h", _HERE / "observer" / "observer.h")
-#: A module that declares one of these functions needs the files.
+#: A module that declares one of these functions needs the files. Callers stand in front of those
+#: that they call: Clang links what is needed by then, and hides it.
 _FILES = {
     "am_rendezvous": ("rendezvous.cpp",),
     "am_log": ("log.cpp",),
     "am_stray": ("strays.cpp",),
     "am_add_one": ("additions.cpp",),
     "am_hand_over": ("additions.cpp",),
-    "am_observed_run": tuple(f"observer/{name}.cpp" for name in ("events", "findings", "launch")),
+    "am_observed_run": tuple(f"observer/{name}.cpp" for name in ("launch", "events", "findings")),
 }
 #: What a sanitized build exports for its launches (observer/launch.cpp): addresses.
 OBSERVED = """\
@@ -52,8 +53,8 @@ _PROCESSOR = re.compile(r' "(?:target-cpu|target-features|tune-cpu)"="[^"]*"')
 def support_files(text: str, triple: str) -> list[bytes]:
     """The files, as LLVM's bitcode, that define functions which a module declares."""
     declared = re.findall(r"^declare .*?@([\w.]+)\(", text, re.M)
-    sources = {source for name in declared for source in _FILES.get(name, ())}
-    return [_compiled(source, triple) for source in sorted(sources)]
+    sources = dict.fromkeys(source for name in declared for source in _FILES.get(name, ()))
+    return [_compiled(source, triple) for source in sources]
 
 
 @functools.cache

@@ -27,22 +27,32 @@ Gang* am_begin(Launch* launch, uint32_t width, uint32_t group_x, uint32_t group_
   gang->group = group;
   gang->first = number * width;
   gang->running = 1;
+  launch->detector->begin(gang);
   return gang;
 }
 
-void am_end(Gang* gang) { gang->running = 0; }
-
-void am_access_run(Gang* gang, uint32_t, uint32_t, uint64_t, uint64_t, uint32_t, uint32_t, uint32_t) {
-  ++gang->launch->events;
+void am_end(Gang* gang) {
+  gang->running = 0;
+  gang->launch->detector->end(gang);
 }
 
-void am_access_lanes(Gang* gang, uint32_t, uint32_t, const uint64_t*, const uint32_t*, uint32_t,
-                     uint32_t) {
+void am_access_run(Gang* gang, uint32_t site, uint32_t mask, uint64_t offset, int64_t stride,
+                   uint32_t object, uint32_t bytes, uint32_t action) {
   ++gang->launch->events;
+  gang->launch->detector->access_run(gang, site, mask, offset, stride, object, bytes, action);
 }
 
-void am_barrier(Gang* gang, uint32_t, uint32_t, bool narrow, uint32_t) {
+void am_access_lanes(Gang* gang, uint32_t site, uint32_t mask, const uint64_t* offsets,
+                     const uint32_t* objects, uint32_t bytes, uint32_t action) {
   ++gang->launch->events;
+  gang->launch->detector->access_lanes(gang, site, mask, offsets, objects, bytes, action);
+}
+
+void am_fence(Gang* gang, uint32_t, uint32_t mask) { gang->launch->detector->fence(gang, mask); }
+
+void am_barrier(Gang* gang, uint32_t, uint32_t flags, bool narrow, uint32_t) {
+  ++gang->launch->events;
+  gang->launch->detector->barrier(gang, flags, narrow);
   ++(narrow ? gang->narrow_meetings : gang->meetings);
 }
 

@@ -18,7 +18,7 @@ constexpr uint32_t MOST_FINDINGS = 4096;  // places; a power of two
 // What Python says about a program, once: before the first launch.
 struct Described {
   uint64_t bytes;    // of an array that is no buffer
-  uint32_t watched;  // whether its accesses are told
+  uint32_t granule;  // what its accesses are multiples of, if they are told; else 0
   uint32_t is_buffer;
 };
 
@@ -26,6 +26,7 @@ struct About {
   int32_t (*run)(Call*);  // the pool's am_run
   const Described* objects;
   uint32_t object_count, buffers;
+  const Detector* detector;  // races.cpp
 };
 
 // How a launch went, in one piece of memory with its arrays.
@@ -54,10 +55,7 @@ void keep(Result* result) {
 }
 
 void let_go_of_shadows(Launch& launch) {
-  for (uint32_t i = 0; i < launch.object_count; ++i) {
-    free(launch.objects[i].shadow);
-    launch.objects[i].shadow = nullptr;
-  }
+  if (launch.races) launch.detector->free(&launch);
   free(launch.table);
   free(launch.gangs);
   launch.table = nullptr;
@@ -75,7 +73,7 @@ void free_result(Result* result) {
   free(result);
 }
 
-bool prepare(Launch& launch, const About& about, const am_extent* extents) {
+bool prepare(Launch& launch, const About& about, const am_extent* extents, uint64_t groups) {
   launch.object_count = about.object_count;
   launch.capacity = MOST_FINDINGS;
   launch.findings = zeroed<Finding>(MOST_FINDINGS);
@@ -87,11 +85,11 @@ bool prepare(Launch& launch, const About& about, const am_extent* extents) {
     const Described& described = about.objects[i];
     Object& object = launch.objects[i];
     object.bytes = described.is_buffer ? extents[i].bytes : described.bytes;
-    if (!described.watched) continue;
-    object.shadow = zeroed<uint8_t>(object.bytes * SHADOW);
-    if (!object.shadow) return false;
+    object.granule = described.granule;
+    object.is_device = described.is_buffer;
   }
-  return true;
+  launch.detector = about.detector;
+  return launch.detector->prepare(&launch, groups);
 }
 
 }  // namespace
@@ -107,7 +105,7 @@ int32_t am_observed_run(Call* call) {
   Launch& launch = result->launch;
   const auto* extents = static_cast<const am_extent*>(buffers[am_about.buffers]);
   int32_t status = NO_MEMORY;
-  if (prepare(launch, am_about, extents)) {
+  if (prepare(launch, am_about, extents, call->groups)) {
     buffers[am_about.buffers + 1] = &launch;
     status = am_about.run(call);
   }

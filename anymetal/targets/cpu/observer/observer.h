@@ -47,11 +47,29 @@ static_assert(sizeof(Finding) == 88);
 // An array that the program knows, by its number (`arrays` in am_notes).
 struct Object {
   uint64_t bytes;
-  uint8_t* shadow;  // SHADOW bytes for each byte of an array whose accesses are told, else null
+  uint32_t granule;    // what all accesses to it are multiples of, in place and size; 0: not told
+  uint32_t is_device;  // it is not the threadgroup's
 };
-constexpr uint64_t SHADOW = 4;
 
 struct Launch;
+struct Gang;
+struct Races;  // races.h
+
+// The race detector is too large to be a part of every kernel: it is a library of its own, and this is
+// what it offers. `prepare` makes its memory, for a launch of so many threadgroups; the others are its
+// part in the events below.
+struct Detector {
+  bool (*prepare)(Launch*, uint64_t groups);
+  void (*free)(Launch*);
+  void (*begin)(Gang*);
+  void (*end)(Gang*);
+  void (*barrier)(Gang*, uint32_t flags, bool narrow);
+  void (*fence)(Gang*, uint32_t mask);
+  void (*access_run)(Gang*, uint32_t site, uint32_t mask, uint64_t offset, int64_t stride,
+                     uint32_t object, uint32_t bytes, uint32_t action);
+  void (*access_lanes)(Gang*, uint32_t site, uint32_t mask, const uint64_t* offsets,
+                       const uint32_t* objects, uint32_t bytes, uint32_t action);
+};
 
 // A SIMD-group (of 32 lanes; one of the scalar build has 1), from am_begin on until am_end.
 struct Gang {
@@ -83,8 +101,10 @@ struct Launch {
   uint64_t events;    // accesses, barriers, cross-lane calls
   uint64_t groups;    // threadgroups so far
   Place grid, size, full_size, group;  // size: of the current threadgroup; full_size: of most
+  const Detector* detector;  // of races
+  Races* races;              // its memory
 };
-static_assert(sizeof(Launch) == 120);
+static_assert(sizeof(Launch) == 136);
 
 // The thread of a lane: its position in the grid.
 inline Place thread_of(const Gang* gang, uint32_t lane) {
@@ -118,13 +138,16 @@ void am_found(Gang*, uint32_t site, uint32_t kind, uint32_t mask, const uint64_t
 
 // An access to memory that threads share; lanes of `mask` stay inside of the array. The offset of lane
 // k is `offset + k * stride`.
-void am_access_run(Gang*, uint32_t site, uint32_t mask, uint64_t offset, uint64_t stride,
+void am_access_run(Gang*, uint32_t site, uint32_t mask, uint64_t offset, int64_t stride,
                    uint32_t object, uint32_t bytes, uint32_t action);
 void am_access_lanes(Gang*, uint32_t site, uint32_t mask, const uint64_t* offsets,
                      const uint32_t* objects, uint32_t bytes, uint32_t action);
 
 // A barrier follows, for lanes of `mask`. `flags`: Metal's mem_flags. `narrow`: simdgroup_barrier.
 void am_barrier(Gang*, uint32_t site, uint32_t flags, bool narrow, uint32_t mask);
+
+// A fence follows, atomic_thread_fence.
+void am_fence(Gang*, uint32_t site, uint32_t mask);
 
 // A call follows that lanes execute together (kind: passes/observe.py). `lanes`: for each of all lanes
 // the one whose value a shuffle takes.

@@ -1,0 +1,521 @@
+// Finds data races: two accesses to a common byte by different threads, one of them a write, not both
+// atomic, that nothing puts in order. records.h says how accesses are remembered and compared.
+//
+// What orders accesses is what Metal promises, and not what happened to come first:
+// * threadgroup_barrier among the threads of a threadgroup, for the memory that its flags name;
+// * simdgroup_barrier among those of a SIMD-group, likewise. That they run in lockstep orders nothing;
+// * between threadgroups, or without a barrier, only this: a thread that executes a fence and then
+//   writes an atomic has published what its threadgroup did up to its last barrier, and what it
+//   itself did up to the fence. A thread that reads an atomic later and then executes a fence knows of it,
+//   as do the others of its threadgroup behind their next barrier. Any atomic serves: which word a
+//   thread reads is not followed, so a wrong flag is not found, and a right one is never blamed.
+//   A threadgroup_barrier is no such fence, not with mem_device either: its scope is the threadgroup.
+#include "observer.h"
+#include "races.h"
+#include "records.h"
+
+extern "C" {
+void* mmap(void*, uint64_t, int, int, int, int64_t);
+int munmap(void*, uint64_t);
+}
+
+namespace {
+
+enum Plane { WRITE_TIME, WRITE_WHO, READ_TIME, READ_WHO };
+
+constexpr uint32_t MEM_DEVICE = 1, MEM_THREADGROUP = 2;
+constexpr uint32_t NOBODY = ~0u;
+
+// -- time --------------------------------------------------------------------------------------
+
+// Forgets everything: the counter of time has come to its end.
+__attribute__((cold, noinline)) void begin_anew(Races& races) {
+  for (uint32_t i = 0; i < races.arrays; ++i) {
+    const Shadow& shadow = races.shadows[i];
+    if (!shadow.planes) continue;
+    const int64_t end = static_cast<int64_t>(shadow.bytes >> shadow.shift) + PADDING;
+    for (int64_t at = -PADDING; at < end; ++at) {
+      shadow.planes[at + WRITE_TIME * shadow.distance] = 0;
+      shadow.planes[at + READ_TIME * shadow.distance] = 0;
+    }
+    races.shadows[i].since = 1;
+  }
+  for (auto& of_memory : races.ordered_in_simd_group)
+    for (uint32_t& ordered : of_memory) ordered = 0;
+  if (races.groups) races.numbers[0] = races.numbers[races.groups - 1];
+  if (races.groups) races.groups = 1;
+  races.begins[0] = races.time = races.first = races.ordered[0] = races.ordered[1] = 1;
+  races.fence = races.releases = races.known = 0;
+  for (uint32_t& count : races.read) count = 0;
+  for (uint32_t& count : races.acquired) count = 0;
+}
+
+void tick(Races& races) {
+  if (++races.time == ~0u) begin_anew(races);
+}
+
+Window window(const Races& races, const Shadow& shadow, const Gang& gang) {
+  const uint32_t ordered = races.ordered[shadow.device];
+  const uint32_t own = races.ordered_in_simd_group[shadow.device][gang.first / 32];
+  const uint32_t first = races.first, since = shadow.device ? shadow.since : first;
+  return {since, first, ordered - first, (own > ordered ? own : ordered) - first, races.time};
+}
+
+// -- fences ------------------------------------------------------------------------------------
+
+// The threadgroup, in order of execution, that ran at a time.
+uint32_t group_at(const Races& races, uint32_t time) {
+  uint32_t low = 0, high = races.groups;
+  while (high - low > 1) {
+    const uint32_t middle = (low + high) / 2;
+    (races.begins[middle] <= time ? low : high) = middle;
+  }
+  return low;
+}
+
+// Whether a thread knows, by fences, of what a record tells.
+bool is_known(const Races& races, Record<uint32_t> record, uint32_t thread) {
+  const uint32_t acquired = races.acquired[thread];
+  const uint32_t known = acquired > races.known ? acquired : races.known;
+  const uint32_t group = group_at(races, record.time);
+  uint32_t low = 0, high = known;  // the releases of each threadgroup are neighbours
+  while (low < high) {
+    const uint32_t middle = (low + high) / 2;
+    if (races.released[middle].group < group) low = middle + 1;
+    else high = middle;
+  }
+  for (; low < known && races.released[low].group == group; ++low) {
+    const Release& release = races.released[low];
+    if (record.time < release.before) return true;
+    const bool alone = !(record.who & (SEVERAL | SEVERAL_OF_SIMD_GROUP));
+    if (alone && (record.who & THREAD) == release.thread && record.time < release.own) return true;
+  }
+  // There was no room to note all releases: what nobody can know is not blamed.
+  return races.releases == MOST_RELEASES && known == races.releases;
+}
+
+// Notes what an atomic access means to fences. Kernels without one do not come here.
+__attribute__((cold, noinline)) void pass_on(Races& races, uint32_t thread, uint32_t action) {
+  if (action != ATOMIC_STORE) races.read[thread] = races.releases;
+  if (action == ATOMIC_LOAD || races.fence < races.first || races.releases == MOST_RELEASES) return;
+  races.released[races.releases++] = {races.groups - 1, thread, races.ordered[1], races.fence};
+}
+
+// -- findings ----------------------------------------------------------------------------------
+
+// An access of a gang.
+struct Access {
+  const Gang& gang;
+  Races& races;
+  Shadow& shadow;
+  uint32_t site, bytes;
+  bool is_atomic;
+  Window window;
+  uint32_t me;  // as records have it, of lane 0
+};
+
+// The threadgroup with a number, and the thread with a number in it.
+Place group_of(const Launch& launch, uint64_t group) {
+  const Place &grid = launch.grid, &size = launch.full_size;
+  const uint32_t x = (grid.x + size.x - 1) / size.x, y = (grid.y + size.y - 1) / size.y;
+  return {static_cast<uint32_t>(group % x), static_cast<uint32_t>(group / x % y),
+          static_cast<uint32_t>(group / x / y)};
+}
+
+uint64_t number_of(const Launch& launch, const Place& group) {
+  const Place &grid = launch.grid, &size = launch.full_size;
+  const uint32_t x = (grid.x + size.x - 1) / size.x, y = (grid.y + size.y - 1) / size.y;
+  return (uint64_t{group.z} * y + group.y) * x + group.x;
+}
+
+Place thread_in(const Launch& launch, const Place& group, uint32_t thread) {
+  const Place &grid = launch.grid, &size = launch.full_size;
+  const Place begin{group.x * size.x, group.y * size.y, group.z * size.z};
+  const uint32_t x = grid.x - begin.x < size.x ? grid.x - begin.x : size.x;  // less at the edge
+  const uint32_t y = grid.y - begin.y < size.y ? grid.y - begin.y : size.y;
+  return {begin.x + thread % x, begin.y + thread / x % y, begin.z + thread / x / y};
+}
+
+__attribute__((cold, noinline)) void found(const Access& a, uint32_t lane, int64_t granule,
+                                           Record<uint32_t> record, bool wrote) {
+  const Launch& launch = *a.gang.launch;
+  const uint32_t thread = a.gang.first + lane;
+  if (a.races.fence && is_known(a.races, record, thread)) return;
+  const bool foreign = record.time < a.window.first;
+  const uint32_t kind = (record.who & ATOMIC) || a.is_atomic ? RACE_ATOMIC
+                        : foreign                            ? RACE_GROUPS
+                        : a.shadow.device                    ? RACE_DEVICE
+                                                             : RACE_THREADGROUP;
+  Finding finding = finding_of(&a.gang, lane, kind, a.site);
+  finding.object = static_cast<uint32_t>(&a.shadow - a.races.shadows);
+  finding.bytes = a.bytes;
+  finding.offset = static_cast<uint64_t>(granule) << a.shadow.shift;
+  finding.other_site = record.who >> SITE_SHIFT;
+  finding.other_group =
+      foreign ? group_of(launch, a.races.numbers[group_at(a.races, record.time)]) : a.gang.group;
+  const uint32_t other = record.who & THREAD;
+  finding.other_thread = thread_in(launch, finding.other_group, other);
+  const bool near = (other ^ thread) < 32 && (record.who & SEVERAL);
+  if (!foreign && (other == thread || near))  // the first of several, but not the one in conflict
+    finding.other_thread = {NOBODY, NOBODY, NOBODY};
+  if (foreign && a.is_atomic && (record.who & ATOMIC)) {  // a plain one in front of a barrier
+    finding.other_site = NO_SITE;
+    finding.other_thread = {NOBODY, NOBODY, NOBODY};
+  }
+  finding.detail = wrote;
+  report(a.gang.launch, finding);
+}
+
+// -- accesses ----------------------------------------------------------------------------------
+
+// One granule, or 32, of an access: whether it is in conflict; the records are as behind it.
+template <class V> struct Outcome {
+  V conflict;
+  Record<V> write, read;
+};
+
+// `write` and `read` are the records before. Reads look at writes only.
+template <uint32_t action, class V>
+AM_INLINE Outcome<V> outcome(Record<V> write, Record<V> read_, V me, const Window& w,
+                             bool is_read) {
+  constexpr bool atomic = action >= UPDATE, reads = action == LOAD || action == ATOMIC_LOAD;
+  const Relation<V> to_write(write, me, w);
+  V conflict = in_conflict<atomic>(write, to_write);
+  if constexpr (reads) {
+    const Relation<V> to_read(read_, me, w);
+    read_ = atomic ? accessed_atomically(read_, to_read, me, w) : read(read_, to_read, me, w);
+  } else {
+    if (is_read) conflict |= in_conflict<atomic>(read_, Relation<V>(read_, me, w));
+    write = atomic ? accessed_atomically(write, to_write, me, w) : written(me, w);
+  }
+  return {conflict, write, read_};
+}
+
+// One lane and one granule, which reports.
+template <uint32_t action> void one(const Access& a, uint32_t lane, int64_t granule) {
+  uint32_t* const planes = a.shadow.planes + granule;
+  const uint64_t d = a.shadow.distance;
+  const Record<uint32_t> write{planes[0], planes[d]}, read_{planes[2 * d], planes[3 * d]};
+  const uint32_t me = a.me + lane;
+  const auto now = outcome<action>(write, read_, me, a.window, a.shadow.is_read);
+  if (__builtin_expect(now.conflict, 0)) {
+    const Relation<uint32_t> to_write(write, me, a.window);
+    if (in_conflict<(action >= UPDATE)>(write, to_write)) found(a, lane, granule, write, true);
+    else found(a, lane, granule, read_, false);
+  }
+  if constexpr (action == LOAD || action == ATOMIC_LOAD) {
+    planes[2 * d] = now.read.time, planes[3 * d] = now.read.who;
+  } else {
+    planes[0] = now.write.time, planes[d] = now.write.who;
+  }
+}
+
+// The lanes in turn, whatever they access.
+template <uint32_t action>
+__attribute__((noinline)) void each(const Access& a, uint32_t mask, const uint64_t* offsets) {
+  for (; mask; mask &= mask - 1) {
+    const uint32_t lane = __builtin_ctz(mask);
+    const uint64_t offset = offsets[lane], bytes = a.bytes;
+    if (offset > a.shadow.bytes || bytes > a.shadow.bytes - offset) continue;
+    const int64_t last = (offset + bytes - 1) >> a.shadow.shift;
+    for (int64_t granule = offset >> a.shadow.shift; granule <= last; ++granule)
+      one<action>(a, lane, granule);
+  }
+}
+
+AM_INLINE Lanes load(const uint32_t* from) { return *reinterpret_cast<const Lanes*>(from); }
+AM_INLINE void store(uint32_t* to, Lanes value) { *reinterpret_cast<Lanes*>(to) = value; }
+AM_INLINE bool any(Lanes truth) { return __builtin_reduce_or(truth) != 0; }
+
+constexpr Lanes LANE = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                        16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+
+// Neighbouring lanes access neighbouring memory, 1 << wide granules each. Returns whether there is
+// a conflict; then records may be those from before.
+template <uint32_t action>
+AM_INLINE bool side_by_side(const Access& a, uint32_t mask, int64_t granule, uint32_t wide) {
+  const uint64_t d = a.shadow.distance;
+  const bool is_read = a.shadow.is_read;
+  for (uint32_t block = 0; block < 1u << wide; ++block, granule += 32) {
+    const Lanes lane = (LANE + 32 * block) >> wide, me = Lanes(a.me) + lane;
+    const Lanes active = ~is_zero(Lanes(mask) >> lane & 1);
+    uint32_t* const planes = a.shadow.planes + granule;
+    const Record<Lanes> write{load(planes), load(planes + d)};
+    Record<Lanes> read_{};
+    if constexpr (action == LOAD || action == ATOMIC_LOAD) {
+      read_ = {load(planes + 2 * d), load(planes + 3 * d)};
+    } else if (is_read) {
+      read_ = {load(planes + 2 * d), load(planes + 3 * d)};
+    }
+    const auto now = outcome<action>(write, read_, me, a.window, is_read);
+    if (__builtin_expect(any(now.conflict & active), 0)) return true;
+    if constexpr (action == LOAD || action == ATOMIC_LOAD) {
+      store(planes + 2 * d, pick(active, now.read.time, read_.time));
+      store(planes + 3 * d, pick(active, now.read.who, read_.who));
+    } else {
+      store(planes, pick(active, now.write.time, write.time));
+      store(planes + d, pick(active, now.write.who, write.who));
+    }
+  }
+  return false;
+}
+
+AM_INLINE Lanes gathered(const uint32_t* plane, const int64_t* granules) {
+  Lanes result;
+#pragma clang loop unroll(full)
+  for (int i = 0; i < 32; ++i) result[i] = plane[granules[i]];
+  return result;
+}
+
+// Lanes access granules anywhere, one each. Returns those that have to be looked at one by one: all
+// of them if there is a conflict, and those whose record is now another lane's.
+template <uint32_t action>
+AM_INLINE uint32_t scattered(const Access& a, uint32_t mask, const int64_t* granules) {
+  constexpr bool reads = action == LOAD || action == ATOMIC_LOAD;
+  uint32_t* const planes = a.shadow.planes;
+  const uint64_t d = a.shadow.distance;
+  const Lanes me = Lanes(a.me) + LANE, active = ~is_zero(Lanes(mask) >> LANE & 1);
+  const Record<Lanes> write{gathered(planes, granules), gathered(planes + d, granules)};
+  Record<Lanes> read_{};
+  if (reads || a.shadow.is_read)
+    read_ = {gathered(planes + 2 * d, granules), gathered(planes + 3 * d, granules)};
+  const auto now = outcome<action>(write, read_, me, a.window, a.shadow.is_read);
+  if (__builtin_expect(any(now.conflict & active), 0)) return mask;
+  const Record<Lanes> record = reads ? now.read : now.write;
+  uint32_t* const times = planes + (reads ? 2 * d : 0);
+#pragma clang loop unroll(full)
+  for (int i = 0; i < 32; ++i) {
+    times[granules[i]] = record.time[i];
+    times[d + granules[i]] = record.who[i];
+  }
+  const Lanes lost = (gathered(times + d, granules) ^ record.who) & active;
+  if (__builtin_expect(!any(lost), 1)) return 0;
+  uint32_t result = 0;
+  for (int i = 0; i < 32; ++i) result |= static_cast<uint32_t>(lost[i] != 0) << i;
+  return result;
+}
+
+// Granules of one byte from now on: an access does not begin or end with one. What was noted of
+// larger ones is void.
+__attribute__((cold, noinline)) void make_finer(Access& a) {
+  tick(a.races);
+  a.shadow.shift = 0;
+  a.shadow.since = a.races.time;
+  a.window = window(a.races, a.shadow, a.gang);
+}
+
+// Lanes access memory anywhere, all of them in bounds and at the begin of a granule.
+template <uint32_t action>
+__attribute__((noinline)) void anywhere(Access& a, uint32_t mask, const uint64_t* offsets) {
+  const uint64_t limit = a.shadow.bytes - a.bytes, within = (1u << a.shadow.shift) - 1;
+  int64_t granules[32];
+  uint64_t bits = a.bytes;
+  for (int lane = 0; lane < 32; ++lane) {
+    const uint64_t active = mask >> lane & 1, offset = offsets[lane];
+    mask &= ~(static_cast<uint32_t>(offset > limit) << lane);
+    bits |= active ? offset : 0;
+    granules[lane] = active && offset <= limit ? static_cast<int64_t>(offset >> a.shadow.shift) : -PADDING;
+  }
+  if (bits & within) {
+    make_finer(a);
+    return each<action>(a, mask, offsets);
+  }
+  uint32_t left = 0;
+  for (uint32_t part = a.bytes >> a.shadow.shift; part; --part) {
+    left |= scattered<action>(a, mask, granules);
+    for (int64_t& granule : granules) ++granule;
+  }
+  if (left) each<action>(a, left, offsets);
+}
+
+template <uint32_t action>
+AM_INLINE void run(Access& a, uint32_t mask, int64_t offset, int64_t stride) {
+  const int64_t bytes = a.bytes, size = static_cast<int64_t>(a.shadow.bytes);
+  const int64_t low = offset + __builtin_ctz(mask) * stride;
+  const int64_t high = offset + (31 - __builtin_clz(mask)) * stride + bytes;
+  const uint32_t wide = static_cast<uint32_t>(__builtin_ctzll(bytes)) - a.shadow.shift;
+  const bool even = ((offset | bytes) & ((int64_t{1} << a.shadow.shift) - 1)) == 0;
+  if (stride == bytes && even && wide <= 2 && (bytes & (bytes - 1)) == 0 && low >= 0 &&
+      high <= size && !side_by_side<action>(a, mask, offset >> a.shadow.shift, wide))
+    return;
+  if (stride == 0) {  // what two do shows what all do
+    if (!even) make_finer(a);
+    const uint32_t others = mask & (mask - 1);
+    mask &= ~(others & (others - 1));
+  }
+  uint64_t offsets[32];
+  for (int lane = 0; lane < 32; ++lane) offsets[lane] = offset + lane * stride;
+  stride == 0 ? each<action>(a, mask, offsets) : anywhere<action>(a, mask, offsets);
+}
+
+// Calls `use` with the action as a constant.
+template <class Use> AM_INLINE void with_action(uint32_t action, Use use) {
+  switch (action) {
+    case LOAD: return use.template operator()<LOAD>();
+    case STORE: return use.template operator()<STORE>();
+    case UPDATE: return use.template operator()<UPDATE>();
+    case ATOMIC_LOAD: return use.template operator()<ATOMIC_LOAD>();
+    case ATOMIC_STORE: return use.template operator()<ATOMIC_STORE>();
+  }
+}
+
+AM_INLINE Access access(Gang* gang, uint32_t site, uint32_t mask, uint32_t object, uint32_t bytes,
+                        uint32_t action) {
+  Races& races = *gang->launch->races;
+  Shadow& shadow = races.shadows[object];
+  const bool atomic = action >= UPDATE;
+  if (action == LOAD || action == ATOMIC_LOAD) shadow.is_read = 1;
+  if (atomic && races.fence)
+    for (; mask; mask &= mask - 1) pass_on(races, gang->first + __builtin_ctz(mask), action);
+  const uint32_t me = site << SITE_SHIFT | gang->first;
+  return {*gang, races, shadow, site, bytes, atomic, window(races, shadow, *gang), me};
+}
+
+void complete_barrier(Races& races) {
+  const uint32_t flags = races.flags, fence = races.fence;
+  tick(races);
+  if (flags & MEM_THREADGROUP) races.ordered[0] = races.time;
+  if (flags & MEM_DEVICE) races.ordered[1] = races.time;
+  races.arrived = 0;
+  races.flags = ~0u;
+  if (!fence) return;
+  for (uint32_t& ordered : races.ordered)  // what the barrier does not order, fences in front of it do
+    if (ordered < races.fence) ordered = races.fence;
+  for (const uint32_t acquired : races.acquired)
+    if (races.known < acquired) races.known = acquired;
+}
+
+void begin_group(Races& races, const Gang& gang, uint64_t number) {
+  tick(races);
+  races.first = races.ordered[0] = races.ordered[1] = races.begins[races.groups] = races.time;
+  races.numbers[races.groups++] = number;
+  races.live = gang.launch->gang_count;
+  races.arrived = races.known = 0;
+  races.flags = ~0u;
+  if (!races.fence) return;
+  for (uint32_t& count : races.read) count = 0;
+  for (uint32_t& count : races.acquired) count = 0;
+}
+
+// -- memory ------------------------------------------------------------------------------------
+
+constexpr int READ_WRITE = 1 | 2;            // PROT_READ | PROT_WRITE
+constexpr int ON_DEMAND = 0x02 | 0x20 | 0x4000;  // MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
+
+// Hands out parts of a piece of memory; of none, it measures what is needed.
+struct Parts {
+  uint8_t* memory;
+  uint64_t used;
+
+  template <class T> T* take(uint64_t count) {
+    T* const part = reinterpret_cast<T*>(memory + used);
+    used += (count * sizeof(T) + 63) / 64 * 64;
+    return part;
+  }
+};
+
+Races* take_all(Parts parts, const Launch& launch, uint64_t groups, uint64_t* size) {
+  Races* const races = parts.take<Races>(1);
+  Races made{};
+  made.shadows = parts.take<Shadow>(launch.object_count);
+  made.begins = parts.take<uint32_t>(groups);
+  made.numbers = parts.take<uint64_t>(groups);
+  made.released = parts.take<Release>(MOST_RELEASES);
+  made.arrays = launch.object_count;
+  made.time = 1;
+  for (uint32_t i = 0; i < launch.object_count; ++i) {
+    const Object& object = launch.objects[i];
+    if (!object.granule || !object.bytes) continue;
+    const uint64_t distance = object.bytes + 2 * PADDING;  // as for granules of a byte
+    uint32_t* const planes = parts.take<uint32_t>(4 * distance);
+    const uint32_t shift = __builtin_ctz(object.granule | 16);
+    if (parts.memory)
+      made.shadows[i] = {planes + PADDING,             distance, object.bytes, made.time,
+                         static_cast<uint8_t>(shift), object.is_device != 0, 0, 0};
+  }
+  made.size = *size = parts.used;
+  if (parts.memory) *races = made;
+  return races;
+}
+
+bool prepare(Launch* launch, uint64_t groups) {
+  uint64_t size;
+  take_all({}, *launch, groups, &size);
+  void* const memory = mmap(nullptr, size, READ_WRITE, ON_DEMAND, -1, 0);
+  if (memory == reinterpret_cast<void*>(-1)) return false;
+  launch->races = take_all({static_cast<uint8_t*>(memory), 0}, *launch, groups, &size);
+  return true;
+}
+
+void release(Launch* launch) {
+  if (launch->races) munmap(launch->races, launch->races->size);
+  launch->races = nullptr;
+}
+
+// -- events ------------------------------------------------------------------------------------
+
+void begin(Gang* gang) {
+  Races& races = *gang->launch->races;
+  const uint64_t number = number_of(*gang->launch, gang->group);
+  if (!races.groups || races.numbers[races.groups - 1] != number) begin_group(races, *gang, number);
+}
+
+// The last gang to arrive completes a barrier, or the last of the others to end.
+void barrier(Gang* gang, uint32_t flags, bool narrow) {
+  Races& races = *gang->launch->races;
+  if (narrow) {
+    tick(races);
+    const uint32_t own = gang->first / 32;
+    if (flags & MEM_THREADGROUP) races.ordered_in_simd_group[0][own] = races.time;
+    if (flags & MEM_DEVICE) races.ordered_in_simd_group[1][own] = races.time;
+    return;
+  }
+  races.flags &= flags;
+  if (++races.arrived == races.live) complete_barrier(races);
+}
+
+void end(Gang* gang) {
+  Races& races = *gang->launch->races;
+  if (races.live && --races.live == races.arrived && races.arrived) complete_barrier(races);
+}
+
+void access_run(Gang* gang, uint32_t site, uint32_t mask, uint64_t offset, int64_t stride,
+                   uint32_t object, uint32_t bytes, uint32_t action) {
+  if (!mask || object >= gang->launch->races->arrays) return;
+  Access a = access(gang, site, mask, object, bytes, action);
+  if (a.shadow.planes)
+    with_action(action, [&]<uint32_t action> {
+      run<action>(a, mask, static_cast<int64_t>(offset), stride);
+    });
+}
+
+void access_lanes(Gang* gang, uint32_t site, uint32_t mask, const uint64_t* offsets,
+                     const uint32_t* objects, uint32_t bytes, uint32_t action) {
+  while (mask) {  // one array after the other
+    const uint32_t object = objects[__builtin_ctz(mask)];
+    uint32_t here = 0;
+    for (uint32_t lane = 0; lane < 32; ++lane)
+      here |= static_cast<uint32_t>(objects[lane] == object) << lane;
+    here &= mask;
+    mask &= ~here;
+    if (object >= gang->launch->races->arrays) continue;
+    Access a = access(gang, site, here, object, bytes, action);
+    if (a.shadow.planes)
+      with_action(action, [&]<uint32_t action> { anywhere<action>(a, here, offsets); });
+  }
+}
+
+void fence(Gang* gang, uint32_t mask) {
+  Races& races = *gang->launch->races;
+  tick(races);
+  races.fence = races.time;
+  for (; mask; mask &= mask - 1) {
+    const uint32_t thread = gang->first + __builtin_ctz(mask);
+    races.acquired[thread] = races.read[thread];
+  }
+}
+
+}  // namespace
+
+extern "C" const Detector am_race_detector{prepare, release,    begin,       end,
+                                           barrier, fence,      access_run,  access_lanes};
