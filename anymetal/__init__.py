@@ -1,5 +1,6 @@
 """AnyMetal runs Metal kernels written for MLX's `mx.fast.metal_kernel` on any machine."""
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from anymetal.errors import (
@@ -13,6 +14,7 @@ from anymetal.errors import (
     KernelRefusedError,
     KernelTimeoutError,
     MetalCompileError,
+    SanitizerError,
     StrayAccessWarning,
     ToolchainError,
     UnsupportedFeatureError,
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from anymetal.gradients import Differentiable, differentiable
     from anymetal.imported import import_function
     from anymetal.library import MetalLibrary, metal_library
+    from anymetal.sanitizer import sanitize
 
 __version__ = "0.1.0"
 
@@ -43,6 +46,7 @@ __all__ = [
     "MetalCompileError",
     "MetalKernel",
     "MetalLibrary",
+    "SanitizerError",
     "StrayAccessWarning",
     "ToolchainError",
     "UnsupportedFeatureError",
@@ -53,6 +57,7 @@ __all__ = [
     "install",
     "metal_kernel",
     "metal_library",
+    "sanitize",
     "uninstall",
 ]
 
@@ -66,6 +71,7 @@ _LATER = {
     "MetalLibrary": "anymetal.library",
     "metal_library": "anymetal.library",
     "import_function": "anymetal.imported",
+    "sanitize": "anymetal.sanitizer",
 }
 
 
@@ -75,3 +81,9 @@ def __getattr__(name: str) -> Any:
 
         return getattr(importlib.import_module(module), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+if os.environ.get("ANYMETAL_SANITIZE", "0") not in ("", "0"):
+    from anymetal.sanitizer import process
+
+    process.begin()

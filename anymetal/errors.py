@@ -6,6 +6,11 @@ MLX catches it: a failed compilation is a `RuntimeError`, an impossible launch a
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from anymetal.findings import Finding
+
 
 class AnyMetalError(Exception):
     """Base of all AnyMetal errors."""
@@ -66,6 +71,18 @@ class KernelMemoryError(AnyMetalError, RuntimeError):
 
 class KernelTimeoutError(AnyMetalError, TimeoutError):
     """A kernel ran longer than the time limit and was stopped."""
+
+
+class SanitizerError(AnyMetalError, RuntimeError):
+    """Kernels that ran inside of `anymetal.sanitize()` have errors; `findings` has them."""
+
+    def __init__(self, findings: tuple[Finding, ...], report: str) -> None:
+        self.findings = findings
+        self.report = report
+        super().__init__(f"kernels inside of anymetal.sanitize() have errors\n{report}")
+
+    def __reduce__(self) -> tuple[type[SanitizerError], tuple[tuple[Finding, ...], str]]:
+        return type(self), (self.findings, self.report)
 
 
 class UnsupportedFeatureError(AnyMetalError, RuntimeError):

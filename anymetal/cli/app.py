@@ -79,6 +79,21 @@ def explain_(
     raise typer.Exit(status)
 
 
+@app.command(name="replay")
+def replay_(
+    file: Annotated[Path, typer.Argument(help="A file that a sanitized run has written.")],
+    format: Annotated[
+        str, typer.Option("--format", help="text, json or sarif.", metavar="FORMAT")
+    ] = "text",
+) -> None:
+    """Run a launch again that the sanitizer found something in, and tell what is found now."""
+    from anymetal.cli.replay import replay
+
+    if format not in ("text", "json", "sarif"):
+        raise typer.BadParameter("--format must be text, json or sarif")
+    raise typer.Exit(replay(file, format))
+
+
 @app.command(name="tune")
 def tune_(
     only: Annotated[

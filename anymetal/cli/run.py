@@ -21,9 +21,29 @@ def run(arguments: list[str]) -> int:
     """Parse the command line after `run`, install AnyMetal and run the program."""
     options, program = _parse(arguments)
     anymetal.install(pretend_gpu=options.pretend_gpu, clamp_indices=True)
+    if not options.sanitize:
+        return _run(options.module, program)
+    from anymetal.sanitizer import process
+
+    process.begin_run()
     try:
-        if options.module is not None:
-            _run_module(options.module, program)
+        status = _run(options.module, program)
+    except SystemExit as end:
+        if process.end_run(_status_of(end)) == _status_of(end):
+            raise
+        return process.STATUS
+    return process.end_run(status)
+
+
+def _status_of(end: SystemExit) -> int:
+    """The exit status that Python would end with."""
+    return 0 if end.code is None else end.code if isinstance(end.code, int) else 1
+
+
+def _run(module: str | None, program: list[str]) -> int:
+    try:
+        if module is not None:
+            _run_module(module, program)
         else:
             _run_script(program)
     except SystemExit:
@@ -37,7 +57,7 @@ def _parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
     """Our options, and the program's own words: its arguments, after its path if it is a script."""
     parser = argparse.ArgumentParser(
         prog="anymetal run",
-        usage="anymetal run [--pretend-gpu] (SCRIPT | -m MODULE) [ARGS...]",
+        usage="anymetal run [--pretend-gpu] [--sanitize] (SCRIPT | -m MODULE) [ARGS...]",
         description="Run a Python program that uses mx.fast.metal_kernel, as it is.",
         epilog="SCRIPT is a file, folder or zip file, as for python. "
         "Everything after it, or after -m MODULE, belongs to the program.",
@@ -47,6 +67,12 @@ def _parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
         action="store_true",
         help="answer the questions of libraries (mx.metal.is_available, mx.default_device, ...) "
         "as an Apple GPU would",
+    )
+    parser.add_argument(
+        "--sanitize",
+        action="store_true",
+        help="run all kernels under observation, report what they do wrong at the end, and exit "
+        "with 66 if that includes errors",
     )
     parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module, as python -m")
     start = _program_start(arguments)

@@ -2,31 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import mlx.core as mx
 
 from anymetal.targets.base import Launch, Target
 from anymetal.targets.graph import new_epoch
 
-__all__ = ["HAS_METAL", "Launch", "Target", "active", "select"]
+__all__ = ["HAS_METAL", "Launch", "Target", "active", "put_in_front", "select"]
 
 #: Whether MLX itself runs Metal kernels here; asked before anybody may pretend an answer.
 HAS_METAL: bool = mx.metal.is_available()
 
 _active: Target | None = None
+_in_front: Callable[[Target], Target] | None = None
+_front: Target | None = None
 
 
 def active() -> Target:
     """The target in use: the one given to `select`, else the best one of this machine."""
-    global _active
+    global _active, _front
     if _active is None:
         _active = _best()
-    return _active
+    if _in_front is None:
+        return _active
+    front = _front
+    if front is None:
+        front = _front = _in_front(_active)
+    return front
 
 
 def select(target: Target | None) -> None:
     """Use this target from now on; None goes back to the best one of this machine."""
-    global _active
-    _active = target
+    global _active, _front
+    _active, _front = target, None
+    new_epoch()
+
+
+def put_in_front(make: Callable[[Target], Target] | None) -> None:
+    """Put another target before the one in use, which it is made of, until called with None."""
+    global _in_front, _front
+    _in_front, _front = make, None
     new_epoch()
 
 

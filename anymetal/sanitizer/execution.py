@@ -1,0 +1,161 @@
+"""One launch in a sanitized build: plan, run, findings, other orders, replay file."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from math import prod
+from typing import TYPE_CHECKING, Any, cast
+
+import mlx.core as mx
+
+from anymetal.findings import Finding
+from anymetal.runtime import arrays as runtime_arrays
+from anymetal.sanitizer import order, replay
+from anymetal.sanitizer.replay import Job
+from anymetal.sanitizer.report import Bound, Reporter
+from anymetal.sanitizer.session import Session
+from anymetal.sanitizer.texts import Launched, Texts
+from anymetal.targets.base import check_extents
+
+if TYPE_CHECKING:
+    from anymetal.targets.cpu.sanitized import SanitizedPlan
+
+_LARGE = 2**31  #: bytes; as in targets/cpu/launch.py
+_WIDTH = 32
+_MOST_PLANS = 64
+_MOST_FILES = 16  #: replay files of one session
+
+#: One launch at a time: a sanitized one has shadows of all its memory.
+_running = threading.RLock()
+_plans: OrderedDict[object, SanitizedPlan] = OrderedDict()
+
+
+def run(job: Job, session: Session, launched: Launched | None) -> list[Any]:
+    """Runs a launch and adds its findings to the session, also if it ends in an error.
+
+    Returns the outputs. Raises what a launch may raise.
+    """
+    check_extents(job.source.name, job.grid, job.threadgroup)
+    with _running:
+        session.launches += 1
+        started = job._replace(in_place=_copies(job.in_place)) if job.in_place is not None else job
+        outputs = _outputs(job, fresh=False)
+        if 0 in job.grid or 0 in job.threadgroup:
+            return outputs
+        execution = _Execution(job, session, launched)
+        try:
+            execution.run(outputs, None)
+            if session.options.order == "shuffle":
+                execution.shuffle(started, outputs)
+        finally:
+            if execution.new:
+                _keep(started, session, execution.new)
+        return outputs
+
+
+class _Execution:
+    def __init__(self, job: Job, session: Session, launched: Launched | None) -> None:
+        self.job, self.session, self.launched = job, session, launched
+        self.plan = _plan(job)
+        texts = Texts(job.source, launched)
+        self.reporter = Reporter(job.source, self.plan.code.notes, self.plan.slots, texts)
+        self.new: list[Finding] = []
+
+    def run(self, outputs: list[Any], in_order: order.Order | None) -> None:
+        """Runs once. Findings of runs in other orders count only if they are new."""
+        bound = [*self.job.inputs, *outputs]
+        self.plan.order = None if in_order is None else (in_order.groups, in_order.simdgroups)
+        try:
+            self.plan.run(bound, self.job.contiguous)
+        finally:
+            found = self.reporter.findings(
+                self.plan.told.findings, _shapes(bound), self.session.options.wanted
+            )
+            self._add(list(found), count_again=in_order is None)
+
+    def shuffle(self, started: Job, outputs: list[Any]) -> None:
+        """Runs again in other orders; what differs is a finding."""
+        expected = [mx.array(one) if not isinstance(one, mx.array) else one for one in outputs]
+        seed = self.session.seed
+        for other in order.other_orders(self.plan.total_groups, seed):
+            again = _outputs(started, fresh=True)
+            self.run(again, other)
+            bound = _shapes([*self.job.inputs, *again])
+            for one in order.differences(expected, [mx.array(a) for a in again]):
+                output = len(self.job.inputs) + one.output
+                first, second = one.values
+                finding = self.reporter.order_finding(
+                    output,
+                    one.element * bound[output].itemsize,
+                    f"{first} in one and {second} in another",
+                    {"values": one.values, "order": other.name, "seed": seed},
+                    one.number,
+                    bound,
+                )
+                self._add([finding], count_again=False)
+
+    def _add(self, findings: Sequence[Finding], count_again: bool) -> None:
+        place = self.launched.place if self.launched else None
+        self.new += self.session.add(findings, place, count_again)
+
+
+def _plan(job: Job) -> SanitizedPlan:
+    from anymetal.targets.cpu.sanitized import SanitizedPlan
+
+    sizes = [array.nbytes for array in job.inputs]
+    if job.in_place is None:
+        pairs = zip(job.shapes, job.dtypes, strict=True)
+        sizes += [prod(shape) * dtype.size for shape, dtype in pairs]
+    else:
+        sizes += [array.nbytes for array in job.in_place]
+    large = max(sizes, default=0) // _LARGE
+    key = (job.source, job.grid, job.threadgroup, large)
+    plan = _plans.pop(key, None)
+    if plan is None:
+        plan = SanitizedPlan(job.source, job.grid, job.threadgroup, _WIDTH, large)
+        if len(_plans) >= _MOST_PLANS:
+            _plans.popitem(last=False)
+    _plans[key] = plan
+    return plan
+
+
+def _outputs(job: Job, fresh: bool) -> list[Any]:
+    """Arrays for the outputs. `fresh`: never those that the launch works on in place."""
+    if job.in_place is not None:
+        return _copies(job.in_place) if fresh else list(job.in_place)
+    pairs = zip(job.shapes, job.dtypes, strict=True)
+    return [runtime_arrays.new_output(shape, dtype, job.init_value) for shape, dtype in pairs]
+
+
+def _copies(arrays: Sequence[Any]) -> list[Any]:
+    return [mx.from_dlpack(cast(Any, array), copy=True) for array in arrays]
+
+
+def _shapes(bound: Sequence[Any]) -> list[Bound]:
+    return [Bound(tuple(a.shape), a.nbytes // max(1, prod(a.shape))) for a in bound]
+
+
+def _keep(job: Job, session: Session, new: Sequence[Finding]) -> None:
+    """Writes the replay file of a launch, if the session wants one."""
+    path = session.options.replay
+    if path is None:
+        return
+    number = session.next_replay()
+    if path.suffix:
+        if number:
+            session.note(f"only the first of several launches is in {path}: give a folder instead")
+            return
+        file = path
+    else:
+        if number >= _MOST_FILES:
+            session.note(f"{path} has {_MOST_FILES} replay files, and gets no more")
+            return
+        file = path / f"{job.source.name}-{number}{replay.SUFFIX}"
+    try:
+        replay.save(file, job, session.options, new)
+    except (ValueError, OSError, RuntimeError) as error:
+        session.note(f"no replay file {file}: {error}")
+    else:
+        session.note(f"{file} has the launch: anymetal replay {file}")

@@ -1,0 +1,215 @@
+"""From what the observer notes to findings: numbers become names, indices, places and sentences."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import prod
+from typing import Any, NamedTuple, Protocol
+
+from anymetal.findings import Finding, Place
+from anymetal.sanitizer.kinds import KINDS, Kind
+from anymetal.sanitizer.texts import Texts
+from anymetal.source import KernelSource
+
+Extent = tuple[int, int, int]
+#: Finding.other_site of a finding that has no second access.
+NO_SITE = 2**32 - 1
+_VERBS = {"read": "reads", "wrote": "writes", "updated": "updates atomically"}
+
+
+class RawFinding(Protocol):
+    """`Finding` of targets/cpu/observer/observer.h."""
+
+    kind: int
+    site: int
+    object: int
+    bytes: int
+    offset: int  #: in bytes from the beginning of the object
+    thread: Sequence[int]
+    group: Sequence[int]
+    other_site: int
+    other_thread: Sequence[int]
+    other_group: Sequence[int]
+    detail: int
+    count: int
+
+
+class Bound(NamedTuple):
+    """An array of a launch."""
+
+    shape: tuple[int, ...]
+    itemsize: int
+
+
+class _Object(NamedTuple):
+    """Memory that the kernel may touch."""
+
+    kind: str  #: buffer, threadgroup, private or constant; nothing if it is none of these
+    name: str
+    shape: tuple[int, ...]
+    itemsize: int
+
+    @property
+    def text(self) -> str:
+        if not self.kind:
+            return "all arrays"
+        elements = prod(self.shape)
+        size = f"{elements} element{'' if elements == 1 else 's'}"
+        shape = f", shape {self.shape}" if len(self.shape) > 1 else ""
+        what = "" if self.kind == "buffer" else f"{self.kind} memory "
+        return f"{what}`{self.name}` ({size}{shape})"
+
+
+class Reporter:
+    """Findings of the launches of one sanitized build."""
+
+    def __init__(
+        self, source: KernelSource, notes: str, slots: Sequence[int], texts: Texts
+    ) -> None:
+        known = json.loads(notes)
+        self._source = source
+        self._arrays: list[list[Any]] = known["arrays"]
+        self._sites: list[list[Any]] = known["sites"]
+        self._slots = slots
+        self._texts = texts
+
+    def findings(
+        self, raw: Iterable[RawFinding], bound: Sequence[Bound], wanted: Iterable[str]
+    ) -> Iterator[Finding]:
+        """The findings of one launch, of the kinds whose check is wanted.
+
+        `bound`: the arrays, inputs then outputs.
+        """
+        checks = frozenset(wanted)
+        for one in raw:
+            kind = KINDS[one.kind]
+            if kind.check in checks:
+                yield self._finding(kind, one, bound)
+
+    def _finding(self, kind: Kind, raw: RawFinding, bound: Sequence[Bound]) -> Finding:
+        object_ = self._object(raw.object, bound)
+        index = _index(object_, raw.offset)
+        other = raw.other_site if raw.kind in _WITH_OTHER else NO_SITE
+        words = {
+            "who": _who(raw.thread, raw.group),
+            "group": _tuple(raw.group),
+            "object": object_.text,
+            "element": _element(object_, raw),
+            "bytes": raw.bytes,
+            "offset": _signed(raw.offset),
+            "detail": raw.detail,
+            "accesses": self._verb(raw.site),
+            "other": _who(raw.other_thread, raw.other_group, raw.group),
+            "other_accesses": self._verb(other),
+        }
+        details: dict[str, Any] = {}
+        if object_.kind:
+            details = {"buffer" if object_.kind == "buffer" else "array": object_.name}
+            details |= {"shape": object_.shape, "index": index}
+        if kind.name not in _WITHOUT_THREAD:
+            details |= {"thread": _tuple(raw.thread), "threadgroup": _tuple(raw.group)}
+        others: tuple[Place, ...] = ()
+        if other < len(self._sites):
+            details |= {
+                "other_thread": _tuple(raw.other_thread),
+                "other_threadgroup": _tuple(raw.other_group),
+            }
+            others = (self._place(other, f"the other access, by {words['other']}"),)
+        return Finding(
+            code=kind.name,
+            severity=kind.severity,
+            message=kind.message.format_map(words),
+            kernel=self._source.name,
+            place=self._place(raw.site),
+            others=others,
+            details=details,
+            hint=kind.hint,
+            count=max(1, raw.count),
+        )
+
+    def order_finding(
+        self, output: int, offset: int, detail: str, details: Mapping[str, Any], count: int,
+        bound: Sequence[Bound],
+    ) -> Finding:  # fmt: skip
+        """An element of an output that other orders give another value."""
+        kind = next(kind for kind in KINDS if kind.name == "order-dependent")
+        shaped = bound[output]
+        name = self._source.parameters[self._slots[output]].name
+        object_ = _Object("buffer", name, shaped.shape, shaped.itemsize)
+        index = _index(object_, offset)
+        return Finding(
+            code=kind.name,
+            severity=kind.severity,
+            message=kind.message.format(element=_named(object_, index), detail=detail),
+            kernel=self._source.name,
+            place=self._texts.whole(),
+            details={"buffer": name, "shape": shaped.shape, "index": index, **details},
+            hint=kind.hint,
+            count=count,
+        )
+
+    def _verb(self, site: int) -> str:
+        if site >= len(self._sites):
+            return "accesses"
+        action: str = self._sites[site][0]
+        return _VERBS.get(action, action)
+
+    def _place(self, site: int, message: str = "") -> Place:
+        where = self._sites[site][2] if site < len(self._sites) else ""
+        return self._texts.place(where, message)
+
+    def _object(self, number: int, bound: Sequence[Bound]) -> _Object:
+        if number >= len(self._arrays):
+            return _Object("", "", (), 1)
+        kind, name, bytes_, element = self._arrays[number][:4]
+        if kind == "buffer" and number in self._slots:
+            shaped = bound[self._slots.index(number)]
+            return _Object(kind, name, shaped.shape, shaped.itemsize)
+        element = element or 1
+        return _Object(kind, name, (bytes_ // element,), element)
+
+
+_WITH_OTHER = frozenset(n for n, kind in enumerate(KINDS) if "{other}" in kind.message)
+_WITHOUT_THREAD = frozenset(kind.name for kind in KINDS if "{who}" not in kind.message)
+
+
+def _tuple(numbers: Sequence[int]) -> Extent:
+    x, y, z = numbers
+    return (x, y, z)
+
+
+def _who(thread: Sequence[int], group: Sequence[int], besides: Sequence[int] | None = None) -> str:
+    """A thread; its threadgroup only if that is not the one that was named before."""
+    text = f"thread {_tuple(thread)}"
+    if besides is not None and _tuple(besides) == _tuple(group):
+        return text
+    return f"{text} of threadgroup {_tuple(group)}"
+
+
+def _signed(offset: int) -> int:
+    return (offset + 2**63) % 2**64 - 2**63
+
+
+def _index(object_: _Object, offset: int) -> tuple[int, ...]:
+    """Along each axis; outside of the array only the first may leave its range."""
+    number, index = _signed(offset) // object_.itemsize, []
+    for extent in reversed(object_.shape[1:]):
+        number, at = divmod(number, extent) if extent else (number, 0)
+        index.append(at)
+    return (number, *reversed(index))
+
+
+def _named(object_: _Object, index: Sequence[int]) -> str:
+    return f"{object_.name}[{', '.join(map(str, index))}]"
+
+
+def _element(object_: _Object, raw: RawFinding) -> str:
+    if not object_.kind:
+        return f"address {raw.offset:#x}"
+    offset = _signed(raw.offset)
+    name = _named(object_, _index(object_, raw.offset))
+    if raw.bytes <= object_.itemsize and offset % object_.itemsize == 0:
+        return name
+    last = offset + max(1, raw.bytes) - 1
+    return f"bytes {offset} to {last} of `{object_.name}` (from {name} on)"

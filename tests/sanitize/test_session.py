@@ -1,0 +1,321 @@
+"""Sessions: which launch belongs to which, what comes at the end, nested, threaded, asynchronous."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import mlx.core as mx
+import pytest
+
+import anymetal
+from anymetal import targets
+from anymetal.errors import KernelMemoryError, SanitizerError, UnsupportedFeatureError
+from anymetal.sanitizer import Session, session
+from tests.sanitize.fake import FakePlan, finding, raw, twice
+
+X = mx.arange(8.0)
+ERROR = raw("bounds-read", site=0, object=0, offset=32, thread=(7, 0, 0))
+WARNING = raw("shift-count", site=0, object=2**31 - 2)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left() -> Iterator[None]:
+    yield
+    assert session.current() is None and not session._open
+    assert not type(targets.active()).__name__.startswith("Sanitizing")
+
+
+def test_errors_are_raised_at_the_end_and_results_are_there() -> None:
+    with finding(ERROR), pytest.raises(SanitizerError) as raised:
+        with anymetal.sanitize():
+            y = twice()(X)
+    assert y.tolist() == (2 * X).tolist()
+    (found,) = raised.value.findings
+    assert (found.code, found.severity, found.kernel) == ("bounds-read", "error", "twice")
+    assert "1 error found in 1 kernel launch" in str(raised.value)
+
+
+def test_an_error_survives_pickling() -> None:
+    with finding(ERROR), pytest.raises(SanitizerError) as raised, anymetal.sanitize():
+        twice()(X)
+    again = pickle.loads(pickle.dumps(raised.value))
+    assert str(again) == str(raised.value) and again.findings == raised.value.findings
+
+
+def test_warnings_are_told_and_do_not_raise(capsys: pytest.CaptureFixture[str]) -> None:
+    with finding(WARNING), anymetal.sanitize():
+        twice()(X)
+    assert "[shift-count]" in capsys.readouterr().err
+
+
+def test_a_report_is_silent(capsys: pytest.CaptureFixture[str]) -> None:
+    with finding(ERROR, WARNING), anymetal.sanitize(action="report") as found:
+        twice()(X)
+        assert len(found.findings) == 2
+    assert [one.code for one in found.findings] == ["bounds-read", "shift-count"]
+    assert [one.code for one in found.errors] == ["bounds-read"]
+    assert capsys.readouterr() == ("", "")
+
+
+def test_findings_come_once_per_place_and_are_counted() -> None:
+    with finding(ERROR, ERROR._replace(thread=(3, 0, 0), count=5)):
+        with anymetal.sanitize(action="report") as found:
+            call = twice()
+            call(X)
+            call(X)
+    (only,) = found.findings
+    assert only.count == 12 and only.details["thread"] == (7, 0, 0)
+    assert found.launches == 2
+
+
+def test_launches_outside_are_not_observed() -> None:
+    call = twice()
+    with finding(ERROR) as plans:
+        before = call(X)
+        with anymetal.sanitize(action="report") as found:
+            mx.eval(before)
+        after = call(X)
+        assert after.tolist() == before.tolist() == (2 * X).tolist()
+    assert not plans and not found.findings
+
+
+def test_calls_that_were_kept_are_observed_inside_and_kept_again_outside() -> None:
+    call = twice()
+    for _ in range(3):
+        mx.eval(call(X))
+    with finding(ERROR) as plans:
+        with anymetal.sanitize(action="report"):
+            mx.eval(call(X), call(X))
+        mx.eval(call(X))
+    assert sum(len(plan.runs) for plan in plans) == 2
+
+
+def test_functions_that_were_compiled_before_are_observed() -> None:
+    call = mx.compile(twice())
+    mx.eval(call(X))
+    with finding(ERROR), anymetal.sanitize(action="report") as found:
+        mx.eval(call(X))
+    assert found.launches == 1
+    runs = []
+    compiled = mx.compile(lambda x: runs.append(1) or x)
+    compiled(X), compiled(X)
+    assert len(runs) == 1  # it compiles again
+
+
+def test_what_is_traced_inside_is_refused_when_it_would_run_unobserved() -> None:
+    call = twice()
+
+    def body(x: mx.array) -> mx.array:
+        with anymetal.sanitize(action="report"):
+            return call(x)
+
+    with pytest.raises(UnsupportedFeatureError, match="around the call"):
+        mx.eval(mx.compile(body)(X))
+
+
+def test_gradients_of_functions_with_kernels() -> None:
+    @mx.custom_function
+    def double(x: mx.array) -> mx.array:
+        return twice()(x)
+
+    @double.vjp
+    def _(primals: mx.array, cotangent: mx.array, output: mx.array) -> mx.array:
+        return twice("backward")(cotangent)
+
+    with finding(), anymetal.sanitize() as found:
+        gradient = mx.grad(lambda x: double(x).sum())(X)
+    assert gradient.tolist() == [2.0] * 8 and found.launches >= 2
+
+
+def test_inner_sessions_take_their_launches() -> None:
+    with finding(ERROR), anymetal.sanitize(action="report") as outer:
+        with anymetal.sanitize(action="report") as inner:
+            twice("a")(X)
+        twice("b")(X)
+    assert [one.kernel for one in inner.findings] == ["a"]
+    assert [one.kernel for one in outer.findings] == ["b"]
+
+
+def test_a_thread_has_its_own_session_or_takes_part_in_the_latest() -> None:
+    with finding(ERROR), ThreadPoolExecutor(1) as pool:
+
+        def own() -> list[str]:
+            with anymetal.sanitize(action="report") as found:
+                twice("own")(X)
+            return [one.kernel for one in found.findings]
+
+        with anymetal.sanitize(action="report") as found:
+            assert pool.submit(own).result() == ["own"]
+            pool.submit(lambda: mx.eval(twice("shared")(X))).result()
+    assert [one.kernel for one in found.findings] == ["shared"]
+
+
+def test_many_threads() -> None:
+    def one(number: int) -> tuple[str, list[str]]:
+        with anymetal.sanitize(action="report") as found:
+            for _ in range(3):
+                twice(f"k{number}")(X)
+        return f"k{number}", [one.kernel for one in found.findings]
+
+    with finding(ERROR), ThreadPoolExecutor(4) as pool:
+        for name, kernels in pool.map(one, range(8)):
+            assert kernels == [name]
+
+
+def test_one_object_entered_in_two_threads() -> None:
+    both, found = anymetal.sanitize(action="report"), {}
+    meet = threading.Barrier(2)
+
+    def one(name: str) -> None:
+        with both as mine:
+            meet.wait(10)
+            twice(name)(X)
+            meet.wait(10)
+        found[name] = [one.kernel for one in mine.findings]
+
+    with finding(ERROR), ThreadPoolExecutor(2) as pool:
+        list(pool.map(one, "ab"))
+    assert found == {"a": ["a"], "b": ["b"]}
+
+
+def test_tasks_have_their_own_sessions() -> None:
+    async def one(name: str) -> list[str]:
+        with anymetal.sanitize(action="report") as found:
+            await asyncio.sleep(0)
+            twice(name)(X)
+            await asyncio.sleep(0)
+        return [one.kernel for one in found.findings]
+
+    async def outside() -> None:
+        await asyncio.sleep(0)
+        twice("outside")(X)
+
+    async def both() -> list[list[str] | None]:
+        return await asyncio.gather(one("a"), one("b"), outside())
+
+    with finding(ERROR) as plans:
+        assert asyncio.run(both())[:2] == [["a"], ["b"]]
+    assert len(plans) == 2
+
+
+def test_decorated_functions_have_a_session_for_each_call() -> None:
+    @anymetal.sanitize()
+    def run(x: mx.array) -> mx.array:
+        """Documented."""
+        return twice()(x)
+
+    assert run.__doc__ == "Documented."
+    for _ in range(2):
+        with finding(ERROR), pytest.raises(SanitizerError, match="in 1 kernel launch"):
+            run(X)
+    with finding():
+        assert run(X).tolist() == (2 * X).tolist()
+
+
+def test_decorated_coroutine_functions_and_generators() -> None:
+    @anymetal.sanitize()
+    async def run() -> None:
+        await asyncio.sleep(0)
+        twice()(X)
+
+    with finding(ERROR), pytest.raises(SanitizerError):
+        asyncio.run(run())
+    with pytest.raises(TypeError, match="is a generator"):
+
+        @anymetal.sanitize()
+        def steps() -> Iterator[int]:
+            yield 1
+
+
+def test_another_exception_goes_on_with_the_report() -> None:
+    with finding(ERROR), pytest.raises(ZeroDivisionError) as raised, anymetal.sanitize():
+        twice()(X)
+        1 / 0  # noqa: B018
+    notes = getattr(raised.value, "__notes__", None)
+    assert notes is None or "bounds-read" in notes[0]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, KernelMemoryError, MemoryError])
+def test_findings_of_a_launch_that_is_stopped_are_kept(
+    error: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(self: FakePlan, *_: object) -> None:
+        self.told.findings.append(ERROR)
+        raise error
+
+    monkeypatch.setattr(FakePlan, "run", stopped)
+    with finding(), pytest.raises(error), anymetal.sanitize(action="report") as found:
+        twice()(X)
+    assert [one.code for one in found.findings] == ["bounds-read"]
+    monkeypatch.undo()
+    with finding(), anymetal.sanitize() as found:
+        assert twice()(X).tolist() == (2 * X).tolist()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"action": "ignore"}, "`action` must be"),
+        ({"order": "random"}, "`order` must be"),
+        ({"checks": ["bounds", "spelling"]}, "got 'spelling'"),
+        ({"seed": -1}, "`seed` must be"),
+        ({"seed": 1.5}, "`seed` must be"),
+    ],
+)
+def test_wrong_arguments(arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        anymetal.sanitize(**arguments)  # type: ignore[arg-type]
+
+
+def test_only_the_groups_that_were_asked_for() -> None:
+    def found(**arguments: object) -> list[str]:
+        nan = raw("nan")
+        with finding(ERROR, WARNING, nan):
+            with anymetal.sanitize(action="report", **arguments) as found:  # type: ignore[arg-type]
+                twice()(X)
+        return [one.code for one in found.findings]
+
+    assert found() == ["bounds-read", "shift-count"]
+    assert found(checks=["portability"]) == ["shift-count"]
+    assert found(checks="bounds", nan=True) == ["bounds-read", "nan"]
+
+
+def test_kernels_in_place_of_those_of_mlx() -> None:
+    anymetal.install()
+    try:
+        kernel = mx.fast.metal_kernel(
+            name="one", input_names=[], output_names=["y"], source="y[0] = 1;"
+        )
+        with finding(raw("bounds-write", site=1)), anymetal.sanitize(action="report") as found:
+            kernel(
+                inputs=[],
+                grid=(1, 1, 1),
+                threadgroup=(1, 1, 1),
+                output_shapes=[(1,)],
+                output_dtypes=[mx.float32],
+            )
+    finally:
+        anymetal.uninstall()
+    assert [one.code for one in found.findings] == ["bounds-write"]
+
+
+def test_kernels_of_libraries() -> None:
+    library = anymetal.metal_library(
+        "kernel void inc(device float* x [[buffer(0)]], uint i [[thread_position_in_grid]]) "
+        "{ x[i] += 1; }"
+    )
+    with finding(raw("bounds-write", object=0)), anymetal.sanitize(action="report") as found:
+        (y,) = library.inc(mx.zeros(4), grid=4, threadgroup=4)
+    assert y.tolist() == [1.0] * 4
+    assert [one.details["buffer"] for one in found.findings] == ["x"]
+
+
+def test_what_a_session_gives() -> None:
+    with finding(), anymetal.sanitize() as found:
+        pass
+    assert isinstance(found, Session)
+    assert found.text() == "anymetal: nothing found in 0 kernel launches"
