@@ -34,6 +34,7 @@ def _probe_body(*_: mx.array) -> None:
 # time, and always when an argument takes part in a transformation. `shapeless` keeps one entry
 # per types, not per shapes.
 _probe: Callable[..., Any] = mx.compile(_probe_body, shapeless=True)
+_ONE = mx.array(1)
 
 
 @functools.cache
@@ -58,7 +59,27 @@ def is_transformed(arrays: Sequence[mx.array]) -> bool:
         return False
     before = _probe_runs
     _probe(*arrays)
-    return _probe_runs != before
+    return _probe_runs != before and (_compiles() or _is_traced_when_compiled(arrays))
+
+
+def _compiles() -> bool:
+    """Whether mx.compile does anything; `mx.disable_compile` and the environment turn it off."""
+    _probe(_ONE)
+    before = _probe_runs
+    _probe(_ONE)
+    return _probe_runs == before
+
+
+def _is_traced_when_compiled(arrays: Sequence[mx.array]) -> bool:
+    """The same question where compilation is off: on for as long as it takes to ask."""
+    mx.enable_compile()
+    try:
+        _probe(*arrays)
+        before = _probe_runs
+        _probe(*arrays)
+        return _probe_runs != before
+    finally:
+        mx.disable_compile()
 
 
 def run_transformed(target: Target, launch: Launch) -> list[mx.array]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -66,14 +67,17 @@ class _Execution:
     def run(self, outputs: list[Any], in_order: order.Order | None) -> None:
         """Runs once. Findings of runs in other orders count only if they are new."""
         bound = [*self.job.inputs, *outputs]
-        self.plan.order = None if in_order is None else (in_order.groups, in_order.simdgroups)
+        plan, shapes = self.plan, _shapes(bound)
         try:
-            self.plan.run(bound, self.job.contiguous)
-        finally:
-            found = self.reporter.findings(
-                self.plan.told.findings, _shapes(bound), self.session.options.wanted
-            )
-            self._add(list(found), count_again=in_order is None)
+            with plan.in_order(*in_order[1:]) if in_order else contextlib.nullcontext():
+                plan.run(bound, self.job.contiguous)
+        finally:  # what a launch has found before it was stopped counts, too
+            for told in plan.take():
+                found = self.reporter.findings(told.findings, shapes, self.session.options.wanted)
+                self._add(list(found), count_again=in_order is None)
+                if told.lost:
+                    name = self.job.source.name
+                    self.session.note(f"kernel {name}: no room for {told.lost} further findings")
 
     def shuffle(self, started: Job, outputs: list[Any]) -> None:
         """Runs again in other orders; what differs is a finding."""
@@ -134,7 +138,7 @@ def _copies(arrays: Sequence[Any]) -> list[Any]:
 
 
 def _shapes(bound: Sequence[Any]) -> list[Bound]:
-    return [Bound(tuple(a.shape), a.nbytes // max(1, prod(a.shape))) for a in bound]
+    return [Bound(tuple(a.shape), a.nbytes // max(1, prod(a.shape)) or 1) for a in bound]
 
 
 def _keep(job: Job, session: Session, new: Sequence[Finding]) -> None:

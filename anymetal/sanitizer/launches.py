@@ -102,8 +102,8 @@ class _TracingTarget(CpuTarget):
         def refuse() -> NoReturn:
             raise UnsupportedFeatureError(
                 f"kernel `{name}` was traced by mx.compile inside of anymetal.sanitize(), and "
-                "would run unobserved. Use anymetal.sanitize() around the call of what is compiled, "
-                "not inside of it."
+                "would run unobserved. Use anymetal.sanitize() around the call of what is "
+                "compiled, not inside of it."
             )
 
         return native.lazy_plan(name, refuse, refuse)

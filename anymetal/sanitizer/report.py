@@ -193,7 +193,7 @@ def _signed(offset: int) -> int:
 
 def _index(object_: _Object, offset: int) -> tuple[int, ...]:
     """Along each axis; outside of the array only the first may leave its range."""
-    number, index = _signed(offset) // object_.itemsize, []
+    number, index = _signed(offset) // object_.itemsize, []  # the last axis first
     for extent in reversed(object_.shape[1:]):
         number, at = divmod(number, extent) if extent else (number, 0)
         index.append(at)

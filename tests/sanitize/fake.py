@@ -17,6 +17,7 @@ from anymetal.sanitizer import execution
 from anymetal.sanitizer.kinds import NUMBERS
 from anymetal.sanitizer.report import NO_SITE
 from anymetal.source import KernelSource
+from anymetal.targets.cpu import plan
 from anymetal.targets.cpu.plan import Plan
 
 Extent = tuple[int, int, int]
@@ -47,11 +48,20 @@ def raw(kind: str, **fields: Any) -> Raw:
 SITES = (("read", 4, "source:1:44"), ("wrote", 4, "source:1:37"), ("read", 4, "header:1:3"))
 
 
+class _PlanAsCalled(Plan):
+    """With the threadgroups of the call."""
+
+    def __init__(self, *key: Any) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(plan, "fitting_group", lambda source, grid, group: group)
+            super().__init__(*key)
+
+
 class FakePlan:
     """Has the fields of a SanitizedPlan that are used."""
 
     def __init__(self, source: KernelSource, grid: Extent, group: Extent, found: Any) -> None:
-        self.inner = Plan(source, grid, group, 32, 0)
+        self.inner = _PlanAsCalled(source, grid, group, 32, 0)
         arrays = [
             ["buffer", p.name, 0, 4 if p.kind in ("input", "output") else 1]
             for p in source.parameters
@@ -61,17 +71,22 @@ class FakePlan:
         self.slots = self.inner.slots
         self.total_groups = self.inner.total_groups
         self.order: tuple[Sequence[int], Sequence[int]] | None = None
-        self.told = SimpleNamespace(findings=[], lost=0)
-        self.found = found
+        self.found = list(found)
         self.runs: list[Any] = []
 
     def run(self, bound: list[Exporter], contiguous: bool) -> None:
-        """Runs the kernel; in other orders, with a 1 added to the first output's first byte."""
+        """Runs the kernel as always."""
         self.runs.append(self.order)
-        try:
-            self.inner.run(bound, contiguous)
-        finally:
-            self.told = SimpleNamespace(findings=list(self.found), lost=0)
+        self.inner.run(bound, contiguous)
+
+    @contextmanager
+    def in_order(self, *order: Sequence[int]) -> Iterator[None]:
+        self.order = order  # type: ignore[assignment]
+        yield
+        self.order = None
+
+    def take(self) -> list[Any]:
+        return [SimpleNamespace(findings=list(self.found), lost=0)]
 
 
 @contextmanager
@@ -79,12 +94,12 @@ def finding(*raws: Raw) -> Iterator[list[FakePlan]]:
     """While it is open, every sanitized launch finds these."""
     plans: list[FakePlan] = []
 
-    def plan(job: Any) -> FakePlan:
+    def made(job: Any) -> FakePlan:
         plans.append(FakePlan(job.source, job.grid, job.threadgroup, raws))
         return plans[-1]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(execution, "_plan", plan)
+        patch.setattr(execution, "_plan", made)
         yield plans
 
 

@@ -45,7 +45,8 @@ def test_launches_run_again_in_other_orders() -> None:
     with finding() as plans, anymetal.sanitize(order="shuffle", seed=3) as found:
         y = twice()(x)
     (plan,) = plans
-    assert plan.runs == [None, *((one.groups, one.simdgroups) for one in other_orders(4, 3))]
+    expected = other_orders(4, 3)
+    assert plan.runs == [None, *((one.groups, one.simdgroups) for one in expected)]
     assert y.tolist() == (2 * x).tolist() and not found.findings and found.seed == 3
     assert "seed 3" in found.text()
 

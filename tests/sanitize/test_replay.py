@@ -107,10 +107,9 @@ def test_kernels_of_libraries_come_back_with_what_their_arrays_held(tmp_path: Pa
 
 def test_a_folder_has_a_file_for_each_launch_with_new_findings(tmp_path: Path) -> None:
     folder = tmp_path / "found"
-    with finding(raw("bounds-read")):
-        with anymetal.sanitize("report", replay=folder):
-            for name in "aab":
-                twice(name)(X)
+    with finding(raw("bounds-read")), anymetal.sanitize("report", replay=folder):
+        for name in "aab":
+            twice(name)(X)
     assert sorted(path.name for path in folder.iterdir()) == ["a-0.safetensors", "b-1.safetensors"]
 
 
@@ -129,9 +128,9 @@ def test_the_environment_names_a_folder(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_large_launches_are_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(replay, "LARGEST", 16)
-    with finding(raw("bounds-read")):
-        with anymetal.sanitize("report", replay=tmp_path / "f.safetensors") as found:
-            twice()(X)
+    file = tmp_path / "f.safetensors"
+    with finding(raw("bounds-read")), anymetal.sanitize("report", replay=file) as found:
+        twice()(X)
     assert not list(tmp_path.iterdir()) and "no replay file" in found.text()
 
 

@@ -1,4 +1,4 @@
-"""Sessions: which launch belongs to which, what comes at the end, nested, threaded, asynchronous."""
+"""Sessions: which launch belongs to which, and what comes at the end."""
 
 from __future__ import annotations
 
@@ -30,9 +30,8 @@ def nothing_is_left() -> Iterator[None]:
 
 
 def test_errors_are_raised_at_the_end_and_results_are_there() -> None:
-    with finding(ERROR), pytest.raises(SanitizerError) as raised:
-        with anymetal.sanitize():
-            y = twice()(X)
+    with finding(ERROR), pytest.raises(SanitizerError) as raised, anymetal.sanitize():
+        y = twice()(X)
     assert y.tolist() == (2 * X).tolist()
     (found,) = raised.value.findings
     assert (found.code, found.severity, found.kernel) == ("bounds-read", "error", "twice")
@@ -62,11 +61,11 @@ def test_a_report_is_silent(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_findings_come_once_per_place_and_are_counted() -> None:
-    with finding(ERROR, ERROR._replace(thread=(3, 0, 0), count=5)):
-        with anymetal.sanitize(action="report") as found:
-            call = twice()
-            call(X)
-            call(X)
+    again = ERROR._replace(thread=(3, 0, 0), count=5)
+    with finding(ERROR, again), anymetal.sanitize(action="report") as found:
+        call = twice()
+        call(X)
+        call(X)
     (only,) = found.findings
     assert only.count == 12 and only.details["thread"] == (7, 0, 0)
     assert found.launches == 2
@@ -244,7 +243,7 @@ def test_findings_of_a_launch_that_is_stopped_are_kept(
     error: type[BaseException], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stopped(self: FakePlan, *_: object) -> None:
-        self.told.findings.append(ERROR)
+        self.found.append(ERROR)
         raise error
 
     monkeypatch.setattr(FakePlan, "run", stopped)
@@ -273,10 +272,9 @@ def test_wrong_arguments(arguments: dict[str, object], message: str) -> None:
 
 def test_only_the_groups_that_were_asked_for() -> None:
     def found(**arguments: object) -> list[str]:
-        nan = raw("nan")
-        with finding(ERROR, WARNING, nan):
-            with anymetal.sanitize(action="report", **arguments) as found:  # type: ignore[arg-type]
-                twice()(X)
+        session = anymetal.sanitize(action="report", **arguments)  # type: ignore[arg-type]
+        with finding(ERROR, WARNING, raw("nan")), session as found:
+            twice()(X)
         return [one.code for one in found.findings]
 
     assert found() == ["bounds-read", "shift-count"]

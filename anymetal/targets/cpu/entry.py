@@ -12,6 +12,7 @@ from __future__ import annotations
 from anymetal.machine import Machine
 from anymetal.simd.access.privatised_sums import Sums
 from anymetal.simd.emit.positions import CONTEXT_NAMES
+from anymetal.targets.cpu import other_orders
 
 _AXES = ("x", "y", "z")
 #: Offsets in am_launch (see runtime/launch.h).
@@ -30,7 +31,7 @@ _MEETINGS = [
 def entry_function(
     buffers: list[str], machine: Machine, width: int, team: int, *, full: bool, partial: bool,
     suspends: bool, meets: bool, streamed: int, fence: str, sums: list[tuple[str, Sums]],
-    sole: bool = False, private: int = 0,
+    sole: bool = False, private: int = 0, record: str = "",
 ) -> str:  # fmt: skip
     """LLVM IR of am_entry.
 
@@ -41,6 +42,7 @@ def entry_function(
     sums       the worker's own arrays, each with the buffer that it stands for
     sole       one call of `gang.full` runs a whole threadgroup, so its first gang is number 0
     private    bytes of large private arrays of a call (simd/emit/private_memory.py)
+    record     of a sanitized build: where the launch gives other orders (other_orders.py)
     """
     lines = [
         "define void @am_entry(ptr %buffers, ptr %launch, i64 %first, i64 %last, ptr %worker) #0 {",
@@ -55,12 +57,22 @@ def entry_function(
     lines += _own_sums(sums)
     if suspends:
         lines.append("  %ring = alloca [1024 x ptr], align 16")
-    lines += _group_loop(width * team)
+    lines += other_orders.tables(record) if record else []
+    lines += _group_loop(width * team, other_orders.group() if record else [])
     calls = _Calls(buffers, suspends, team)
-    if sole:
+    behind = "round" if suspends else "group.done"
+    if record and not sole and width > 1:
+        lines += other_orders.gangs(
+            [*calls.full()[:-1], *calls.kept(calls.full()[-1], "gang", "turn")] if full else [],
+            calls.kept(calls.text("gang.partial", "%whole", "%rest"), "whole", "turn")
+            if partial
+            else [],
+            behind,
+        )
+    elif sole:
         lines += [f"  {calls.text('gang.full', '0', '0')}", "  br label %group.done"]
     else:
-        lines += _gangs(calls, full, partial, "round" if suspends else "group.done")
+        lines += _gangs(calls, full, partial, behind)
     if suspends:
         lines += _MEETINGS if meets else _rounds()
     lines += [
@@ -162,8 +174,12 @@ def _own_sums(sums: list[tuple[str, Sums]]) -> list[str]:
     ]
 
 
-def _group_loop(width: int) -> list[str]:
-    """The position and size of the next threadgroup; those at the edge are smaller."""
+def _group_loop(width: int, position: list[str]) -> list[str]:
+    """The position and size of the next threadgroup; those at the edge are smaller.
+
+    `position`: lines that compute another one, as `%wide` has it.
+    """
+    wide = "drawn" if position else "wide"
     lines = [
         "  %first.x = urem i64 %first, %groups.x.wide",
         "  %first.row = udiv i64 %first, %groups.x.wide",
@@ -180,12 +196,13 @@ def _group_loop(width: int) -> list[str]:
         "  %stop = icmp ne i32 %flag, 0",
         "  %end = icmp uge i64 %group, %last",
         "  %leave = or i1 %stop, %end",
-        "  br i1 %leave, label %done, label %one.group",
+        f"  br i1 %leave, label %done, label %{'next' if position else 'one'}.group",
+        *position,
         "one.group:",
     ]
     for axis in _AXES:
         lines += [
-            f"  %group_{axis} = trunc i64 %wide.{axis} to i32",
+            f"  %group_{axis} = trunc i64 %{wide}.{axis} to i32",
             f"  %begin.{axis} = mul i32 %group_{axis}, %full_size_{axis}",
             f"  %left.{axis} = sub i32 %grid_{axis}, %begin.{axis}",
             f"  %size_{axis} = call i32 @llvm.umin.i32(i32 %left.{axis}, i32 %full_size_{axis})",
@@ -243,13 +260,13 @@ class _Calls:
             return f"call ptr @{function}({', '.join([*args, 'ptr %worker'])})"
         return f"call void @{function}({', '.join(args)})"
 
-    def kept(self, call: str, number: str) -> list[str]:
+    def kept(self, call: str, number: str, place: str = "") -> list[str]:
         """A call; of a gang that suspends, the handle goes to its place in the ring."""
         if not self.suspends:
             return [f"  {call}"]
         return [
             f"  %{number}.handle = {call}",
-            f"  %{number}.place = getelementptr ptr, ptr %ring, i32 %{number}",
+            f"  %{number}.place = getelementptr ptr, ptr %ring, i32 %{place or number}",
             f"  store ptr %{number}.handle, ptr %{number}.place",
         ]
 

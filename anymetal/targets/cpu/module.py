@@ -47,6 +47,11 @@ def _suspends(c: GangCompilation) -> bool:
     return c.program.calls(BARRIER) and not c.alone
 
 
+def record_of(c: GangCompilation) -> str:
+    """The argument by which a sanitized build knows its launch; nothing in others."""
+    return buffer_name(c.program.args[-1]) if c.variant.sanitized else ""
+
+
 def _module(c: GangCompilation) -> str:
     program, variant, known = c.program, c.variant, c.known
     suspends = _suspends(c)
@@ -83,6 +88,7 @@ def _module(c: GangCompilation) -> str:
         fence=_FENCES.get(known.machine.architecture, ""),
         sole=c.alone and not suspends and not variant.partial,
         private=known(far_arrays).bytes,
+        record=record_of(c),
     )
     texts = [*(function.text for function in functions), entry]
     text = module_text(known, declarations, texts, suspends=suspends)

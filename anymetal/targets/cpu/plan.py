@@ -38,7 +38,8 @@ class Plan:
         self._source = source
         self.grid = grid
         x, y, z = map(min, threadgroup, grid)
-        self.group = fitting_group(source, grid, (x, y, z))
+        # A report names the threadgroups that the caller knows.
+        self.group = (x, y, z) if self.sanitized else fitting_group(source, grid, (x, y, z))
         self.groups = [-(-threads // size) for threads, size in zip(grid, self.group, strict=True)]
         self.total_groups = prod(self.groups)
         if self.total_groups >= _MOST_GROUPS:

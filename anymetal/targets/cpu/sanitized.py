@@ -10,6 +10,8 @@ from __future__ import annotations
 import ctypes
 import functools
 import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from copy import copy
 from typing import Any, NamedTuple
 
@@ -17,6 +19,7 @@ from anymetal.passes.check_bounds import KnownArray
 from anymetal.passes.observe import ObservedSite
 from anymetal.source import KernelSource
 from anymetal.targets.base import Extent
+from anymetal.targets.cpu.other_orders import GANGS
 from anymetal.targets.cpu.plan import Plan
 from anymetal.targets.cpu.race_detector import race_detector
 
@@ -60,6 +63,8 @@ class _Object(ctypes.Structure):
 class _Result(ctypes.Structure):
     _fields_ = [
         ("next", ctypes.c_void_p),
+        ("group_order", ctypes.c_void_p),
+        ("gang_order", ctypes.c_void_p),
         ("findings", ctypes.POINTER(Finding)),
         ("table", ctypes.c_void_p),
         ("gangs", ctypes.c_void_p),
@@ -68,6 +73,8 @@ class _Result(ctypes.Structure):
         ("capacity", ctypes.c_uint32),
         ("found", ctypes.c_uint32),
         ("gang_count", ctypes.c_uint32),
+        ("started", ctypes.c_uint32),
+        ("reserved", ctypes.c_uint32),
         ("lost", ctypes.c_uint64),
         ("events", ctypes.c_uint64),
         ("groups", ctypes.c_uint64),
@@ -93,6 +100,8 @@ class _About(ctypes.Structure):
         ("object_count", ctypes.c_uint32),
         ("buffers", ctypes.c_uint32),
         ("detector", ctypes.c_void_p),
+        ("group_order", ctypes.c_void_p),
+        ("gang_order", ctypes.c_void_p),
     ]
 
 
@@ -127,7 +136,8 @@ class SanitizedPlan(Plan):
         about, run, take, free = self.code.addresses("am_observer", 4)
         self._take = ctypes.CFUNCTYPE(ctypes.c_void_p)(take)
         self._let_go = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(free)
-        self._describe(_About.from_address(about), dict(notes["watched"]))
+        self._about = _About.from_address(about)
+        self._describe(self._about, dict(notes["watched"]))
         self.pool = copy(self.pool)  # one whose launches are observed
         self.pool.native = run, self.pool.native[1]
         self.pool.run_at = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)(run)
@@ -138,6 +148,19 @@ class SanitizedPlan(Plan):
         about.object_count, about.buffers = len(self.arrays), self.buffers
         about.run = self.pool.native[0]
         about.detector = race_detector()
+
+    @contextmanager
+    def in_order(self, groups: Sequence[int], gangs: Sequence[int]) -> Iterator[None]:
+        """While it is open, launches of this code run their threadgroups, and the SIMD-groups of
+        each, in the order of these numbers. No others may run meanwhile."""
+        group_order = (ctypes.c_uint64 * len(groups))(*groups)
+        gang_order = (ctypes.c_uint32 * GANGS)(*gangs)
+        self._about.group_order = ctypes.addressof(group_order)
+        self._about.gang_order = ctypes.addressof(gang_order)
+        try:
+            yield
+        finally:
+            self._about.group_order = self._about.gang_order = None
 
     def take(self) -> list[Told]:
         """What the launches of this code, which is the same for all grids of a class, have told

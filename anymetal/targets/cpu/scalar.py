@@ -22,7 +22,7 @@ from anymetal.simd.emit.positions import CONTEXT
 from anymetal.simd.emit.private_memory import allocate, far_arrays, in_waiting_loops
 from anymetal.simd.emit.runtime_calls import KERNEL_NAME, NOTE, NOTED_CONTEXT, PRINTER
 from anymetal.targets.cpu.entry import entry_function
-from anymetal.targets.cpu.module import module_text
+from anymetal.targets.cpu.module import module_text, record_of
 from anymetal.targets.cpu.pipeline import PASSES, GangCompilation
 from anymetal.targets.cpu.rendezvous import DECLARATION, Rendezvous
 
@@ -152,6 +152,7 @@ def scalar_ir(c: GangCompilation) -> str:
             sums=[],
             fence="",
             private=known(far_arrays).bytes,
+            record=record_of(c),
         )
         declarations = dict(thread.w.declarations)
         if meets:

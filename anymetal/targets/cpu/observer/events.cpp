@@ -9,7 +9,8 @@ Gang* am_begin(Launch* launch, uint32_t width, uint32_t group_x, uint32_t group_
                uint32_t full_z, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z, uint32_t number,
                uint32_t active) {
   const Place group{group_x, group_y, group_z};
-  if (number == 0) {  // the first gang of a threadgroup
+  if (launch->started == launch->gang_count) {  // the first gang of a threadgroup
+    launch->started = 0;
     ++launch->groups;
     launch->group = group;
     launch->size = {size_x, size_y, size_z};
@@ -17,6 +18,7 @@ Gang* am_begin(Launch* launch, uint32_t width, uint32_t group_x, uint32_t group_
     launch->grid = {grid_x, grid_y, grid_z};
     launch->gang_count = (size_x * size_y * size_z + width - 1) / width;
   }
+  ++launch->started;
   Gang* gang = launch->gangs + number;
   const uint32_t count = active ? active : width;
   *gang = {};

@@ -27,7 +27,12 @@ struct About {
   const Described* objects;
   uint32_t object_count, buffers;
   const Detector* detector;  // races.cpp
+  const uint64_t* group_order;  // for the launches to come; null for the order of numbers
+  const uint32_t* gang_order;
 };
+
+constexpr uint32_t IN_ORDER[32] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                                   16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
 
 // How a launch went, in one piece of memory with its arrays.
 struct Result {
@@ -74,6 +79,8 @@ void free_result(Result* result) {
 }
 
 bool prepare(Launch& launch, const About& about, const am_extent* extents, uint64_t groups) {
+  launch.group_order = about.group_order;
+  launch.gang_order = about.gang_order ? about.gang_order : IN_ORDER;
   launch.object_count = about.object_count;
   launch.capacity = MOST_FINDINGS;
   launch.findings = zeroed<Finding>(MOST_FINDINGS);
@@ -110,10 +117,10 @@ int32_t am_observed_run(Call* call) {
     status = am_about.run(call);
   }
   if (launch.objects) let_go_of_shadows(launch);
-  if (status == OK) {
-    keep(result);
-  } else {
+  if (status == NO_MEMORY) {
     free_result(result);
+  } else {  // what a launch has found before it was stopped counts, too
+    keep(result);
   }
   return status;
 }

@@ -13,7 +13,7 @@ using uint16_t = unsigned short;
 using uint32_t = unsigned int;
 using uint64_t = unsigned long;
 
-// Kinds of findings; anymetal/sanitize/kinds.py has their texts.
+// Kinds of findings; anymetal/sanitizer/kinds.py has their texts.
 enum Kind : uint32_t {
   BOUNDS_READ, BOUNDS_WRITE, BOUNDS_ATOMIC, MISALIGNED,
   RACE_THREADGROUP, RACE_DEVICE, RACE_GROUPS, RACE_ATOMIC,
@@ -21,6 +21,7 @@ enum Kind : uint32_t {
   MISSING_INIT_VALUE,
   BARRIER_DIVERGENT, BARRIER_AFTER_RETURN, SHUFFLE_INACTIVE, SHUFFLE_RANGE, SIMD_DIVERGENT,
   DIVISION_BY_ZERO, SHIFT_COUNT, FLOAT_TO_INT, INDEX_OVERFLOW, ORDER_DEPENDENT, NOT_A_NUMBER,
+  DIVISION_OVERFLOW,
 };
 
 enum Action : uint32_t { LOAD, STORE, UPDATE, ATOMIC_LOAD, ATOMIC_STORE };
@@ -89,6 +90,8 @@ constexpr uint32_t MOST_GANGS = 1024;
 
 // A launch. Python reads the findings when it has ended.
 struct Launch {
+  const uint64_t* group_order;  // numbers of threadgroups, in the order in which they run; or null
+  const uint32_t* gang_order;   // numbers of 32 gangs likewise (targets/cpu/other_orders.py)
   Finding* findings;
   uint32_t* table;  // by hash: the number of a finding, plus 1; twice as many as findings
   Gang* gangs;      // MOST_GANGS, of the current threadgroup
@@ -97,6 +100,8 @@ struct Launch {
   uint32_t capacity;  // of findings: a power of two
   uint32_t found;     // findings so far
   uint32_t gang_count;  // of the current threadgroup
+  uint32_t started;   // gangs of it that have begun, in any order
+  uint32_t reserved;
   uint64_t lost;      // findings for which there was no room
   uint64_t events;    // accesses, barriers, cross-lane calls
   uint64_t groups;    // threadgroups so far
@@ -104,7 +109,7 @@ struct Launch {
   const Detector* detector;  // of races
   Races* races;              // its memory
 };
-static_assert(sizeof(Launch) == 136);
+static_assert(sizeof(Launch) == 160);
 
 // The thread of a lane: its position in the grid.
 inline Place thread_of(const Gang* gang, uint32_t lane) {
