@@ -96,6 +96,7 @@ def test_results(case: CorpusCase, level: str, monkeypatch: pytest.MonkeyPatch) 
 
 #: What LLVM turns loops and copies into, and what prints lines of os_log.
 _C_LIBRARY = {"memset", "memcpy", "memmove", "sched_yield", "snprintf", "write"}
+_C_LIBRARY |= {"__errno_location", "getpid", "poll"}  # of what kernels print (targets/cpu/log.cpp)
 #: Pairs of functions that share their work.
 _PAIRS = {"sincosf"}
 
