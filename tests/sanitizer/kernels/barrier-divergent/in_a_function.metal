@@ -1,0 +1,17 @@
+// A function with a barrier in it, called by some threads.
+// input: x = float32[64] normal
+// output: y = float32[64]
+// grid: 64
+// threadgroup: 64
+// header:
+inline float exchange(threadgroup float* shared, float value, uint l) {
+  shared[l] = value;
+  threadgroup_barrier(mem_flags::mem_threadgroup);  // finds: barrier-divergent
+  return shared[l];
+}
+// body:
+threadgroup float shared[64];
+uint i = thread_position_in_grid.x, l = thread_position_in_threadgroup.x;
+float v = x[i];
+if (v > 0) v = exchange(shared, v, l);
+y[i] = v;

@@ -1,0 +1,13 @@
+// `continue` leads past the barrier.
+// input: x = int32[32] arange
+// output: y = int32[32]
+// grid: 32
+// threadgroup: 32
+uint i = thread_position_in_grid.x;
+int sum = 0;
+for (int k = 0; k < 4; ++k) {
+  if (x[i] % 4 == k) continue;
+  sum += k;
+  threadgroup_barrier(mem_flags::mem_threadgroup);  // finds: barrier-divergent
+}
+y[i] = sum;

@@ -1,0 +1,7 @@
+// Each lane names another one: that is a shuffle.
+// input: x = float32[32] normal
+// output: y = float32[32]
+// grid: 32
+// threadgroup: 32
+uint i = thread_position_in_grid.x;
+y[i] = simd_broadcast(x[i], ushort(31 - i));  // finds: simd-divergent

@@ -1,0 +1,8 @@
+// All shift by the same distance, which the compiler cannot know.
+// input: d = int32[32] 7 + np.zeros(32)
+// input: x = float32[32] normal
+// output: y = float32[32]
+// grid: 32
+// threadgroup: 32
+uint i = thread_position_in_grid.x;
+y[i] = simd_shuffle_up(x[i], ushort(d[i] % 3));
