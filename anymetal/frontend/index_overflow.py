@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 
-from anymetal.frontend.wrong_operands import Kind
+from anymetal.frontend.wrong_operands import WRONG_DECLARATION, Kind
 
 _NAME = r"%(?:[\w.$-]+|\"[^\"]*\")"
 _FUNCTION = re.compile(r"^define .*?^}$", re.M | re.S)
@@ -33,10 +33,12 @@ _DEEPEST = 12  #: operations on each other that are followed
 _LOW, _COUNT = 1 << 31, (1 << 32) + (1 << 31)
 
 
-def with_index_checks(text: str) -> str:
+def with_checks(text: str) -> str:
     """A module of one function in which variables are values, with a call of `__am_wrong` in front
     of such indices."""
-    return _FUNCTION.sub(_checked, text)
+    checked = _FUNCTION.sub(_checked, text)
+    is_declared = checked == text or re.search(r"^declare .*@__am_wrong\(", text, re.M)
+    return checked if is_declared else checked + WRONG_DECLARATION
 
 
 def _checked(function: re.Match[str]) -> str:

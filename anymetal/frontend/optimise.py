@@ -19,7 +19,7 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
-from anymetal.frontend import convergence, observed
+from anymetal.frontend import convergence, index_overflow, observed, wrong_operands
 from anymetal.frontend.defined import define_semantics
 from anymetal.frontend.profile import ANY_PROFILE, Profile
 from anymetal.ir.calls import IN_THREADGROUP
@@ -74,10 +74,12 @@ def optimise(
     """Optimised LLVM IR text of `__am_kernel` out of Clang's raw output.
 
     `large`: how many times 2^31 bytes the largest array has (see indices.py). `sanitized`: with
-    markers of what it does (observed.py). What cannot become one function, such as recursion, has
-    been refused before (see restrictions.py).
+    markers of what it does (observed.py, wrong_operands.py, index_overflow.py). What cannot become
+    one function, such as recursion, has been refused before (see restrictions.py).
     """
     with locks.llvm:
+        if sanitized:
+            raw = wrong_operands.with_checks(raw)
         text = _optimised(prepare(raw, large), profile, sanitized)
         if not convergence.at_risk(raw, text):
             return text
@@ -108,7 +110,8 @@ def _converging(
 
 def _optimised(text: str, profile: Profile, sanitized: bool) -> str:
     if sanitized:
-        text = observed.with_accesses(_as_one(text, profile))
+        text = index_overflow.with_checks(_as_one(text, profile))
+        text = observed.with_accesses(text)
     module = llvm.parse_assembly(text)
     _run_passes(module, _machine(profile))
     return str(module)

@@ -42,8 +42,9 @@ class Together(enum.IntEnum):
 
 
 _MARKER = "nounwind willreturn nomerge memory(inaccessiblemem: readwrite)"
-DECLARATIONS = (
-    f"declare void @__am_wrong(i1, i32, i32) {_MARKER}\n"
+WRONG_DECLARATION = f"declare void @__am_wrong(i1, i32, i32) {_MARKER}\n"
+_DECLARATIONS = (
+    f"{WRONG_DECLARATION}"
     f"declare void @__am_lanes(i32, i32, i32) convergent {_MARKER}\n"
     f"declare void @__am_returned(i32) convergent {_MARKER}\n"
 )
@@ -103,7 +104,7 @@ _FORMATS = {
 def with_checks(raw: str) -> str:
     """Clang's output with these calls."""
     editor = _Editor(_called_by_entry(raw))
-    return _FUNCTION.sub(editor.function, raw) + DECLARATIONS
+    return _FUNCTION.sub(editor.function, raw) + _DECLARATIONS
 
 
 def _called_by_entry(raw: str) -> set[str]:

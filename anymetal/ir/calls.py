@@ -47,7 +47,10 @@ STRAY = "__am_stray"
 SEEN = "__am_seen"
 #: An operation that Metal leaves open: whether this is one, its kind, and the number of its place.
 WRONG = "__am_wrong"
-MARKERS = frozenset((SEEN, WRONG))
+#: Lanes are about to do something together: what, a number of each lane, and that of the place
+#: (frontend/wrong_operands.py). The thread returns: the number of the place.
+LANES, RETURNED = "__am_lanes", "__am_returned"
+MARKERS = frozenset((SEEN, WRONG, LANES, RETURNED))
 #: Actions of SEEN and ACCESS.
 LOAD, STORE, UPDATE, ATOMIC_LOAD, ATOMIC_STORE = range(5)
 #: Events of a sanitized build (passes/observe.py, targets/cpu/observer/). Something is wrong:
@@ -58,7 +61,7 @@ FOUND = "__am_found"
 ACCESS = "__am_access"
 #: A barrier follows: its flags, whether it is one of the SIMD-group only, place.
 MEETS = "__am_meets"
-#: A cross-lane call follows: its operand that names a lane (or 0), its kind, place.
+#: Lanes are about to do something together: a number of each lane, what, place.
 CROSSES = "__am_crosses"
 #: A fence follows: its place.
 FENCES = "__am_fences"
@@ -92,6 +95,8 @@ INTRINSICS: dict[str, Signature] = {
     STRAY: (VOID, (I1, I64, I32, I32, PTR)),
     SEEN: (VOID, (PTR, I64, I32, I32, I32)),
     WRONG: (VOID, (I1, I32, I32)),
+    LANES: (VOID, (I32, I32, I32)),
+    RETURNED: (VOID, (I32,)),
     FOUND: (VOID, (I1, I32, I32, I64, I32)),
     ACCESS: (VOID, (I1, I64, I32, I32, I32, I32)),
     MEETS: (VOID, (I32, I1, I32)),

@@ -7,7 +7,7 @@
 The markers (frontend/observed.py) stand where the accesses of the user's text stand. The accesses
 that LLVM has left get silent bounds checks (check_bounds.py), since nothing may leave its array in
 a program that is told of. `access` is for memory that several threads use and one of them writes.
-In front of each barrier and each cross-lane call comes an event, too.
+In front of each barrier comes an event, too.
 
 The events are calls of targets/cpu/observer/; simd/emit/events.py writes them.
 """
@@ -51,9 +51,9 @@ _ACTIONS = {
     calls.ATOMIC_LOAD: "read atomically",
     calls.ATOMIC_STORE: "wrote atomically",
 }
-#: Kinds of cross-lane calls in `CROSSES`.
-SHUFFLES, VOTES, MULTIPLIES, REDUCES = range(4)
-_CROSSING = {calls.SHUFFLE: SHUFFLES, "__am_ballot": VOTES, calls.MATRIX_FMA: MULTIPLIES}
+#: What lanes do together, by the numbers of `Together` in targets/cpu/observer/convergence.h.
+_TOGETHER = ("shuffled", "shuffled in a quad", "gave an argument", "used matrices", "returned")
+_RETURNS = 4
 _SIMD_BARRIER = "__am_simdgroup_barrier"
 
 
@@ -134,8 +134,11 @@ class _ObservedAccess(CheckedAccess):
             self._seen()
         elif instr.arg == calls.WRONG:
             self._wrong()
+        elif instr.arg in (calls.LANES, calls.RETURNED):
+            self._together()
         else:
-            self._meeting()
+            if instr.arg in (calls.BARRIER, _SIMD_BARRIER):
+                self._meeting()
             super().emit()
 
     def tell(self, bad: Value, position: Value, pointer: Value, action: str, size: int) -> None:
@@ -164,21 +167,25 @@ class _ObservedAccess(CheckedAccess):
 
     def _wrong(self) -> None:
         bad, kind, number = self.instr.operands
+        if isinstance(bad, Const) and not bad.int_value:
+            return
         where = i32(self._site((calls.WRONG, known_number(number)), "computed", 0))
         self._found(bad, known_number(kind), where, i64(0), i32(NOWHERE))
 
     def _meeting(self) -> None:
-        """In front of a barrier, or of another call that lanes execute together."""
+        """In front of a barrier. Copies of one, in loops that LLVM has unrolled, are the same."""
         instr = self.instr
-        if instr.arg in (calls.BARRIER, _SIMD_BARRIER):
-            where = i32(self._site(instr, "barrier", 0))
-            narrow = Const(t.I1, "true" if instr.arg == _SIMD_BARRIER else "false")
-            self.add(t.VOID, "call", [instr.operands[0], narrow, where], calls.MEETS)
-        elif calls.is_cross_lane(instr.arg):
-            where = i32(self._site(instr, instr.arg.removeprefix("__am_"), 0))
-            lane = instr.operands[1] if instr.arg == calls.SHUFFLE else i32(0)
-            kind = i32(_CROSSING.get(instr.arg, REDUCES))
-            self.add(t.VOID, "call", [lane, kind, where], calls.CROSSES)
+        where = i32(self._site(instr.arg if instr.loc else instr, "barrier", 0))
+        narrow = Const(t.I1, "true" if instr.arg == _SIMD_BARRIER else "false")
+        self.add(t.VOID, "call", [instr.operands[0], narrow, where], calls.MEETS)
+
+    def _together(self) -> None:
+        what, value = _RETURNS, self.instr.operands[0]
+        if self.instr.arg == calls.LANES:
+            what, value = known_number(self.instr.operands[0]), self.instr.operands[1]
+        number = known_number(self.instr.operands[-1])
+        where = i32(self._site((self.instr.arg, number), _TOGETHER[what], 0))
+        self.add(t.VOID, "call", [value, i32(what), where], calls.CROSSES)
 
     def _site(self, key: object, action: str, size: int) -> int:
         return self.c.told.number(key, action, size, self.instr.loc)

@@ -88,18 +88,22 @@ def test_vectors_that_may_be_misaligned_are_looked_at():
     assert kinds == [str(k) for k in (0, 0, 0, observe.MISALIGNED)]
 
 
-def test_a_barrier_and_a_shuffle_are_told_before_they_happen():
+def test_barriers_and_what_lanes_do_together_are_told_before_they_happen():
     read, made = observed("""
       %x = load i32, ptr %a
+      call void @__am_lanes(i32 0, i32 3, i32 12)
       %y = call i32 @__am_shuffle(i32 %x, i32 3)
       store i32 %y, ptr %out
+      call void @__am_returned(i32 13)
       call void @__am_threadgroup_barrier(i32 2)
       call void @__am_simdgroup_barrier(i32 0)
       ret void
     """)
     assert events(read) == [
         ["__am_crosses", "3", "0", "0"],
-        ["__am_meets", "2", "false", "1"],
-        ["__am_meets", "0", "true", "2"],
+        ["__am_crosses", "13", "4", "1"],
+        ["__am_meets", "2", "false", "2"],
+        ["__am_meets", "0", "true", "3"],
     ]
-    assert [site.action for site in made.sites.all] == ["shuffle", "barrier", "barrier"]
+    actions = [site.action for site in made.sites.all]
+    assert actions == ["shuffled", "returned", "barrier", "barrier"]

@@ -18,7 +18,7 @@ from anymetal.runtime.disk_cache import digest
 from anymetal.runtime.identity import tools
 
 _HERE = Path(__file__).parent
-_HEADERS = (_HERE.parents[1] / "runtime" / "launch.h", _HERE / "observer" / "observer.h")
+_HEADERS = (_HERE.parents[1] / "runtime" / "launch.h", *sorted((_HERE / "observer").glob("*.h")))
 #: A module that declares one of these functions needs the files. Callers stand in front of those
 #: that they call: Clang links what is needed by then, and hides it.
 _FILES = {
@@ -27,7 +27,9 @@ _FILES = {
     "am_stray": ("strays.cpp",),
     "am_add_one": ("additions.cpp",),
     "am_hand_over": ("additions.cpp",),
-    "am_observed_run": tuple(f"observer/{name}.cpp" for name in ("launch", "events", "findings")),
+    "am_observed_run": tuple(
+        f"observer/{name}.cpp" for name in ("launch", "events", "convergence", "findings")
+    ),
 }
 #: What a sanitized build exports for its launches (observer/launch.cpp): addresses.
 OBSERVED = """\

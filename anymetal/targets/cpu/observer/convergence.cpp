@@ -146,11 +146,12 @@ void uniform(const Gang* gang, uint32_t site, uint32_t mask, const uint32_t* val
 
 }  // namespace
 
+void convergence_group(Launch* launch) {
+  Convergence* state = launch->convergence;
+  state->rounds = state->ended = state->apart = 0;
+}
+
 void convergence_begin(Gang* gang) {
-  Convergence* state = of(gang);
-  if (gang->number == 0) {
-    state->rounds = state->ended = state->apart = 0;
-  }
   MissingLanes* its = lanes_of(gang);
   its->rounds = its->missing = its->returned = its->told = 0;
 }

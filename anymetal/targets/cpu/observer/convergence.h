@@ -27,6 +27,7 @@ struct Convergence {
 };
 static_assert(sizeof(Convergence) == 32 + 272 * MOST_GANGS);
 
+void convergence_group(Launch*);  // a threadgroup begins
 void convergence_begin(Gang*);
 void convergence_end(Gang*);
 void convergence_barrier(Gang*, uint32_t site, bool narrow, uint32_t mask);

@@ -1,6 +1,6 @@
 // Events of a launch on their way to the checkers.
 
-#include "observer.h"
+#include "convergence.h"
 
 extern "C" {
 
@@ -17,6 +17,7 @@ Gang* am_begin(Launch* launch, uint32_t width, uint32_t group_x, uint32_t group_
     launch->full_size = {full_x, full_y, full_z};
     launch->grid = {grid_x, grid_y, grid_z};
     launch->gang_count = (size_x * size_y * size_z + width - 1) / width;
+    convergence_group(launch);
   }
   ++launch->started;
   Gang* gang = launch->gangs + number;
@@ -30,12 +31,14 @@ Gang* am_begin(Launch* launch, uint32_t width, uint32_t group_x, uint32_t group_
   gang->first = number * width;
   gang->running = 1;
   launch->detector->begin(gang);
+  convergence_begin(gang);
   return gang;
 }
 
 void am_end(Gang* gang) {
   gang->running = 0;
   gang->launch->detector->end(gang);
+  convergence_end(gang);
 }
 
 void am_access_run(Gang* gang, uint32_t site, uint32_t mask, uint64_t offset, int64_t stride,
@@ -52,11 +55,15 @@ void am_access_lanes(Gang* gang, uint32_t site, uint32_t mask, const uint64_t* o
 
 void am_fence(Gang* gang, uint32_t, uint32_t mask) { gang->launch->detector->fence(gang, mask); }
 
-void am_barrier(Gang* gang, uint32_t, uint32_t flags, bool narrow, uint32_t) {
+void am_barrier(Gang* gang, uint32_t site, uint32_t flags, bool narrow, uint32_t mask) {
   ++gang->launch->events;
   gang->launch->detector->barrier(gang, flags, narrow);
+  convergence_barrier(gang, site, narrow, mask);
   ++(narrow ? gang->narrow_meetings : gang->meetings);
 }
 
-void am_lanes(Gang* gang, uint32_t, uint32_t, uint32_t, const uint32_t*) { ++gang->launch->events; }
+void am_lanes(Gang* gang, uint32_t site, uint32_t what, uint32_t mask, const uint32_t* values) {
+  ++gang->launch->events;
+  convergence_lanes(gang, site, what, mask, values);
+}
 }

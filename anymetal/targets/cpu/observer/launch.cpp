@@ -2,7 +2,7 @@
 // bridge alike. It makes what the observer needs, and keeps what was found until Python takes it: no
 // thread waits for the GIL.
 
-#include "observer.h"
+#include "convergence.h"
 
 #include "../../../runtime/launch.h"
 
@@ -63,8 +63,10 @@ void let_go_of_shadows(Launch& launch) {
   if (launch.races) launch.detector->free(&launch);
   free(launch.table);
   free(launch.gangs);
+  free(launch.convergence);
   launch.table = nullptr;
   launch.gangs = nullptr;
+  launch.convergence = nullptr;
 }
 
 template <typename T>
@@ -87,7 +89,9 @@ bool prepare(Launch& launch, const About& about, const am_extent* extents, uint6
   launch.table = zeroed<uint32_t>(2 * MOST_FINDINGS);
   launch.gangs = zeroed<Gang>(MOST_GANGS);
   launch.objects = zeroed<Object>(about.object_count);
+  launch.convergence = zeroed<Convergence>(1);
   if (!launch.findings || !launch.table || !launch.gangs || !launch.objects) return false;
+  if (!launch.convergence) return false;
   for (uint32_t i = 0; i < about.object_count; ++i) {
     const Described& described = about.objects[i];
     Object& object = launch.objects[i];

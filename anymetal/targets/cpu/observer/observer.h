@@ -54,7 +54,8 @@ struct Object {
 
 struct Launch;
 struct Gang;
-struct Races;  // races.h
+struct Races;        // races.h
+struct Convergence;  // convergence.h
 
 // The race detector is too large to be a part of every kernel: it is a library of its own, and this is
 // what it offers. `prepare` makes its memory, for a launch of so many threadgroups; the others are its
@@ -108,8 +109,9 @@ struct Launch {
   Place grid, size, full_size, group;  // size: of the current threadgroup; full_size: of most
   const Detector* detector;  // of races
   Races* races;              // its memory
+  Convergence* convergence;  // the same of convergence.cpp
 };
-static_assert(sizeof(Launch) == 160);
+static_assert(sizeof(Launch) == 168);
 
 // The thread of a lane: its position in the grid.
 inline Place thread_of(const Gang* gang, uint32_t lane) {
@@ -154,7 +156,7 @@ void am_barrier(Gang*, uint32_t site, uint32_t flags, bool narrow, uint32_t mask
 // A fence follows, atomic_thread_fence.
 void am_fence(Gang*, uint32_t site, uint32_t mask);
 
-// A call follows that lanes execute together (kind: passes/observe.py). `lanes`: for each of all lanes
-// the one whose value a shuffle takes.
-void am_lanes(Gang*, uint32_t site, uint32_t kind, uint32_t mask, const uint32_t* lanes);
+// Lanes of `mask` are about to do something together (`what`: convergence.h). `values`: a number of
+// each of all lanes, such as the one whose value a shuffle takes.
+void am_lanes(Gang*, uint32_t site, uint32_t what, uint32_t mask, const uint32_t* values);
 }
