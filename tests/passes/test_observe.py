@@ -46,7 +46,7 @@ def test_accesses_of_what_is_written_are_told():
         [FOUND, "", "1", "1", "", "1"],
         [ACCESS, "", "", "1", "4", "1", "1"],
     ]
-    assert made.watched == [1]
+    assert made.watched == {1: 4}
     assert made.sites.all == [ObservedSite("read", 4, ""), ObservedSite("wrote", 4, "")]
 
 
