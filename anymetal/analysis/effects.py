@@ -47,7 +47,8 @@ def is_pure(instr: Instr) -> bool:
     neither reads memory nor looks at other lanes."""
     if instr.op == "call":
         ours = instr.arg in calls.INTRINSICS
-        return instr.arg in _OF_ONE_THREAD if ours else not calls.has_effect(instr.arg)
+        of_one = instr.arg in _OF_ONE_THREAD or calls.is_undefined(instr.arg)
+        return of_one if ours else not calls.has_effect(instr.arg)
     return instr.has_result and instr.op not in (*ACCESSES, "alloca")
 
 

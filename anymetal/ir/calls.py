@@ -6,7 +6,20 @@ import re
 
 from anymetal.ir.sizes import MAX_THREADS_PER_THREADGROUP, SIMD_GROUP
 from anymetal.ir.tokens import plain
-from anymetal.ir.types import FLOAT, I1, I32, I64, PTR, VOID, Type
+from anymetal.ir.types import (
+    BFLOAT,
+    DOUBLE,
+    FLOAT,
+    HALF,
+    I1,
+    I8,
+    I16,
+    I32,
+    I64,
+    PTR,
+    VOID,
+    Type,
+)
 
 Signature = tuple[Type, tuple[Type, ...]]
 
@@ -66,6 +79,12 @@ CROSSES = "__am_crosses"
 #: A fence follows: its place.
 FENCES = "__am_fences"
 EVENTS = frozenset((FOUND, ACCESS, MEETS, CROSSES, FENCES))
+#: A variable that has no value yet: the value that it has all the same, made for its number
+#: (frontend/undefined.py), by type; and the memory, bytes and number of a larger one.
+UNDEFINED, BEGIN = "__am_undefined_", "__am_begin"
+UNDEFINED_TYPES: dict[str, Type] = {
+    str(one): one for one in (I8, I16, I32, I64, HALF, BFLOAT, FLOAT, DOUBLE, PTR)
+}
 #: Calls that only passes for gangs put in.
 OF_GANGS = frozenset((APART, ALL, PREFETCH))
 #: Where a thread stands, and how many there are.
@@ -102,6 +121,8 @@ INTRINSICS: dict[str, Signature] = {
     MEETS: (VOID, (I32, I1, I32)),
     CROSSES: (VOID, (I32, I32, I32)),
     FENCES: (VOID, (I32,)),
+    **{f"{UNDEFINED}{name}": (one, (I32,)) for name, one in UNDEFINED_TYPES.items()},
+    BEGIN: (VOID, (PTR, I64, I32)),
     SCALES: (I1, ()),
     SCALE: (FLOAT, (FLOAT, FLOAT)),
 }
@@ -140,6 +161,7 @@ _WITH_EFFECT = (
     "__am_simdgroup_barrier",
     LOG,
     STRAY,
+    BEGIN,
     "llvm.memcpy.",
     "llvm.memmove.",
     "llvm.memset.",
@@ -149,6 +171,11 @@ _WITH_EFFECT = (
 def is_known(callee: str) -> bool:
     """Whether this may be called by Clang's output; anything else is a function of the user's."""
     return callee.startswith("llvm.") or callee in INTRINSICS or callee in LIBM
+
+
+def is_undefined(callee: str) -> bool:
+    """Whether a call stands for a variable without a value."""
+    return callee.startswith(UNDEFINED)
 
 
 def is_cross_lane(callee: str) -> bool:
