@@ -19,7 +19,13 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
-from anymetal.frontend import convergence, index_overflow, observed, wrong_operands
+from anymetal.frontend import (
+    convergence,
+    index_overflow,
+    observed,
+    undefined,
+    wrong_operands,
+)
 from anymetal.frontend.defined import define_semantics
 from anymetal.frontend.profile import ANY_PROFILE, Profile
 from anymetal.ir.calls import IN_THREADGROUP
@@ -110,7 +116,7 @@ def _converging(
 
 def _optimised(text: str, profile: Profile, sanitized: bool) -> str:
     if sanitized:
-        text = index_overflow.with_checks(_as_one(text, profile))
+        text = index_overflow.with_checks(_as_one(undefined.mark_undefined(text), profile))
         text = observed.with_accesses(text)
     module = llvm.parse_assembly(text)
     _run_passes(module, _machine(profile))

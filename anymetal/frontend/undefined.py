@@ -1,12 +1,12 @@
-"""Gives each local variable a value that says it has none, for builds that look for the use of such.
+"""Gives each local variable a value that says it has none, for builds that look for such.
 
     float total;      becomes      %total.undefined.7 = call float @__am_undefined_float(i32 7)
                                    store float %total.undefined.7, ptr %total
 
 LLVM takes the result for some number of which nothing is known, so it neither profits from the lack
-of a value nor drops what depends on one, and still makes the variable a register. The calls that are
-left in the optimised program are what passes/track_undefined.py begins with. Their names have the
-name of the variable in front, and their place in the text is where it comes into scope.
+of a value nor drops what depends on one, and still makes the variable a register. The calls that
+are left in the optimised program are what passes/track_undefined.py begins with. Their names have
+the name of the variable in front, and their place in the text is where it comes into scope.
 
 Small structs and arrays are taken apart into fields, so padding is left alone. Large ones are
 declared as a whole: `call void @__am_begin(ptr %table, i64 1024, i32 8)`.
@@ -40,7 +40,9 @@ _NAMED_TYPE = re.compile(r"^(%[^ ]+) = type (.*)$", re.M)
 #: Variables that Clang has set to zero after all (frontend/clang.py).
 _SET = re.compile(r"^(!\d+) = !\{!\"auto-init\"\}$", re.M)
 #: Our own functions on vectors of three components, and how these lie in memory.
-_ON_THREE = re.compile(r"^define .*@_ZNK?(?:4__am|5metal)\S*vec(?:_storage)?I\w{1,6}?Li3EE.*$", re.M)
+_ON_THREE = re.compile(
+    r"^define .*@_ZNK?(?:4__am|5metal)\S*vec(?:_storage)?I\w{1,6}?Li3EE.*$", re.M
+)
 _ON_OTHERS = re.compile(r"vec(?:_storage)?I\w{1,6}?Li(?!3E)\d+EE")
 _LOADED = re.compile(
     rf"^  (?P<name>{_NAME}) = (?P<load>load (?:volatile )?(?P<type><4 x \w+>).*)$", re.M
@@ -102,8 +104,7 @@ class _Marks:
             if kind not in values:
                 callee = f"{UNDEFINED}{kind}"
                 self.declared[callee] = (
-                    f"declare {kind} @{callee}(i32) "
-                    "nounwind willreturn speculatable memory(none)"
+                    f"declare {kind} @{callee}(i32) nounwind willreturn speculatable memory(none)"
                 )
                 values[kind] = _derived(name, f"undefined.{self.places}.{kind}")
                 yield f"  {values[kind]} = call {kind} @{callee}(i32 {number}){place}"

@@ -76,12 +76,13 @@ class ConstVector(Value):
 
 
 class Argument(Value):
-    __slots__ = ("describes", "index", "name", "space")
+    __slots__ = ("describes", "index", "name", "output", "space")
 
     def __init__(self, type_: Type, name: str, index: int) -> None:
         self.type = type_
         self.name = name
         self.index = index
+        self.output = False  #: an array that the kernel is to write
         self.describes = False  #: shape, strides, ndim or size of an input
         self.space = DEVICE  #: of what it points to
 

@@ -28,7 +28,6 @@ from anymetal.passes.check_bounds import (
     NOWHERE,
     CheckedAccess,
     Checks,
-    KnownArray,
     i32,
     i64,
     known_number,
@@ -85,14 +84,14 @@ class Sites:
 class Observed(NamedTuple):
     """What findings refer to."""
 
-    arrays: list[KnownArray]
+    checks: Checks  #: what is known of pointers
     watched: dict[int, int]  #: arrays whose accesses are told, by number; the bytes that they share
     sites: Sites
 
-    def notes(self) -> str:
+    def notes(self, **more: object) -> str:
         """JSON for whoever reads the findings."""
-        watched = list(self.watched.items())
-        return json.dumps({"arrays": self.arrays, "watched": watched, "sites": self.sites.all})
+        arrays, watched = self.checks.arrays, list(self.watched.items())
+        return json.dumps({"arrays": arrays, "watched": watched, "sites": self.sites.all, **more})
 
 
 def run(known: Analyses) -> Observed:
@@ -100,7 +99,7 @@ def run(known: Analyses) -> Observed:
     checks = _Observing(known)
     checks.run()
     watched = {number: checks.granules.get(number, 1) for number in sorted(checks.watched)}
-    return Observed(checks.arrays, watched, checks.told)
+    return Observed(checks, watched, checks.told)
 
 
 class _Observing(Checks):

@@ -5,8 +5,8 @@
 
 This is MemorySanitizer's scheme (Stepanov and Serebryany, "MemorySanitizer: fast detector of
 uninitialized memory use in C++", CGO 2015). Bits that only move have exact shadows. The shadow of a
-float counts as a whole: it is some number other than 0 if anything of the float is undefined. A value
-that is certainly defined has no shadow.
+float counts as a whole: it is some number other than 0 if anything of the float is undefined. A
+value that is certainly defined has no shadow.
 """
 
 from __future__ import annotations

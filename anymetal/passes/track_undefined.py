@@ -10,26 +10,24 @@
 Beside each value that may be undefined goes a shadow (shadows.py), beside each array that may be so
 a twin of the same layout, which holds the shadows of its contents. So shadows are loaded and stored
 as values are, whole vectors at once. Which values and arrays these are is found out before
-(undefined_reach.py). It matters where a program branches, what address it uses, and what it writes to
-an array for others: there a finding is told, and the value counts as defined from there on.
+(undefined_reach.py). It matters where a program branches, what address it uses, and what it writes
+to an array for others: there a finding is told, and such memory counts as defined from there on.
 
 At the end of a launch the twin of an output tells which elements nobody has written.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from anymetal.analysis.effects import LOADS, pointer_of
 from anymetal.ir import types as t
 from anymetal.ir.calls import BEGIN, FOUND, is_undefined
 from anymetal.ir.cfg import reverse_postorder
+from anymetal.ir.layout import marked, scalars
 from anymetal.ir.model import (
     Access,
     Argument,
-    Block,
     Const,
     Global,
     Instr,
@@ -37,43 +35,53 @@ from anymetal.ir.model import (
     Value,
     threadgroup_layout,
 )
-from anymetal.passes.check_bounds import ANYWHERE, NOWHERE, Checks, i32, i64
+from anymetal.passes.check_bounds import ANYWHERE, NOWHERE, i32, i64, place_of
 from anymetal.passes.observe import Observed
-from anymetal.passes.shadows import Shadows, all_ones, no_ones, shadow_type
+from anymetal.passes.shadows import Add, Shadows, all_ones, no_ones, shadow_type
 from anymetal.passes.undefined_reach import BLOCKS, NONE, UPDATES, Object, Origins, Reach
 
 #: Kinds of findings, by their numbers in targets/cpu/observer/observer.h.
 BRANCH, ADDRESS, OUTPUT, ATOMIC, UNWRITTEN, MISSING = range(8, 14)
 #: Names of the arguments that hold twins: of an output, and of all threadgroup memory.
 TWIN, THREADGROUP_TWIN = "%.twin.", "%.twin.threadgroup"
+#: What that of threadgroup memory holds when a threadgroup begins.
+INITIAL = "@am.undefined"
 _COPIES = BLOCKS[:2]
 #: Bytes of a private array that are set one word after the other, which suits its layout.
 _MOST_SET = 512
 
 
 class Undefined(NamedTuple):
-    """What a launch has to know of the twins."""
+    """What a launch has to know of the twins, which are its last arguments."""
 
-    outputs: list[int]  #: numbers of the arguments that have a twin
-    threadgroup: bytes  #: what the twin of threadgroup memory holds at first; empty if there is none
+    outputs: dict[int, int]  #: numbers of the arguments that have a twin, and of a place to name
+    threadgroup: int  #: bytes of the twin of threadgroup memory, which comes behind those; or 0
     origins: dict[int, list[tuple[str, str, str]]]  #: of findings, by their place
 
+    def noted(self) -> dict[str, object]:
+        """For JSON."""
+        return {
+            "outputs": self.outputs,
+            "threadgroup": self.threadgroup,
+            "origins": self.origins,
+        }
 
-def run(program: Program, observed: Observed, outputs: Sequence[Argument]) -> Undefined:
-    """Adds shadows, twins and findings."""
-    tracker = _Tracker(program, observed, outputs)
+
+def run(program: Program, observed: Observed, filled: bool) -> Undefined:
+    """Adds shadows, twins and findings. `filled`: outputs have contents before a launch."""
+    tracker = _Tracker(program, observed, filled)
     tracker.run()
     return tracker.undefined()
 
 
 class _Tracker:
-    def __init__(
-        self, program: Program, observed: Observed, outputs: Sequence[Argument]
-    ) -> None:
+    def __init__(self, program: Program, observed: Observed, filled: bool) -> None:
         self.program = program
         self.checks = observed.checks
         self.sites = observed.sites
-        self.reach = Reach(program, outputs, self._leads)
+        self.reach = Reach(
+            program, [] if filled else [a for a in program.args if a.output], self._leads
+        )
         self.shadows = Shadows(self._add)
         self.block = program.blocks[0]
         self.current: Instr | None = None  #: what is being rewritten
@@ -81,8 +89,8 @@ class _Tracker:
         self.twins: dict[Value, Value] = {}  #: of pointers
         self.told: dict[int, Origins] = {}
         self.joins: list[tuple[Instr, Instr]] = []  #: phis of values, and of their shadows
-        self.outputs: list[Argument] = []
-        self.initial = b""
+        self.outputs: dict[Argument, Instr | None] = {}  #: with the first instruction that writes
+        self.threadgroup = 0  #: bytes of its twin
         self.sink = self._array(t.Array(8, t.I8), 8)
         self._place_twins()
 
@@ -104,7 +112,15 @@ class _Tracker:
             site: sorted((o.kind, o.name, place_of(o.place)) for o in found)
             for site, found in self.told.items()
         }
-        return Undefined([a.index for a in self.outputs], self.initial, origins)
+        outputs = {a.index: self._site_of_output(a) for a in self.outputs}
+        return Undefined(outputs, self.threadgroup, origins)
+
+    def _site_of_output(self, output: Argument) -> int:
+        """The place to name if not all of an output is written: where some of it is."""
+        first = self.outputs[output]
+        size = first.operands[0].type.size if first else 0
+        key = "unwritten", output.index
+        return self.sites.number(key, "wrote", size, first.loc if first else None)
 
     # -- building blocks ------------------------------------------------------------------
 
@@ -125,15 +141,16 @@ class _Tracker:
     def _leads(self, pointer: Value) -> frozenset[Object | None]:
         """The memory that a pointer may lead into."""
         pointer = self._unchecked(pointer)
-        if pointer in (self.checks.zeros, self.checks.sink):
-            return frozenset((None,))
+        if isinstance(pointer, Instr) and pointer not in self.checks.origins:
+            return frozenset((None,))  # made by the checks, for what nobody knows
         numbers = self.checks.origins_of(pointer) - {NOWHERE}
         return frozenset(None if n == ANYWHERE else self.checks.places[n] for n in numbers)  # type: ignore[misc]
 
     def _is_checked(self, pointer: Value) -> bool:
         """Whether this is what a bounds check makes of a pointer."""
-        aside = (self.checks.zeros, self.checks.sink)
-        return isinstance(pointer, Instr) and pointer.op == "select" and pointer.operands[1] in aside
+        if not isinstance(pointer, Instr) or pointer.op != "select":
+            return False
+        return pointer.operands[1] in (self.checks.zeros, self.checks.sink)
 
     def _unchecked(self, pointer: Value) -> Value:
         if self._is_checked(pointer):
@@ -145,7 +162,7 @@ class _Tracker:
         """Twins of whole arrays: arguments of the program, or arrays of the thread."""
         program, twinned = self.program, self.reach.twinned
         for output in [a for a in program.args if a in twinned]:
-            self.outputs.append(output)
+            self.outputs[output] = None
             self.twins[output] = self._argument(f"{TWIN}{output.index}")
         offsets, size = threadgroup_layout(program)
         shared = [g for g in program.globals.values() if g.threadgroup and g in twinned]
@@ -156,7 +173,8 @@ class _Tracker:
                 at, type_ = offsets[variable.name], variable.value_type
                 self.twins[variable] = self._first(twin.type, "gep", [twin], (at,))
                 initial[at : at + type_.size] = marked(type_)
-            self.initial = bytes(initial)
+            self._table(INITIAL, bytes(initial))
+            self.threadgroup = size
         for array in program.private_arrays:
             if array in twinned:
                 self.twins[array] = twin_array = self._array(*array.arg)
@@ -170,9 +188,7 @@ class _Tracker:
         """Sets the twin of a private array, but not what is beside of padding."""
         parts = list(scalars(type_))
         if byte and sum(kind.size for _, kind in parts) < type_.size and type_.size > _MOST_SET:
-            table = Global(t.Ptr(t.CONSTANT), f"@am.marked.{len(self.program.globals)}",
-                           t.Array(type_.size, t.I8), 1, _spelled(marked(type_)))
-            self.program.globals[table.name] = table
+            table = self._table(f"@am.marked.{len(self.program.globals)}", marked(type_))
             operands: list[Value] = [twin, table, i64(type_.size), Const(t.I1, "false")]
             add(t.VOID, "call", operands, "llvm.memcpy.p0.p0.i64")
             return
@@ -187,6 +203,13 @@ class _Tracker:
                 value = Const(t.I8, value.text)
             add(t.VOID, "store", [value, at], Access(1))
 
+    def _table(self, name: str, data: bytes) -> Global:
+        """A table of constants."""
+        type_ = t.Array(len(data), t.I8)
+        table = Global(t.Ptr(t.CONSTANT), name, type_, 1, _spelled(data))
+        self.program.globals[name] = table
+        return table
+
     def _twin(self, pointer: Value, aside: Value) -> Value | None:
         """The pointer to the twin; `aside` is where checked accesses go that stray."""
         if self._is_checked(pointer):
@@ -200,12 +223,14 @@ class _Tracker:
         """The twin of a pointer that is computed."""
         if self._is_checked(pointer) or not self._is_twinned(pointer):
             return
+        # Twins of threadgroup memory are arrays.
+        type_ = t.Ptr(t.DEVICE) if pointer.type.space == t.THREADGROUP else pointer.type
         if pointer.op == "phi":
-            twin = self._add(pointer.type, "phi", [], list(pointer.arg))
+            twin = self._add(type_, "phi", [], list(pointer.arg))
             self.joins.append((pointer, twin))
         else:
             operands = [self._twin_of(v) if v.type.is_ptr else v for v in pointer.operands]
-            twin = self._add(pointer.type, pointer.op, operands, pointer.arg)
+            twin = self._add(type_, pointer.op, operands, pointer.arg)
         self.twins[pointer] = twin
 
     def _twin_of(self, pointer: Value) -> Value:
@@ -310,6 +335,9 @@ class _Tracker:
     def _write(self, pointer: Value, shadow: Value, align: int) -> None:
         twin = self._twin(pointer, self.sink)
         if twin is not None:
+            for written in self.reach.objects(pointer) & self.outputs.keys():
+                assert isinstance(written, Argument)
+                self.outputs[written] = self.outputs[written] or self.current
             if shadow.type == t.I1:
                 shadow = self._add(t.I8, "zext", [shadow])
             self._add(t.VOID, "store", [shadow, twin], Access(align))
@@ -330,7 +358,7 @@ class _Tracker:
             return
         shadow = self._add(shadow_type(values[0].type), "load", [twin], Access(size))
         kind = MISSING if self._is_shared(pointer) else ATOMIC
-        origins = NONE.union(*(self.reach.contents.get(o, NONE) for o in self.reach.objects(pointer)))
+        origins = self.reach.content(pointer)
         self._found(self.shadows.any(shadow), kind, origins, "updated", pointer, size)
         self._write(pointer, no_ones(values[0].type), size)
 
@@ -374,9 +402,7 @@ class _Tracker:
     def _give_values(self) -> None:
         """Variables without a value are zero."""
         for instr in self.program.instructions():
-            instr.operands = [
-                _zero(v.type) if _is_undefined(v) else v for v in instr.operands
-            ]
+            instr.operands = [_zero(v.type) if _is_undefined(v) else v for v in instr.operands]
 
 
 def _is_undefined(value: Value) -> bool:
@@ -384,8 +410,10 @@ def _is_undefined(value: Value) -> bool:
 
 
 def _zero(type_: t.Type) -> Const:
-    text = {t.HALF: "0xH0000", t.BFLOAT: "0xR0000"}.get(type_, "0.0" if type_.is_float else "0")
-    return Const(type_, "null" if type_.is_ptr else text)
+    if type_.is_ptr:
+        return Const(type_, "null")
+    narrow: dict[t.Type, str] = {t.HALF: "0xH0000", t.BFLOAT: "0xR0000"}
+    return Const(type_, narrow.get(type_, "0.0" if type_.is_float else "0"))
 
 
 def _spelled(data: bytes) -> str:

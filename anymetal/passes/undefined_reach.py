@@ -42,7 +42,7 @@ class Reach:
 
     def __init__(self, program: Program, outputs: Iterable[Argument], leads: Leads) -> None:
         self.program = program
-        self.outputs = set(outputs)
+        self.outputs = set(outputs)  #: those that are undefined at first
         self.leads = leads
         self.of: dict[Value, Origins] = {}
         self.contents: dict[Object, Origins] = {}
@@ -120,12 +120,13 @@ class Reach:
         if not instr.has_result or instr.op in (*UPDATES, "alloca"):
             return NONE
         if instr.op in LOADS:
-            return self._content(instr.operands[0])
+            return self.content(instr.operands[0])
         if instr.op == "call" and is_undefined(instr.arg):
             return frozenset((_variable(instr),))
         return NONE.union(*(self.of.get(v, NONE) for v in instr.operands))
 
-    def _content(self, pointer: Value) -> Origins:
+    def content(self, pointer: Value) -> Origins:
+        """The origins of what a pointer leads to."""
         return NONE.union(*(self.contents.get(o, NONE) for o in self.objects(pointer)))
 
     def _stored(self, instr: Instr) -> Iterable[tuple[Object, Origins]]:
@@ -137,7 +138,7 @@ class Reach:
             origins = self.of.get(instr.operands[0], NONE)
             targets = self.objects(instr.operands[1])
         elif instr.op == "call" and instr.arg.startswith(_COPIES):
-            origins = self._content(instr.operands[1])
+            origins = self.content(instr.operands[1])
             targets = self.objects(instr.operands[0])
         elif instr.op == "call" and instr.arg == BEGIN:
             targets = self.objects(instr.operands[0])

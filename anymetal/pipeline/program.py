@@ -53,6 +53,7 @@ def thread_program(
         program.name = source.name
         for argument, parameter in zip(program.args, source.parameters, strict=True):
             argument.describes = parameter.kind not in ("input", "output")
+            argument.output = parameter.kind == "output"
             constant = "constant" in parameter.declaration.split()
             argument.space = t.CONSTANT if constant else t.DEVICE
         if isinstance(source, LibrarySource):  # whose buffers have numbers for names

@@ -41,7 +41,7 @@ def sanitized(
         "watched", [f"x{n}" for n in range(len(inputs))], [f"y{n}" for n in range(len(outputs))],
         body, **{k: given.pop(k) for k in ("header", "ensure_row_contiguous") if k in given},
     )  # fmt: skip
-    with watching() as plans, gang_width(width):
+    with watching(given.get("init_value") is not None) as plans, gang_width(width):
         result = kernel(
             inputs=list(inputs), output_shapes=[y.shape for y in outputs],
             output_dtypes=[y.dtype for y in outputs], grid=(threads, 1, 1),
@@ -55,12 +55,16 @@ def sanitized(
 class watching:
     """All kernels are sanitized, at once; gives their plans."""
 
+    def __init__(self, filled: bool = False) -> None:
+        self.filled = filled
+
     def __enter__(self) -> list[SanitizedPlan]:
         plans: list[SanitizedPlan] = []
+        filled = self.filled
 
         class Plan(SanitizedPlan):
             def __init__(self, *key: Any) -> None:
-                super().__init__(*key)
+                super().__init__(*key, filled)
                 plans.append(self)
 
         self.patch = pytest.MonkeyPatch()

@@ -53,7 +53,9 @@ def compile_kernel(
         c = GangCompilation(program, variant, machine, stages)
         order = _constant("am_order", "counts" if depends_on_order(c.known) else "")
         text = scalar_ir(c) if variant.width == 1 else vector_ir(c)
-        text += _constant("am_notes", c.observed.notes() if c.observed else c.notes) + order
+        undefined = c.undefined and c.undefined.noted()
+        notes = c.observed.notes(undefined=undefined) if c.observed else c.notes
+        text += _constant("am_notes", notes) + order
         if c.observed:
             text += OBSERVED
         return assemble(text, machine, stages)

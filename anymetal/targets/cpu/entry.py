@@ -10,6 +10,7 @@ returned is simply no longer resumed, so returned threads count as arrived.
 from __future__ import annotations
 
 from anymetal.machine import Machine
+from anymetal.passes.track_undefined import INITIAL
 from anymetal.simd.access.privatised_sums import Sums
 from anymetal.simd.emit.positions import CONTEXT_NAMES
 from anymetal.targets.cpu import other_orders
@@ -31,7 +32,7 @@ _MEETINGS = [
 def entry_function(
     buffers: list[str], machine: Machine, width: int, team: int, *, full: bool, partial: bool,
     suspends: bool, meets: bool, streamed: int, fence: str, sums: list[tuple[str, Sums]],
-    sole: bool = False, private: int = 0, record: str = "",
+    sole: bool = False, private: int = 0, record: str = "", twin: tuple[str, int] | None = None,
 ) -> str:  # fmt: skip
     """LLVM IR of am_entry.
 
@@ -43,6 +44,7 @@ def entry_function(
     sole       one call of `gang.full` runs a whole threadgroup, so its first gang is number 0
     private    bytes of large private arrays of a call (simd/emit/private_memory.py)
     record     of a sanitized build: where the launch gives other orders (other_orders.py)
+    twin       what tells of undefined threadgroup memory (passes/track_undefined.py), and its bytes
     """
     lines = [
         "define void @am_entry(ptr %buffers, ptr %launch, i64 %first, i64 %last, ptr %worker) #0 {",
@@ -59,6 +61,10 @@ def entry_function(
         lines.append("  %ring = alloca [1024 x ptr], align 16")
     lines += other_orders.tables(record) if record else []
     lines += _group_loop(width * team, other_orders.group() if record else [])
+    if twin:
+        memory, bytes_ = twin
+        copied = f"ptr {memory}, ptr {INITIAL}, i64 {bytes_}, i1 false"
+        lines.append(f"  call void @llvm.memcpy.p0.p0.i64({copied})")
     calls = _Calls(buffers, suspends, team)
     behind = "round" if suspends else "group.done"
     if record and not sole and width > 1:

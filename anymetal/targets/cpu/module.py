@@ -89,6 +89,7 @@ def _module(c: GangCompilation) -> str:
         sole=c.alone and not suspends and not variant.partial,
         private=known(far_arrays).bytes,
         record=record_of(c),
+        twin=c.twin,
     )
     texts = [*(function.text for function in functions), entry]
     text = module_text(known, declarations, texts, suspends=suspends)

@@ -21,6 +21,7 @@ from anymetal.passes import (
     interleave,
     observe,
     place_in_rows,
+    track_undefined,
     unlock,
     unroll_and_jam,
     version_by_bounds,
@@ -30,6 +31,7 @@ from anymetal.pipeline.driver import Compilation, Pass
 from anymetal.prefetch import requests
 from anymetal.simd import questions
 from anymetal.simd.access.memory_order import in_memory_order
+from anymetal.simd.code.values import buffer_name
 from anymetal.targets.cpu.reporting import GangStages
 from anymetal.targets.cpu.variant import Variant
 
@@ -53,6 +55,7 @@ class GangCompilation(Compilation):
         self.team = 1  #: SIMD-groups that run as one
         self.notes = ""  #: what the launch has to know
         self.observed: observe.Observed | None = None  #: what findings of the launch refer to
+        self.undefined: track_undefined.Undefined | None = None  #: the twins of its memory
 
     @property
     def in_row(self) -> bool:
@@ -64,6 +67,13 @@ class GangCompilation(Compilation):
         """Whether a team is a whole threadgroup."""
         whole = self.variant.sole and self.team == self.variant.team
         return self.variant.single or whole
+
+    @property
+    def twin(self) -> tuple[str, int] | None:
+        """What tells of undefined threadgroup memory: its name in generated code, and its bytes."""
+        if self.undefined is None or not self.undefined.threadgroup:
+            return None
+        return buffer_name(self.program.args[-1]), self.undefined.threadgroup
 
     @property
     def steps(self) -> list[dict[str, int]]:
@@ -137,6 +147,12 @@ def _observe(c: GangCompilation) -> bool:
     return True
 
 
+def _track(c: GangCompilation) -> bool:
+    assert c.observed
+    c.undefined = track_undefined.run(c.program, c.observed, c.variant.filled)
+    return True
+
+
 PASSES: tuple[Pass[GangCompilation], ...] = (
     Pass(
         "check-bounds",
@@ -150,6 +166,14 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
         "observe",
         _observe,
         "in the place of check-bounds, which is a part of it",
+        Stage.CHECKED,
+        needs=(is_sanitized,),
+        optional=False,
+    ),
+    Pass(
+        "track-undefined",
+        _track,
+        "behind observe, which knows where pointers lead",
         Stage.CHECKED,
         needs=(is_sanitized,),
         optional=False,

@@ -30,6 +30,7 @@ class Plan:
 
     checked = False  #: whether no access leaves its array (faults.py)
     sanitized = False  #: whether it tells of all that it does (sanitized.py)
+    filled = False  #: of a sanitized build: whether outputs have contents before a launch
     report: Callable[..., None] | None = None  #: of a checked build: reports accesses that do
 
     def __init__(
@@ -47,7 +48,9 @@ class Plan:
                 f"kernel `{source.name}`: grid={grid} in threadgroups of {self.group} would never "
                 "end. `grid` counts threads."
             )
-        variant = variant_for(grid, self.group, large, width, self.checked, self.sanitized)
+        variant = variant_for(
+            grid, self.group, large, width, self.checked, self.sanitized, self.filled
+        )
         #: Loaded as long as there is a plan, here or in the bridge.
         self.code = code_of(source, variant)
         self.pool: Pool = pool()

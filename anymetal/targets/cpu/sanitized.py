@@ -12,12 +12,14 @@ import functools
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+import re
 from copy import copy
 from typing import Any, NamedTuple
 
+from anymetal.dtypes import METAL_NAMES
 from anymetal.passes.check_bounds import KnownArray
 from anymetal.passes.observe import ObservedSite
-from anymetal.source import KernelSource
+from anymetal.source import KernelSource, LibrarySource, Parameter
 from anymetal.targets.base import Extent
 from anymetal.targets.cpu.other_orders import GANGS
 from anymetal.targets.cpu.plan import Plan
@@ -90,6 +92,8 @@ class _Described(ctypes.Structure):
         ("bytes", ctypes.c_uint64),
         ("granule", ctypes.c_uint32),
         ("is_buffer", ctypes.c_uint32),
+        ("element", ctypes.c_uint32),
+        ("site", ctypes.c_uint32),
     ]
 
 
@@ -102,6 +106,7 @@ class _About(ctypes.Structure):
         ("detector", ctypes.c_void_p),
         ("group_order", ctypes.c_void_p),
         ("gang_order", ctypes.c_void_p),
+        ("shared_twin", ctypes.c_uint64),
     ]
 
 
@@ -124,8 +129,11 @@ class SanitizedPlan(Plan):
     sanitized = True
 
     def __init__(
-        self, source: KernelSource, grid: Extent, threadgroup: Extent, width: int, large: int
-    ) -> None:
+        self, source: KernelSource, grid: Extent, threadgroup: Extent, width: int, large: int,
+        filled: bool = False,
+    ) -> None:  # fmt: skip
+        #: Whether outputs have contents before a launch: of init_value, or as they are in place.
+        self.filled = filled or isinstance(source, LibrarySource)
         super().__init__(source, grid, threadgroup, width, large)
         self.ordered = True
         notes = json.loads(self.code.notes)
@@ -133,18 +141,27 @@ class SanitizedPlan(Plan):
         self.arrays = [KnownArray(*array) for array in notes["arrays"]]
         #: What `site` of a finding is the number of.
         self.sites = [ObservedSite(*site) for site in notes["sites"]]
+        undefined = notes["undefined"]
+        #: What undefined values come from, by the site of the finding: kind, name and place.
+        self.origins = {int(site): found for site, found in undefined["origins"].items()}
         about, run, take, free = self.code.addresses("am_observer", 4)
         self._take = ctypes.CFUNCTYPE(ctypes.c_void_p)(take)
         self._let_go = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(free)
         self._about = _About.from_address(about)
-        self._describe(self._about, dict(notes["watched"]))
+        self._about.shared_twin = undefined["threadgroup"]
+        self._describe(self._about, dict(notes["watched"]), undefined["outputs"])
         self.pool = copy(self.pool)  # one whose launches are observed
         self.pool.native = run, self.pool.native[1]
         self.pool.run_at = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)(run)
 
-    def _describe(self, about: _About, watched: dict[int, int]) -> None:
+    def _describe(self, about: _About, watched: dict[int, int], sites: dict[str, int]) -> None:
         """Tells the library of its own program. Several plans may: all tell the same."""
-        about.objects = _described(self.code.path, tuple(self.arrays), tuple(watched.items()))
+        twins = [
+            (int(slot), _element_bytes(self._source.parameters[int(slot)]), site)
+            for slot, site in sites.items()
+        ]
+        arrays, granules = tuple(self.arrays), tuple(watched.items())
+        about.objects = _described(self.code.path, arrays, granules, tuple(twins))
         about.object_count, about.buffers = len(self.arrays), self.buffers
         about.run = self.pool.native[0]
         about.detector = race_detector()
@@ -174,16 +191,28 @@ class SanitizedPlan(Plan):
 
 @functools.cache
 def _described(
-    path: str, arrays: tuple[KnownArray, ...], watched: tuple[tuple[int, int], ...]
+    path: str,
+    arrays: tuple[KnownArray, ...],
+    watched: tuple[tuple[int, int], ...],
+    twins: tuple[tuple[int, int, int], ...],
 ) -> ctypes.Array[_Described]:
     """The arrays of a program, for as long as the process lives: so does the library, perhaps."""
     granules = dict(watched)
-    return (_Described * len(arrays))(
+    described = (_Described * len(arrays))(
         *(
             _Described(array.bytes, granules.get(number, 0), array.kind == "buffer")
             for number, array in enumerate(arrays)
         )
     )
+    for number, element, site in twins:
+        described[number].element, described[number].site = element, site
+    return described
+
+
+def _element_bytes(parameter: Parameter) -> int:
+    """The bytes of an output's element, by its type in Metal."""
+    (words,) = re.findall(r"device (?:atomic<)?([^*>]*)", parameter.declaration)
+    return next(dtype.size for dtype, name in METAL_NAMES.items() if name == words.strip())
 
 
 def _chain(address: int | None) -> list[_Result]:

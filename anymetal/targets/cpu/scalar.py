@@ -153,6 +153,7 @@ def scalar_ir(c: GangCompilation) -> str:
             fence="",
             private=known(far_arrays).bytes,
             record=record_of(c),
+            twin=c.twin,
         )
         declarations = dict(thread.w.declarations)
         if meets:

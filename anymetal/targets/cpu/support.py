@@ -28,7 +28,8 @@ _FILES = {
     "am_add_one": ("additions.cpp",),
     "am_hand_over": ("additions.cpp",),
     "am_observed_run": tuple(
-        f"observer/{name}.cpp" for name in ("launch", "events", "convergence", "findings")
+        f"observer/{name}.cpp"
+        for name in ("launch", "events", "convergence", "undefined", "findings")
     ),
 }
 #: What a sanitized build exports for its launches (observer/launch.cpp): addresses.

@@ -32,6 +32,7 @@ class Variant(NamedTuple):
     large: int = 0  #: how many times 2^31 bytes the largest array has
     checked: bool = False  #: no access leaves its array (passes/check_bounds.py)
     sanitized: bool = False  #: tells of all it does (passes/observe.py); checked as well
+    filled: bool = False  #: outputs have contents before a launch (passes/track_undefined.py)
     without: tuple[str, ...] = ()  #: names of passes that are switched off
     cpu: str = ""  #: LLVM's name of a CPU to compile for; empty means this machine
 
@@ -53,7 +54,7 @@ class Variant(NamedTuple):
         if self.large:
             words.append("large arrays")
         if self.sanitized:
-            words.append("sanitized")
+            words.append("sanitized with filled outputs" if self.filled else "sanitized")
         elif self.checked:
             words.append("with bounds checks")
         if self.without:
@@ -127,6 +128,7 @@ def variant_for(
     width: int | None = None,
     checked: bool = False,
     sanitized: bool = False,
+    filled: bool = False,
 ) -> Variant:
     """The class of a launch of `grid` threads in threadgroups of `group` (clamped to the grid).
 
@@ -157,6 +159,7 @@ def variant_for(
         large=large,
         checked=checked,
         sanitized=sanitized,
+        filled=sanitized and filled,
         without=switched_off(),
         cpu=os.environ.get("ANYMETAL_CPU", ""),
     )

@@ -3,6 +3,7 @@
 // thread waits for the GIL.
 
 #include "convergence.h"
+#include "undefined.h"
 
 #include "../../../runtime/launch.h"
 
@@ -16,12 +17,6 @@ namespace {
 constexpr uint32_t MOST_FINDINGS = 4096;  // places; a power of two
 
 // What Python says about a program, once: before the first launch.
-struct Described {
-  uint64_t bytes;    // of an array that is no buffer
-  uint32_t granule;  // what its accesses are multiples of, if they are told; else 0
-  uint32_t is_buffer;
-};
-
 struct About {
   int32_t (*run)(Call*);  // the pool's am_run
   const Described* objects;
@@ -29,6 +24,7 @@ struct About {
   const Detector* detector;  // races.cpp
   const uint64_t* group_order;  // for the launches to come; null for the order of numbers
   const uint32_t* gang_order;
+  uint64_t shared_twin;  // bytes of the twin of threadgroup memory
 };
 
 constexpr uint32_t IN_ORDER[32] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
@@ -110,15 +106,24 @@ extern "C" {
 About am_about;
 
 int32_t am_observed_run(Call* call) {
-  void** const buffers = const_cast<void**>(call->buffers);
+  void* const* const given = call->buffers;
   Result* const result = zeroed<Result>(1);
   if (!result) return NO_MEMORY;
   Launch& launch = result->launch;
-  const auto* extents = static_cast<const am_extent*>(buffers[am_about.buffers]);
+  const auto* extents = static_cast<const am_extent*>(given[am_about.buffers]);
   int32_t status = NO_MEMORY;
+  const uint64_t count = am_about.buffers + 2;
+  void** buffers = nullptr;
   if (prepare(launch, am_about, extents, call->groups)) {
+    buffers = undefined_begin(&launch, am_about.objects, am_about.shared_twin, given, count);
+  }
+  if (buffers) {
     buffers[am_about.buffers + 1] = &launch;
+    call->buffers = buffers;
     status = am_about.run(call);
+    call->buffers = given;
+    if (status == OK) undefined_tell(&launch, am_about.objects, buffers, count);
+    undefined_end(buffers, count);
   }
   if (launch.objects) let_go_of_shadows(launch);
   if (status == NO_MEMORY) {
