@@ -72,6 +72,11 @@ def run(program: Program) -> str:
     return json.dumps({"arrays": checks.arrays, "sites": checks.sites})
 
 
+def record_of(program: Program) -> Argument:
+    """The argument that says where a checked program notes what strays."""
+    return next(argument for argument in program.args if argument.name == RECORD)
+
+
 class Checks:
     """The walk through a program, and what it has found out about pointers."""
 

@@ -115,10 +115,11 @@ def _plan(job: Job) -> SanitizedPlan:
     else:
         sizes += [array.nbytes for array in job.in_place]
     large = max(sizes, default=0) // _LARGE
-    key = (job.source, job.grid, job.threadgroup, large)
+    filled = job.in_place is not None or job.init_value is not None
+    key = (job.source, job.grid, job.threadgroup, large, filled)
     plan = _plans.pop(key, None)
     if plan is None:
-        plan = SanitizedPlan(job.source, job.grid, job.threadgroup, _WIDTH, large)
+        plan = SanitizedPlan(job.source, job.grid, job.threadgroup, _WIDTH, large, filled)
         if len(_plans) >= _MOST_PLANS:
             _plans.popitem(last=False)
     _plans[key] = plan

@@ -71,6 +71,10 @@ class Reporter:
         self._source = source
         self._arrays: list[list[Any]] = known["arrays"]
         self._sites: list[list[Any]] = known["sites"]
+        #: What undefined values come from: kind, name and place, by the number of the site.
+        self._origins: dict[str, list[tuple[str, str, str]]] = known.get("undefined", {}).get(
+            "origins", {}
+        )
         self._slots = slots
         self._texts = texts
 
@@ -109,7 +113,7 @@ class Reporter:
             details |= {"shape": object_.shape, "index": index}
         if kind.name not in _WITHOUT_THREAD:
             details |= {"thread": _tuple(raw.thread), "threadgroup": _tuple(raw.group)}
-        others: tuple[Place, ...] = ()
+        others = tuple(self._declarations(raw.site)) if kind.check == "undefined" else ()
         if other < len(self._sites):
             details |= {
                 "other_thread": _tuple(raw.other_thread),
@@ -149,6 +153,11 @@ class Reporter:
             count=count,
         )
 
+    def _declarations(self, site: int) -> Iterator[Place]:
+        """Where that comes into scope what a value that was never set may come from."""
+        for what, name, where in self._origins.get(str(site), ()):
+            yield self._texts.place(where, _DECLARED[what].format(name=name or "a temporary"))
+
     def _verb(self, site: int) -> str:
         if site >= len(self._sites):
             return "accesses"
@@ -170,6 +179,11 @@ class Reporter:
         return _Object(kind, name, (bytes_ // element,), element)
 
 
+_DECLARED = {
+    "variable": "`{name}` has no value here",
+    "threadgroup": "threadgroup memory `{name}` is undefined when a threadgroup begins",
+    "output": "output `{name}` is undefined when the kernel begins: there is no init_value",
+}
 _WITH_OTHER = frozenset(n for n, kind in enumerate(KINDS) if "{other}" in kind.message)
 _WITHOUT_THREAD = frozenset(kind.name for kind in KINDS if "{who}" not in kind.message)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from anymetal.emission.writer import Writer
 from anymetal.ir.calls import ACCESS, EVENTS, FENCES, FOUND, MEETS
 from anymetal.ir.model import Instr, Program, Value
-from anymetal.passes.check_bounds import RECORD
+from anymetal.passes.check_bounds import record_of
 from anymetal.simd.code.masks import Mask, Masks
 from anymetal.simd.code.values import Values, buffer_name
 from anymetal.simd.emit.positions import CONTEXT_NAMES
@@ -26,9 +26,8 @@ def begin(program: Program, w: Writer) -> list[str]:
     """Lines for the start of a gang's function; none if nobody watches the program."""
     if not any(i.op == "call" and i.arg in EVENTS for i in program.instructions()):
         return []
-    record = next(a for a in program.args if a.name == RECORD)
     args = [
-        ("ptr", buffer_name(record)),
+        ("ptr", buffer_name(record_of(program))),
         ("i32", str(w.width)),
         *(("i32", f"%{name}") for name in CONTEXT_NAMES),
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from anymetal.analysis.cache import Analyses
 from anymetal.emission.emitter import constant_tables
 from anymetal.ir.calls import BARRIER, LOG
+from anymetal.passes import check_bounds
 from anymetal.pipeline.driver import run
 from anymetal.simd import questions
 from anymetal.simd.code import shared
@@ -49,7 +50,7 @@ def _suspends(c: GangCompilation) -> bool:
 
 def record_of(c: GangCompilation) -> str:
     """The argument by which a sanitized build knows its launch; nothing in others."""
-    return buffer_name(c.program.args[-1]) if c.variant.sanitized else ""
+    return buffer_name(check_bounds.record_of(c.program)) if c.variant.sanitized else ""
 
 
 def _module(c: GangCompilation) -> str:

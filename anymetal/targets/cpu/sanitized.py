@@ -10,9 +10,9 @@ from __future__ import annotations
 import ctypes
 import functools
 import json
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-import re
 from copy import copy
 from typing import Any, NamedTuple
 
