@@ -1,0 +1,8 @@
+// The left neighbour of the first element.
+// input: x = float32[64]
+// output: y = float32[64]
+// grid: 64
+// threadgroup: 32
+// init: 0
+int i = thread_position_in_grid.x;
+y[i] = x[i] - x[i - 1];  // finds: bounds-read

@@ -1,0 +1,9 @@
+// More threads than elements, and no thread returns.
+// input: x = float32[50]
+// output: y = float32[50]
+// grid: 64
+// threadgroup: 32
+uint i = thread_position_in_grid.x;
+if (i >= uint(x_shape[0])) return;
+float v = x[i];
+y[i] = 2 * v;

@@ -1,0 +1,11 @@
+// A struct that begins inside and ends outside.
+// input: x = float32[30]
+// output: y = float32[8]
+// grid: 8
+// threadgroup: 8
+// header:
+struct Quad { float a, b, c, d; };
+// body:
+uint i = thread_position_in_grid.x;
+Quad q = ((const device Quad*)x)[i];  // finds: bounds-read
+y[i] = q.a + q.b + q.c + q.d;

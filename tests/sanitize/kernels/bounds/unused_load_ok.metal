@@ -1,0 +1,10 @@
+// A load whose value nobody uses.
+// input: x = float32[64]
+// output: y = float32[64]
+// grid: 64
+// threadgroup: 32
+// init: 0
+uint i = thread_position_in_grid.x;
+float unused = x[(i + 60) % 64];
+(void)unused;
+y[i] = i;
