@@ -36,6 +36,7 @@ from anymetal.passes.check_bounds import (
 
 #: Kinds of findings, by their numbers in targets/cpu/observer/observer.h.
 BOUNDS_READ, BOUNDS_WRITE, BOUNDS_ATOMIC, MISALIGNED = range(4)
+NOT_A_NUMBER = 24
 _OUTSIDE = {
     calls.LOAD: BOUNDS_READ,
     calls.STORE: BOUNDS_WRITE,
@@ -53,6 +54,8 @@ _ACTIONS = {
 #: What lanes do together, by the numbers of `Together` in targets/cpu/observer/convergence.h.
 _TOGETHER = ("shuffled", "shuffled in a quad", "gave an argument", "used matrices", "returned")
 _RETURNS = 4
+#: The bits of infinity, which NaN has, too.
+_INFINITY: dict[t.Type, int] = {t.HALF: 0x7C00, t.BFLOAT: 0x7F80}
 _SIMD_BARRIER = "__am_simdgroup_barrier"
 
 
@@ -110,11 +113,15 @@ class _Observing(Checks):
         #: Of how many bytes all accesses to an array are multiples, in place and size.
         self.granules: dict[int, int] = {}
         quiet = known(read_only)
-        self.watched = {
+        self.outputs = {
             number
             for place, number in self.number.items()
-            if (isinstance(place, Argument) and place not in quiet and not place.describes)
-            or (isinstance(place, Global) and place.threadgroup)
+            if isinstance(place, Argument) and place not in quiet and not place.describes
+        }
+        self.watched = self.outputs | {
+            number
+            for place, number in self.number.items()
+            if isinstance(place, Global) and place.threadgroup
         }
 
 
@@ -127,6 +134,8 @@ class _ObservedAccess(CheckedAccess):
         instr = self.instr
         if instr.op == "fence":
             self.add(t.VOID, "call", [i32(self._site(instr, "fence", 0))], calls.FENCES)
+        if instr.op == "store":
+            self._stored()
         if instr.op != "call":
             super().emit()
         elif instr.arg == calls.SEEN:
@@ -170,6 +179,24 @@ class _ObservedAccess(CheckedAccess):
             return
         where = i32(self._site((calls.WRONG, known_number(number)), "computed", 0))
         self._found(bad, known_number(kind), where, i64(0), i32(NOWHERE))
+
+    def _stored(self) -> None:
+        """Whether a floating point number that was computed is none, or infinite."""
+        value, pointer = self.instr.operands
+        if not self.c.outputs.issuperset(self.c.origins_of(pointer)):
+            return
+        word = value if isinstance(value, Instr) and value.op == "bitcast" else None
+        mask = _INFINITY.get(word.operands[0].type) if word else None
+        if mask:
+            bits = self.add(t.I16, "and", [value, Const(t.I16, str(mask))])
+            bad = self.add(t.I1, "icmp", [bits, Const(t.I16, str(mask))], "eq")
+        elif value.type == t.FLOAT and not isinstance(value, Const):
+            rest = self.add(t.FLOAT, "fsub", [value, value])  # 0, or NaN
+            bad = self.add(t.I1, "fcmp", [rest, rest], "uno")
+        else:
+            return
+        where = i32(self._site(NOT_A_NUMBER, "wrote", value.type.size))
+        self._found(bad, NOT_A_NUMBER, where, self.c.distance(pointer), self.c.owner(pointer))
 
     def _meeting(self) -> None:
         """In front of a barrier. Copies of one, in loops that LLVM has unrolled, are the same."""

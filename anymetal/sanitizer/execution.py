@@ -63,6 +63,9 @@ class _Execution:
         texts = Texts(job.source, launched)
         self.reporter = Reporter(job.source, self.plan.code.notes, self.plan.slots, texts)
         self.new: list[Finding] = []
+        self.wanted = set(session.options.wanted)
+        if "nan" in self.wanted and not all(map(_is_finite, (*job.inputs, *(job.in_place or ())))):
+            self.wanted.discard("nan")
 
     def run(self, outputs: list[Any], in_order: order.Order | None) -> None:
         """Runs once. Findings of runs in other orders count only if they are new."""
@@ -73,7 +76,7 @@ class _Execution:
                 plan.run(bound, self.job.contiguous)
         finally:  # what a launch has found before it was stopped counts, too
             for told in plan.take():
-                found = self.reporter.findings(told.findings, shapes, self.session.options.wanted)
+                found = self.reporter.findings(told.findings, shapes, self.wanted)
                 self._add(list(found), count_again=in_order is None)
                 if told.lost:
                     name = self.job.source.name
@@ -132,6 +135,12 @@ def _outputs(job: Job, fresh: bool) -> list[Any]:
         return _copies(job.in_place) if fresh else list(job.in_place)
     pairs = zip(job.shapes, job.dtypes, strict=True)
     return [runtime_arrays.new_output(shape, dtype, job.init_value) for shape, dtype in pairs]
+
+
+def _is_finite(array: Any) -> bool:
+    """Whether all elements of an array are numbers."""
+    values = array if isinstance(array, mx.array) else mx.array(array)
+    return bool(mx.all(mx.isfinite(values)).item())
 
 
 def _copies(arrays: Sequence[Any]) -> list[Any]:

@@ -117,13 +117,13 @@ KINDS = (
     Kind(
         "barrier-divergent",
         "convergence",
-        "not all threads of threadgroup {group} reach this barrier: {who} does, {other} does not",
+        "not all threads of threadgroup {group} reach this barrier: {who} does not",
         "Move the barrier out of the branch or loop that threads leave apart.",
     ),
     Kind(
         "barrier-after-return",
         "convergence",
-        "threads of threadgroup {group} have returned before this barrier, which {who} reaches",
+        "{who} has returned before this barrier, which others of its threadgroup reach",
         "Put the work into a condition and let all threads reach the barrier. Apple's hardware "
         "counts threads that have returned as arrived; Metal does not promise it.",
         "warning",
@@ -137,14 +137,14 @@ KINDS = (
     Kind(
         "shuffle-range",
         "convergence",
-        "{who} asks for the value of lane {detail}, which does not exist",
-        "Keep the lane below the size of the SIMD-group, or use simd_shuffle_and_fill_up/down.",
+        "{who} asks for the value of lane {detail}, which its SIMD-group or quad does not have",
+        "Keep the lane in it, or use simd_shuffle_and_fill_up/down.",
     ),
     Kind(
         "simd-divergent",
         "convergence",
-        "{who} makes a call that all threads of its SIMD-group have to make, and not all do",
-        "Move the call in front of the branch.",
+        "{who} {accesses}",
+        "Move the call in front of the branch; for a lane of one's own there is simd_shuffle.",
     ),
     Kind(
         "division-by-zero",
@@ -185,8 +185,9 @@ KINDS = (
     Kind(
         "nan",
         "nan",
-        "{who} computes NaN from numbers",
-        "Look for 0/0, infinity minus infinity, and roots and logarithms of negative numbers.",
+        "{who} writes NaN or infinity to {element}, although all inputs are finite",
+        "Look for divisions by 0, roots and logarithms of negative numbers, and exponentials of "
+        "large ones.",
         "warning",
     ),
     Kind(

@@ -15,7 +15,19 @@ from anymetal.source import KernelSource
 Extent = tuple[int, int, int]
 #: Finding.other_site of a finding that has no second access.
 NO_SITE = 2**32 - 1
-_VERBS = {"read": "reads", "wrote": "writes", "updated": "updates atomically"}
+_VERBS = {
+    "read": "reads",
+    "wrote": "writes",
+    "updated": "updates atomically",
+    "gave an argument": "gives an argument that must be the same in all threads of its SIMD-group, "
+    "and others give another",
+    "used matrices": "makes a call that all threads of its SIMD-group have to make, and not all do",
+}
+#: What happens at the other place of a finding.
+_INSTEAD = {
+    "barrier-divergent": "it comes to this barrier instead",
+    "barrier-after-return": "it returns here",
+}
 
 
 class RawFinding(Protocol):
@@ -94,7 +106,8 @@ class Reporter:
     def _finding(self, kind: Kind, raw: RawFinding, bound: Sequence[Bound]) -> Finding:
         object_ = self._object(raw.object, bound)
         index = _index(object_, raw.offset)
-        other = raw.other_site if raw.kind in _WITH_OTHER else NO_SITE
+        instead = _INSTEAD.get(kind.name)
+        other = raw.other_site if instead or raw.kind in _WITH_OTHER else NO_SITE
         words = {
             "who": _who(raw.thread, raw.group),
             "group": _tuple(raw.group),
@@ -114,7 +127,9 @@ class Reporter:
         if kind.name not in _WITHOUT_THREAD:
             details |= {"thread": _tuple(raw.thread), "threadgroup": _tuple(raw.group)}
         others = tuple(self._declarations(raw.site)) if kind.check == "undefined" else ()
-        if other < len(self._sites):
+        if other < len(self._sites) and instead:
+            others = (self._place(other, instead),)
+        elif other < len(self._sites):
             details |= {
                 "other_thread": _tuple(raw.other_thread),
                 "other_threadgroup": _tuple(raw.other_group),

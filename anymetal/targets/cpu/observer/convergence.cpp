@@ -68,19 +68,14 @@ void missed(const Gang* gang, uint32_t lane, Kind kind, uint32_t site, uint32_t 
   }
 }
 
-// Two SIMD-groups wait at different barriers: the one that comes first in the text is told of.
+// Two SIMD-groups wait at different barriers: what comes first in the text is what one of them misses.
 [[gnu::noinline, gnu::cold]] void apart(const Gang* gang, uint32_t site, uint32_t lane) {
   const Convergence* state = of(gang);
-  const Gang* other = gang->launch->gangs + state->gang;
-  const bool is_first = site < state->site;
-  Finding here = finding_of(is_first ? gang : other, is_first ? lane : state->lane, BARRIER_DIVERGENT,
-                            is_first ? site : state->site);
-  const Finding there = finding_of(is_first ? other : gang, is_first ? state->lane : lane,
-                                   BARRIER_DIVERGENT, is_first ? state->site : site);
-  here.other_site = there.site;
-  here.other_thread = there.thread;
-  here.other_group = there.group;
-  report(gang->launch, here);
+  if (site < state->site) {
+    missed(gang->launch->gangs + state->gang, state->lane, BARRIER_DIVERGENT, site, state->site);
+  } else {
+    missed(gang, lane, BARRIER_DIVERGENT, state->site, site);
+  }
 }
 
 // The SIMD-group has come to its next barrier of the whole threadgroup, with all its lanes or not.
