@@ -9,6 +9,7 @@ from pathlib import Path
 
 import mlx.core as mx
 
+from anymetal import targets
 from anymetal.source import LibrarySource
 from anymetal.targets.base import Launch
 from anymetal.targets.cpu.launch import CpuTarget
@@ -57,8 +58,8 @@ def cases(folder: Path) -> list[MetalCase]:
 
 
 def run(launch: Launch) -> list[mx.array]:
-    """The outputs of a launch, evaluated."""
-    results = CpuTarget().run(launch)
+    """The outputs of a launch, evaluated; inside of `anymetal.sanitize()` it is sanitized."""
+    results = targets.active().run(launch)
     mx.eval(results)
     return results
 
