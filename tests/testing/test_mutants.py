@@ -9,10 +9,11 @@ import pytest
 
 from anymetal.targets.base import Launch
 from anymetal.testing import metal_case
+from anymetal.testing.mutants.__main__ import main
 from anymetal.testing.mutants.operators import FILLING, mutants
 from anymetal.testing.mutants.oracles import UnstableError, harmful, reference
 from anymetal.testing.mutants.recording import launch_of, launches_of, with_text
-from anymetal.testing.mutants.run import sample
+from anymetal.testing.mutants.run import Catch, sample, try_mutants
 
 _HEAD = """\
 // input: x = float32[64] normal
@@ -141,3 +142,28 @@ def test_each_kernel_of_a_program_is_recorded_once() -> None:
     case = metal_case.read(Path("k.metal"), _HEAD + "y[i] = 1;")
     run = metal_case.launcher(case, "")
     assert [launch.source.name for launch in launches_of(lambda: [run(), run()])] == ["k"]
+
+
+def test_the_sanitizer_finds_what_does_harm() -> None:
+    launch = _launch(_SHARED.replace("y[i]", "if (i < 64) y[i]"))
+    catch = Catch()
+    ((_, chosen),) = sample([launch], seed=1, per_kernel=20)
+    try_mutants(launch, chosen, catch)
+    assert catch.outcomes.total() == len(chosen) == 9
+    assert not catch.missed
+    assert catch.count("caught") >= 6
+    assert catch.count("harmless", "one-too-many") == 1  # no thread is number 64
+
+
+def test_a_miss_is_told() -> None:
+    catch = Catch()
+    (mutant, *_) = mutants(_launch(_SHARED))
+    catch.add(mutant, "missed")
+    catch.add(mutant, "caught")
+    assert catch.rate == 0.5 and catch.missed == [str(mutant)]
+    assert catch.table().splitlines()[-1].split() == ["all", "0", "0", "1", "1"]
+
+
+@pytest.mark.slow
+def test_nearly_all_harm_in_our_kernels_is_found() -> None:
+    assert main(["--count", "600", "--seed", "4", "tests/kernels"]) == 0
