@@ -34,7 +34,7 @@ def _probe_body(*_: mx.array) -> None:
 # time, and always when an argument takes part in a transformation. `shapeless` keeps one entry
 # per types, not per shapes.
 _probe: Callable[..., Any] = mx.compile(_probe_body, shapeless=True)
-_ONE = mx.array(1)
+_compiles = True  #: as far as `switch_compilation` knows
 
 
 @functools.cache
@@ -53,33 +53,31 @@ def is_transformed(arrays: Sequence[mx.array]) -> bool:
     if native is not None:
         traced: bool = native.traced(arrays)
         return traced
+    if _compiles:
+        return _runs_again(arrays)
+    mx.enable_compile()
+    try:
+        return _runs_again(arrays)
+    finally:
+        mx.disable_compile()
+
+
+def _runs_again(arrays: Sequence[mx.array]) -> bool:
+    """Whether a compiled function runs for these arrays although it knows their types."""
     before = _probe_runs
     _probe(*arrays)
     if _probe_runs == before:
         return False
     before = _probe_runs
     _probe(*arrays)
-    return _probe_runs != before and (_compiles() or _is_traced_when_compiled(arrays))
+    return _probe_runs != before
 
 
-def _compiles() -> bool:
-    """Whether mx.compile does anything; `mx.disable_compile` and the environment turn it off."""
-    _probe(_ONE)
-    before = _probe_runs
-    _probe(_ONE)
-    return _probe_runs == before
-
-
-def _is_traced_when_compiled(arrays: Sequence[mx.array]) -> bool:
-    """The same question where compilation is off: on for as long as it takes to ask."""
-    mx.enable_compile()
-    try:
-        _probe(*arrays)
-        before = _probe_runs
-        _probe(*arrays)
-        return _probe_runs != before
-    finally:
-        mx.disable_compile()
+def switch_compilation(on: bool) -> None:
+    """Has mx.compile compile, or not. (MLX does not tell whether it does.)"""
+    global _compiles
+    _compiles = on
+    (mx.enable_compile if on else mx.disable_compile)()
 
 
 def run_transformed(target: Target, launch: Launch) -> list[mx.array]:

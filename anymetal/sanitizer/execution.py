@@ -74,6 +74,12 @@ class _Execution:
         try:
             with plan.in_order(*in_order[1:]) if in_order else contextlib.nullcontext():
                 plan.run(bound, self.job.contiguous)
+        except MemoryError:
+            raise MemoryError(
+                f"no memory to observe kernel `{self.job.source.name}`: beside its arrays, which "
+                f"have {sum(a.nbytes for a in bound) >> 20} MiB, that takes several times as much. "
+                "Sanitize a smaller launch."
+            ) from None
         finally:  # what a launch has found before it was stopped counts, too
             for told in plan.take():
                 found = self.reporter.findings(told.findings, shapes, self.wanted)

@@ -24,6 +24,7 @@ from anymetal.source import KernelSource
 from anymetal.targets.base import Extent, Launch, Target
 from anymetal.targets.cpu import CpuTarget
 from anymetal.targets.graph import GraphTarget
+from anymetal.transforms import switch_compilation
 
 if TYPE_CHECKING:
     from anymetal.runtime.arrays import Exporter
@@ -133,9 +134,10 @@ def switch(on: bool) -> None:
     global _compiled_before
     if on:
         _compiled_before = _compiles()
-        mx.disable_compile()
+        if _compiled_before:
+            switch_compilation(False)
         targets.put_in_front(SanitizingTarget)
     else:
         targets.put_in_front(None)
         if _compiled_before:
-            mx.enable_compile()
+            switch_compilation(True)

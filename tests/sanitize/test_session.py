@@ -7,12 +7,13 @@ import pickle
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import mlx.core as mx
 import pytest
 
 import anymetal
-from anymetal import targets
+from anymetal import targets, transforms
 from anymetal.errors import KernelMemoryError, SanitizerError, UnsupportedFeatureError
 from anymetal.sanitizer import Session, session
 from tests.sanitize.fake import FakePlan, finding, raw, twice
@@ -114,6 +115,23 @@ def test_what_is_traced_inside_is_refused_when_it_would_run_unobserved() -> None
 
     with pytest.raises(UnsupportedFeatureError, match="around the call"):
         mx.eval(mx.compile(body)(X))
+
+
+def test_what_is_traced_is_known_without_the_bridge(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transforms, "_bridge", lambda: SimpleNamespace(loaded=lambda: None))
+    seen = []
+
+    def look(x: mx.array) -> mx.array:
+        seen.append((transforms.is_transformed([x]), transforms.is_transformed([X])))
+        return x.sum()
+
+    for _ in range(2):
+        with anymetal.sanitize():
+            mx.grad(look)(X)
+            mx.vmap(look)(X.reshape(2, 4))
+            look(X)
+        mx.compile(look)(X)
+    assert seen == [(True, False), (True, False), (False, False), (True, False)] * 2
 
 
 def test_gradients_of_functions_with_kernels() -> None:
