@@ -1,0 +1,12 @@
+// The halo is written by the neighbour as well.
+// input: x = float32[128] normal
+// output: y = float32[128]
+// grid: 128
+// threadgroup: 64
+threadgroup float tile[66];
+uint l = thread_index_in_threadgroup;
+uint i = thread_position_in_grid.x;
+tile[l + 1] = x[i];
+if (l == 0) tile[0] = i > 0 ? x[i - 1] : 0;
+threadgroup_barrier(mem_flags::mem_threadgroup);
+y[i] = tile[l] + tile[l + 1];

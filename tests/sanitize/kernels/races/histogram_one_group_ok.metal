@@ -1,0 +1,8 @@
+// Threads of one threadgroup count in device memory.
+// input: x = uint32[64] integers(0, 7)
+// output: y = uint32[8]
+// grid: 64
+// threadgroup: 64
+// init: 0
+uint i = thread_position_in_grid.x;
+atomic_fetch_add_explicit((device atomic_uint*)&y[x[i]], 1u, memory_order_relaxed);

@@ -1,0 +1,24 @@
+// The counter of threadgroups is no atomic.
+// input: x = float32[256] integers(-9, 9)
+// output: partial = float32[8]
+// output: counter = uint32[1]
+// output: y = float32[1]
+// grid: 256
+// threadgroup: 32
+// init: 0
+uint group = threadgroup_position_in_grid.x;
+float sum = simd_sum(x[thread_position_in_grid.x]);
+if (thread_index_in_simdgroup == 0) {
+  partial[group] = sum;  // finds: race-groups (either)
+  atomic_thread_fence(mem_flags::mem_device, memory_order_seq_cst, thread_scope_device);
+  uint before = counter[0];  // finds: race-groups (either)
+  counter[0] = before + 1;  // finds: race-groups (either)
+  if (before == threadgroups_per_grid.x - 1) {
+    atomic_thread_fence(mem_flags::mem_device, memory_order_seq_cst, thread_scope_device);
+    float total = 0;
+    for (uint g = 0; g < 8; ++g) {
+      total += partial[g];  // finds: race-groups (either)
+    }
+    y[0] = total;
+  }
+}

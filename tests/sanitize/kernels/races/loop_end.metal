@@ -1,0 +1,16 @@
+// Tiles of a long row: the next is loaded while slow threads still read this one.
+// input: x = float32[256] normal
+// output: y = float32[64]
+// grid: 64
+// threadgroup: 64
+threadgroup float tile[64];
+uint l = thread_index_in_threadgroup;
+float sum = 0;
+for (uint k = 0; k < 4; ++k) {
+  tile[l] = x[k * 64 + l];  // finds: race-threadgroup (either)
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  for (uint j = 0; j < 64; ++j) {
+    sum += tile[j] * (j + l);  // finds: race-threadgroup (either)
+  }
+}
+y[l] = sum;

@@ -1,0 +1,17 @@
+// Half of the threads add what the other half has; no barrier at the end of a round.
+// input: x = float32[128] integers(-9, 9)
+// output: y = float32[1]
+// grid: 128
+// threadgroup: 128
+threadgroup float t[128];
+uint l = thread_index_in_threadgroup;
+t[l] = x[l];
+threadgroup_barrier(mem_flags::mem_threadgroup);
+for (uint half_ = 64; half_ > 0; half_ /= 2) {
+  if (l < half_) {
+    t[l] += t[l + half_];  // finds: race-threadgroup
+  }
+}
+if (l == 0) {
+  y[0] = t[0];
+}
