@@ -21,5 +21,5 @@ if (l == 0) {
   for (int k = 1; k < 4; ++k) {
     if (best[k] > best[at]) at = k;
   }
-  y[0] = where_[at];  // finds: race-threadgroup (either)
+  y[0] = where_[at];  // finds: race-threadgroup (either), undefined-output
 }

@@ -17,4 +17,4 @@ for (uint k = 0; k < 8; ++k) {
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
 }
-y[l] = sum;
+y[l] = sum;  // finds: undefined-output

@@ -10,4 +10,4 @@ for (uint k = 0; k < 8; ++k) {
   tile[k % 2][l] = x[k * 64 + l];  // finds: race-threadgroup (either)
   sum += tile[k % 2][63 - l];  // finds: race-threadgroup (either)
 }
-y[l] = sum;
+y[l] = sum;  // finds: undefined-output

@@ -13,4 +13,4 @@ if (l == 0) {
 if (l == 63) {
   tile[65] = i < 127 ? x[i + 1] : 0;  // finds: race-threadgroup (either)
 }
-y[i] = tile[l] + tile[l + 1] + tile[l + 2];  // finds: race-threadgroup (either)
+y[i] = tile[l] + tile[l + 1] + tile[l + 2];  // finds: race-threadgroup (either), undefined-output

@@ -15,4 +15,4 @@ inline float total(threadgroup float* t, float v, uint l) {
 // body:
 threadgroup float t[64];
 uint l = thread_index_in_threadgroup;
-y[l] = total(t, x[l], l);
+y[l] = total(t, x[l], l);  // finds: undefined-output

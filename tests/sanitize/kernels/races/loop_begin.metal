@@ -13,4 +13,4 @@ for (uint k = 0; k < 4; ++k) {
     sum += tile[j] * (j + l);  // finds: race-threadgroup (either)
   }
 }
-y[l] = sum;
+y[l] = sum;  // finds: undefined-output

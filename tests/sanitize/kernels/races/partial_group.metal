@@ -8,4 +8,4 @@ uint l = thread_index_in_threadgroup;
 uint i = thread_position_in_grid.x;
 uint n = threads_per_threadgroup.x;
 t[l] = x[i];  // finds: race-threadgroup (either)
-y[i] = t[n - 1 - l];  // finds: race-threadgroup (either)
+y[i] = t[n - 1 - l];  // finds: race-threadgroup (either), undefined-output

@@ -7,4 +7,4 @@ threadgroup float tile[64];
 uint l = thread_index_in_threadgroup;
 uint i = thread_position_in_grid.x;
 tile[l] = x[i];  // finds: race-threadgroup (either)
-y[i] = tile[63 - l];  // finds: race-threadgroup (either)
+y[i] = tile[63 - l];  // finds: race-threadgroup (either), undefined-output

@@ -7,4 +7,4 @@ threadgroup float t[64];
 uint l = thread_index_in_threadgroup;
 t[l] = x[l];  // finds: race-threadgroup (either)
 simdgroup_barrier(mem_flags::mem_threadgroup);
-y[l] = t[63 - l];  // finds: race-threadgroup (either)
+y[l] = t[63 - l];  // finds: race-threadgroup (either), undefined-output

@@ -8,4 +8,4 @@ if (l == 32) {
   done = 7;  // finds: race-threadgroup (either)
 }
 int seen = done;  // finds: race-threadgroup (either)
-y[l] = seen > 0 ? 1 : 0;
+y[l] = seen > 0 ? 1 : 0;  // finds: undefined-output
