@@ -19,7 +19,7 @@ from typing import NamedTuple
 from anymetal.analysis.cache import Analyses, LaunchFacts
 from anymetal.analysis.private_arrays import interleaved
 from anymetal.analysis.regions import Node, RegionTree, regions
-from anymetal.ir.calls import SCALES
+from anymetal.ir.calls import INSIDE, SCALES
 from anymetal.ir.cfg import Loop, reverse_postorder
 from anymetal.ir.model import Argument, Block, Const, Global, Instr, Program, Value
 from anymetal.ir.types import VOID
@@ -63,7 +63,7 @@ _LARGEST = 1 << 64  #: larger powers of two count as this one
 
 UNIFORM_CALLS = frozenset(
     f"__am_{what}_{axis}" for what in ("group", "size", "full_size", "grid") for axis in "xyz"
-) | {"__am_gang", "__am_ballot", "__am_all", SCALES}
+) | {"__am_gang", "__am_ballot", "__am_all", INSIDE, SCALES}
 
 
 def shapes(known: Analyses) -> Shapes:

@@ -33,6 +33,7 @@ from anymetal.ir.calls import (
     BARRIER,
     EVENTS,
     FOUND,
+    INSIDE,
     LOG,
     NATIVE,
     POSITIONS,
@@ -291,6 +292,8 @@ class _Emitter:
             self._if_so(instr, names, self.to.stray)
         elif callee == FOUND:
             self._if_so(instr, names, self.to.event)
+        elif callee == INSIDE:
+            return self.w.value(f"icmp ult i64 {names[0]}, {names[1]}")
         elif callee in EVENTS:
             self.to.event(instr, names)
         elif callee.startswith("__am_"):

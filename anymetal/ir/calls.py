@@ -78,6 +78,8 @@ MEETS = "__am_meets"
 CROSSES = "__am_crosses"
 #: A fence follows: its place.
 FENCES = "__am_fences"
+#: Whether a position is below a limit in all active lanes. "No" may be wrong, "yes" may not.
+INSIDE = "__am_inside"
 EVENTS = frozenset((FOUND, ACCESS, MEETS, CROSSES, FENCES))
 #: A variable that has no value yet: the value that it has all the same, made for its number
 #: (frontend/undefined.py), by type; and the memory, bytes and number of a larger one.
@@ -123,6 +125,7 @@ INTRINSICS: dict[str, Signature] = {
     FENCES: (VOID, (I32,)),
     **{f"{UNDEFINED}{name}": (one, (I32,)) for name, one in UNDEFINED_TYPES.items()},
     BEGIN: (VOID, (PTR, I64, I32)),
+    INSIDE: (I1, (I64, I64)),
     SCALES: (I1, ()),
     SCALE: (FLOAT, (FLOAT, FLOAT)),
 }

@@ -11,7 +11,7 @@ import re
 from enum import IntEnum
 
 from anymetal.ir import types as t
-from anymetal.ir.calls import EVENTS, MARKERS, OF_GANGS, STRAY
+from anymetal.ir.calls import EVENTS, INSIDE, MARKERS, OF_GANGS, STRAY
 from anymetal.ir.cfg import dominates, dominators, find_loops, reverse_postorder
 from anymetal.ir.model import (
     Argument,
@@ -136,7 +136,7 @@ class _Checker:
             need(known, "asks for memory, or about all lanes, before there is a gang")
             known = instr.arg != STRAY or self.stage >= Stage.CHECKED
             need(known, "tells of stray accesses before they are checked")
-            event = instr.arg in EVENTS
+            event = instr.arg in (*EVENTS, INSIDE)
             need(not event or self.stage >= Stage.CHECKED, "an event before accesses are checked")
             marker = instr.arg in MARKERS
             need(not marker or self.stage < Stage.CHECKED, "markers are events by now")

@@ -44,7 +44,7 @@ from anymetal.ir.tokens import plain
 ANYWHERE, NOWHERE = 2**31 - 1, 2**31 - 2
 EXTENTS, RECORD = "%.extents", "%.strays"
 _EXTENT_BYTES = 16
-_WIDEST = 8  #: bytes of an access
+WIDEST = 8  #: bytes of an access
 _COPIES = ("llvm.memcpy.", "llvm.memmove.")
 
 
@@ -90,6 +90,7 @@ class Checks:
         self.sites: list[Site] = []
         self.extents = Argument(t.Ptr(t.CONSTANT), EXTENTS, len(program.args))
         self.record = Argument(t.Ptr(t.DEVICE), RECORD, len(program.args) + 1)
+        self.own: set[Instr] = set()  #: branches that the checks have made
         self.prelude: list[Instr] = []  #: instructions at the start of the program
         self.begins: dict[Value, Value] = {}
         self.sizes: dict[Value, Value] = {}
@@ -98,8 +99,8 @@ class Checks:
         self.escaping = self._escaping()
         self.owners: dict[Value, Value] = {}  #: of pointers that may come from several arrays
         self.distances: dict[Value, Value] = {}
-        self.zeros = Global(t.Ptr(t.CONSTANT), "@am.zeros", t.Array(_WIDEST, t.I8), _WIDEST, _ZEROS)
-        self.sink = Instr(t.Ptr(t.THREAD), "alloca", [], (t.Array(_WIDEST, t.I8), _WIDEST))
+        self.zeros = Global(t.Ptr(t.CONSTANT), "@am.zeros", t.Array(WIDEST, t.I8), WIDEST, _ZEROS)
+        self.sink = Instr(t.Ptr(t.THREAD), "alloca", [], (t.Array(WIDEST, t.I8), WIDEST))
 
     def run(self) -> None:
         program = self.program
@@ -108,6 +109,11 @@ class Checks:
             before, block.instrs = block.instrs, []
             for instr in before:
                 self.access(self, block, instr).emit()
+        self.finish()
+
+    def finish(self) -> None:
+        """What goes along with phis, and the start of the program."""
+        program = self.program
         for known, of in ((self.owners, self.owner), (self.distances, self.distance)):
             for pointer, beside in list(known.items()):
                 if isinstance(pointer, Instr) and pointer.op == "phi":
@@ -251,7 +257,7 @@ class CheckedAccess:
             bad, position = self.outside(pointer, i64(size), size)
             self.tell(bad, position, pointer, action, size)
             if instr.op != "store":
-                self.add(t.VOID, "store", [i64(0), self.c.sink], Access(_WIDEST))
+                self.add(t.VOID, "store", [i64(0), self.c.sink], Access(WIDEST))
             instr.operands[number] = self.add(t.PTR, "select", [bad, self.c.sink, pointer])
         self.block.append(instr)
 
@@ -284,13 +290,17 @@ class CheckedAccess:
             return False
         return 0 <= offset <= self.c.arrays[self.c.number[pointer]].bytes - size
 
+    def again(self, value: Value) -> Value:
+        """A position, where it may be cheaper to compute it once more."""
+        return value
+
     def outside(self, pointer: Value, length: Value, size: int = 0) -> tuple[Value, Value]:
         """Whether an access is outside of all arrays that it may belong to, and its distance from
         the beginning of the array. `size`: its bytes, if they are known when compiling."""
         origins = sorted(self.c.origins_of(pointer))
         if origins == [ANYWHERE]:
             return self._outside_of_all(pointer, length, size)
-        position = self.c.distance(pointer)
+        position = self.again(self.c.distance(pointer))
         if origins == [NOWHERE]:
             return Const(t.I1, "true"), position
         owner = self.c.owner(pointer)
@@ -398,7 +408,7 @@ def _origins(program: Program, number: dict[Value, int]) -> dict[Value, frozense
     return result
 
 
-_ZEROS = f"[{_WIDEST} x i8] zeroinitializer"
+_ZEROS = f"[{WIDEST} x i8] zeroinitializer"
 
 
 def _described(place: Value) -> KnownArray:

@@ -19,13 +19,17 @@ from math import gcd
 from typing import NamedTuple
 
 from anymetal.analysis.cache import Analyses
+from anymetal.analysis.effects import is_pure, pointer_of
 from anymetal.analysis.objects import read_only
 from anymetal.ir import calls
 from anymetal.ir import types as t
-from anymetal.ir.model import Argument, Const, Global, Instr, Location, Value
+from anymetal.ir.cfg import reverse_postorder
+from anymetal.ir.model import Access, Argument, Block, Const, Global, Instr, Location, Value
+from anymetal.passes.batches import MOST, Part, Splitter, Way, moved_to
 from anymetal.passes.check_bounds import (
     ANYWHERE,
     NOWHERE,
+    WIDEST,
     CheckedAccess,
     Checks,
     i32,
@@ -108,8 +112,8 @@ def run(known: Analyses) -> Observed:
 class _Observing(Checks):
     def __init__(self, known: Analyses) -> None:
         super().__init__(known.program)
-        self.access = _ObservedAccess
         self.told = Sites()
+        self.split = Splitter(known.program, self.own)
         #: Of how many bytes all accesses to an array are multiples, in place and size.
         self.granules: dict[int, int] = {}
         quiet = known(read_only)
@@ -124,54 +128,242 @@ class _Observing(Checks):
             if isinstance(place, Global) and place.threadgroup
         }
 
+    def run(self) -> None:
+        """Rewrites all blocks."""
+        for block in reverse_postorder(self.program.blocks[0]):
+            _ObservedBlock(self, block).run()
+        self.finish()
 
-class _ObservedAccess(CheckedAccess):
-    """Writes one instruction, and in front of it what is to be told of it."""
+
+class _Batch:
+    """Accesses and markers that follow each other, to be written in two versions."""
+
+    def __init__(self) -> None:
+        self.parts: list[_Part] = []
+        self.results: list[Instr] = []  #: of loads
+
+    @property
+    def asked(self) -> list[tuple[Value, Value]]:
+        """Positions, and the limits of them."""
+        return list(dict.fromkeys(pair for part in self.parts for pair in part.asked))
+
+    def covers(self, pointer: Value, size: int) -> bool:
+        """Whether a marker asks about all of an access."""
+        root, at = _root(pointer)
+        return any(
+            root is part.root and part.first <= at and at + size <= part.first + part.bytes
+            for part in self.parts
+        )
+
+    def split(self) -> _Batch:
+        """Takes the markers at the end, of accesses to come, into a batch of their own."""
+        rest = _Batch()
+        while self.parts and not self.parts[-1].is_access:
+            rest.parts.insert(0, self.parts.pop())
+        return rest
+
+
+class _Part:
+    """An access or a marker."""
+
+    def __init__(self, pointer: Value, size: int, is_access: bool) -> None:
+        self.is_access = is_access
+        self.root, self.first = _root(pointer)
+        self.bytes = 0 if is_access else size  #: that a marker asks about
+        self.asked: list[tuple[Value, Value]] = []
+        self.write: Part
+
+
+class _ObservedBlock(CheckedAccess):
+    """Writes the instructions of a block, and what is to be told of them."""
 
     c: _Observing
 
+    def __init__(self, checks: _Observing, block: Block) -> None:
+        super().__init__(checks, block, block.instrs[0])
+        self.batch = _Batch()
+        self.way: Way | None = None  #: that is being written
+
+    def run(self) -> None:
+        """Writes them, perhaps into new blocks behind this one."""
+        start = self.block
+        before, start.instrs = start.instrs, []
+        for self.instr in before:
+            used = not set(self.batch.results).isdisjoint(self.instr.operands)
+            if used or len(self.batch.parts) >= MOST:
+                rest = self.batch.split()
+                self._write_batch()
+                self.batch = rest
+            self.emit()
+        if self.block is not start:
+            moved_to(self.block, start)
+
     def emit(self) -> None:
         instr = self.instr
-        if instr.op == "fence":
-            self.add(t.VOID, "call", [i32(self._site(instr, "fence", 0))], calls.FENCES)
-        if instr.op == "store":
-            self._stored()
-        if instr.op != "call":
-            super().emit()
-        elif instr.arg == calls.SEEN:
+        called = instr.arg if instr.op == "call" else ""
+        if instr.op in ("load", "store", "atomicrmw"):
+            if instr.op == "store":
+                self._stored()
+            self._access()
+        elif called == calls.SEEN:
             self._seen()
-        elif instr.arg == calls.WRONG:
+        elif called == calls.WRONG:
             self._wrong()
-        elif instr.arg in (calls.LANES, calls.RETURNED):
+        elif called in (calls.LANES, calls.RETURNED):
             self._together()
+        elif is_pure(instr) or instr.op in ("phi", "alloca"):
+            super().emit()
         else:
-            if instr.arg in (calls.BARRIER, _SIMD_BARRIER):
+            self._write_batch()
+            if instr.op == "fence":
+                self.add(t.VOID, "call", [i32(self._site(instr, "fence", 0))], calls.FENCES)
+            elif called in (calls.BARRIER, _SIMD_BARRIER):
                 self._meeting()
             super().emit()
 
     def tell(self, bad: Value, position: Value, pointer: Value, action: str, size: int) -> None:
         """The marker of the access has told already."""
 
+    def again(self, value: Value) -> Value:
+        return self.way.again(value) if self.way else value
+
+    def _write_batch(self) -> None:
+        """Both versions of what has been collected; one, if it is certainly right."""
+        batch, self.batch = self.batch, _Batch()
+        fine: Value | None = None
+        for position, limit in batch.asked:
+            asked = self.add(t.I1, "call", [position, limit], calls.INSIDE)
+            fine = self.add(t.I1, "and", [fine, asked]) if fine else asked
+        if fine:
+            parts = [part.write for part in batch.parts]
+            self.block = self.c.split.versions(self.block, fine, parts, batch.results)
+            return
+        way = Way(self.c.split, self.block, slow=False)
+        for part in batch.parts:
+            part.write(way)
+        for load in batch.results:
+            self.block.instrs[self.block.instrs.index(way.results[load])] = load
+            load.block = self.block
+
+    def _collect(self, part: _Part, write: Part) -> None:
+        """Something for the batch, which `write` writes by `self.add` and the like."""
+        instr = self.instr
+
+        def written(way: Way) -> None:
+            before = self.instr, self.block
+            self.way, self.instr, self.block = way, instr, way.block
+            write(way)
+            way.block, self.way = self.block, None
+            self.instr, self.block = before
+
+        part.write = written
+        self.batch.parts.append(part)
+
+    def _asked(self, pointer: Value, length: Value, size: int) -> tuple[Value, Value]:
+        """What to ask: whether an access stays inside."""
+        origins = self.c.origins_of(pointer)
+        if size and len(origins) == 1 and origins.isdisjoint((ANYWHERE, NOWHERE)):
+            limit = self.c.limit(self.c.places[next(iter(origins))], size)
+            return self.c.distance(pointer), limit
+        bad, _ = self.outside(pointer, length, size)
+        number = self.add(t.I64, "select", [bad, i64(1), i64(0)])
+        return number, i64(1)
+
+    # -- accesses --------------------------------------------------------------------------
+
+    def _access(self) -> None:
+        """A load or store that LLVM has left: silently kept inside."""
+        instr = self.instr
+        pointer = pointer_of(instr)
+        type_ = (instr if instr.has_result else instr.operands[0]).type
+        certain = self.inside(pointer, type_.size)
+        part = _Part(pointer, type_.size, is_access=True)
+        if not (certain or self.batch.covers(pointer, type_.size)):
+            part.asked.append(self._asked(pointer, i64(type_.size), type_.size))
+        if instr.has_result:
+            self.batch.results.append(instr)
+
+        def write(way: Way) -> None:
+            bad: Value | None = None
+            if way.slow and not certain:
+                bad, _ = self.outside(pointer, i64(type_.size), type_.size)
+            way.results[instr] = self._done(way, bad)
+
+        self._collect(part, write)
+
+    def _done(self, way: Way, bad: Value | None) -> Instr:
+        """The access, with nothing or a zero in its place where it is bad."""
+        instr = self.instr
+        operands = list(instr.operands)
+
+        def copy() -> Instr:
+            made = Instr(instr.type, instr.op, operands, instr.arg, instr.flags, instr.loc)
+            return self.block.append(made)
+
+        if bad is None:
+            return copy()
+        number = 1 if instr.op == "store" else 0
+        if pointer_of(instr).type.space == t.THREAD:  # whose pointers must stay what they are
+            way.block = self.block
+            made = way.unless(bad, lambda: way.block.append(_copied(instr)), instr.loc)
+            self.block = way.block
+            return made
+        other = self.c.zeros if instr.op == "load" else self.c.sink
+        if instr.op == "atomicrmw":
+            self.add(t.VOID, "store", [i64(0), self.c.sink], Access(WIDEST))
+        operands[number] = self.add(t.PTR, "select", [bad, other, self._pointer(operands[number])])
+        return copy()
+
+    def _pointer(self, pointer: Value) -> Value:
+        """A pointer on the slow way; as much is known of it as of the original."""
+        copy = self.again(pointer)
+        if copy is not pointer and isinstance(copy, Instr) and isinstance(pointer, Instr):
+            self.c.origins[copy] = self.c.origins[pointer]
+            for known in (self.c.distances, self.c.owners):
+                if pointer in known:
+                    known[copy] = known[pointer]
+        return copy
+
+    # -- markers ---------------------------------------------------------------------------
+
     def _seen(self) -> None:
         pointer, length, *rest = self.instr.operands
         action, align, number = map(known_number, rest)
         size = known_number(length)
-        where = i32(self._site((calls.SEEN, number), _ACTIONS[action], size))
-        owner = self.c.owner(pointer)
-        bad: Value = Const(t.I1, "false")
-        position = self.c.distance(pointer)
-        if not self.inside(pointer, size):
-            bad, position = self.outside(pointer, length, size)
-            self._found(bad, _OUTSIDE[action], where, position, owner)
-        if align > 1 and not self._is_aligned(pointer, align):
-            over = self.add(t.I64, "and", [position, i64(align - 1)])
-            odd = self.add(t.I1, "icmp", [over, i64(0)], "ne")
-            self._found(odd, MISALIGNED, where, position, owner)
-        if size and not self.c.watched.isdisjoint(self.c.origins_of(pointer)):
-            for number in self.c.origins_of(pointer):
-                self.c.granules[number] = gcd(self.c.granules.get(number, 0), size, align)
-            operands = [bad, position, owner, i32(size), i32(action), where]
-            self.add(t.VOID, "call", operands, calls.ACCESS)
+        site = i32(self._site((calls.SEEN, number), _ACTIONS[action], size))
+        origins = self.c.origins_of(pointer)
+        shared = bool(size) and not self.c.watched.isdisjoint(origins)
+        if shared:
+            for place in origins:
+                self.c.granules[place] = gcd(self.c.granules.get(place, 0), size, align)
+        certain = self.inside(pointer, size)
+        part = _Part(pointer, size, is_access=False)
+        if not certain:
+            part.asked.append(self._asked(pointer, length, size))
+        skew = self._skew(pointer, align)
+        if skew:
+            part.asked.append((skew, i64(1)))
+
+        def write(way: Way) -> None:
+            owner, position = self.c.owner(pointer), self.c.distance(pointer)
+            bad: Value = Const(t.I1, "false")
+            if way.slow and not certain:
+                bad, position = self.outside(pointer, length, size)
+                self._found(bad, _OUTSIDE[action], site, position, owner)
+            if way.slow and skew:
+                odd = self.add(t.I1, "icmp", [self.again(skew), i64(0)], "ne")
+                self._found(odd, MISALIGNED, site, self.again(position), owner)
+            if shared:
+                operands = [bad, position, owner, i32(size), i32(action), site]
+                self.add(t.VOID, "call", operands, calls.ACCESS)
+
+        self._collect(part, write)
+
+    def _skew(self, pointer: Value, align: int) -> Value | None:
+        """By how much an access misses its alignment, if that is not certainly nothing."""
+        if align <= 1 or self._is_aligned(pointer, align):
+            return None
+        return self.add(t.I64, "and", [self.c.distance(pointer), i64(align - 1)])
 
     def _wrong(self) -> None:
         bad, kind, number = self.instr.operands
@@ -226,3 +418,16 @@ class _ObservedAccess(CheckedAccess):
                 return False
             pointer = pointer.operands[0]
         return pointer in self.c.number and ANYWHERE not in self.c.origins_of(pointer)
+
+
+def _root(pointer: Value) -> tuple[Value, int]:
+    """A pointer as a constant distance from another one."""
+    at = 0
+    while isinstance(pointer, Instr) and pointer.op == "gep" and len(pointer.operands) == 1:
+        at += pointer.arg[-1]
+        pointer = pointer.operands[0]
+    return pointer, at
+
+
+def _copied(instr: Instr) -> Instr:
+    return Instr(instr.type, instr.op, list(instr.operands), instr.arg, instr.flags, instr.loc)

@@ -278,7 +278,7 @@ class _Tracker:
             self._store(instr)
         elif instr.op in UPDATES:
             self._update(instr)
-        elif instr.op == "br" and instr.operands:
+        elif instr.op == "br" and instr.operands and instr not in self.checks.own:
             self._used(instr.operands[0], BRANCH, "branched")
         elif instr.op == "call" and instr.arg == BEGIN:
             self._begin(instr)

@@ -14,13 +14,15 @@ class Compilation:
     """A program on its way through the pipeline. Targets add what their passes need to know."""
 
     def __init__(
-        self, known: Analyses, stages: Stages, without: Collection[str], stage: Stage = Stage.READ
-    ) -> None:
+        self, known: Analyses, stages: Stages, without: Collection[str], stage: Stage = Stage.READ,
+        sanitized: bool = False,
+    ) -> None:  # fmt: skip
         self.program = known.program
         self.known = known
         self.stages = stages
         self.without = without  #: names of passes that are switched off
         self.stage = stage
+        self.sanitized = sanitized  #: accesses stay where they are, as all are checked
 
 
 C = TypeVar("C", bound=Compilation)

@@ -61,7 +61,7 @@ def thread_program(
             for argument, parameter in zip(program.args, source.parameters, strict=True):
                 argument.name = f"%{parameter.name}"
         stages.passed("read", program, Stage.READ, True)
-        run(thread.PASSES, Compilation(Analyses(program), stages, without))
+        run(thread.PASSES, Compilation(Analyses(program), stages, without, sanitized=sanitized))
     if program.private_bytes > PRIVATE_LIMIT:
         raise KernelLoadError(source.entry, _too_much_private_memory(program))
     if program.threadgroup_bytes > THREADGROUP_LIMIT:

@@ -15,6 +15,12 @@ from anymetal.passes import (
 )
 from anymetal.pipeline.driver import Compilation, Pass
 
+
+def is_plain(c: Compilation) -> bool:
+    """The build is not sanitized."""
+    return not c.sanitized
+
+
 PASSES: tuple[Pass[Compilation], ...] = (
     Pass(
         "scalarize",
@@ -43,6 +49,7 @@ PASSES: tuple[Pass[Compilation], ...] = (
         lambda c: predicate_loads.run(c.known),
         "kernels compute stray addresses and select afterwards; what is not needed is not loaded",
         Stage.GUARDED,
+        needs=(is_plain,),
         optional=False,
         keeps=control.ALL,
     ),

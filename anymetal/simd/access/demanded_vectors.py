@@ -7,6 +7,7 @@ only.
 from __future__ import annotations
 
 from anymetal.analysis.uniformity import Shapes
+from anymetal.ir.calls import INSIDE
 from anymetal.ir.model import Instr, Program, Value
 from anymetal.simd.access.groups import Group
 
@@ -45,6 +46,8 @@ def demanded_vectors(program: Program, shapes: Shapes, groups: dict[Instr, Group
 
 def _base_suffices(user: Instr, operand: Value, shapes: Shapes, groups: dict[Instr, Group]) -> bool:
     """Whether this use takes the scalar base, or passes it on to uses that decide."""
+    if user.op == "call" and user.arg == INSIDE:
+        return True
     size = accessed_size(user, operand)
     if size:
         atomic = getattr(user.arg, "atomic", False) and user.op == "load"

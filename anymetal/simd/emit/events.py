@@ -10,6 +10,7 @@ Findings are cold: lanes are compared, and the call is left out where none is wr
 from __future__ import annotations
 
 from anymetal.emission.writer import Writer
+from anymetal.ir import types as t
 from anymetal.ir.calls import ACCESS, EVENTS, FENCES, FOUND, MEETS
 from anymetal.ir.model import Instr, Program, Value
 from anymetal.passes.check_bounds import record_of
@@ -68,6 +69,24 @@ class Events:
             numbers = [self.v.scalar(site), self.v.scalar(kind), self.masks.word(mask)]
             args = [_WHO, *(("i32", number) for number in numbers), self._lanes(lane)]
             call(self.w, "am_lanes", args)
+
+    def inside(self, instr: Instr, mask: Mask) -> None:
+        """Lanes that count on are below the limit if the first and the last of them are: no 64-bit
+        position that starts and ends there has wrapped in between."""
+        w = self.w
+        position, limit = instr.operands
+        below, shape = self.v.scalar(limit), self.v.shape(position)
+        if shape.is_varying:
+            vector, bound = w.vector(t.I64), w.splat(t.I64, below)
+            over = w.value(f"icmp uge {vector} {self.v.vector(position)}, {bound}")
+            fine = w.value(f"xor i1 {self.masks.any(self.masks.both(mask, over))}, true")
+        else:
+            first = self.v.scalar(position)
+            fine = w.value(f"icmp ult i64 {first}, {below}")
+            if shape.stride:
+                last = w.value(f"add i64 {first}, {shape.stride * (w.width - 1)}")
+                fine = w.value(f"and i1 {fine}, {w.value(f'icmp ult i64 {last}, {below}')}")
+        self.v.define(instr, w.value(f"freeze i1 {fine}"))
 
     def _lanes(self, value: Value) -> tuple[str, str]:
         """A value of every lane, in memory that the next event of such a type uses again."""

@@ -21,6 +21,7 @@ from anymetal.ir.calls import (
     APART,
     BARRIER,
     EVENTS,
+    INSIDE,
     LOG,
     PREFETCH,
     STRAY,
@@ -224,6 +225,8 @@ class GangFunction:
             self.runtime_calls.log(instr, mask)
         elif instr.arg == STRAY:
             self.runtime_calls.stray(instr, mask)
+        elif instr.arg == INSIDE:
+            self.events.inside(instr, mask)
         elif instr.arg in EVENTS:
             self.events.emit(instr, mask)
         elif not (self.scaling.emit(instr) or self.positions.emit(instr)):
