@@ -36,7 +36,7 @@ _BIRTH = re.compile(
 #: Where Clang keeps arguments, which it stores there at once.
 _ARGUMENT = re.compile(r"\.(?:indirect_)?addr\d*\"?$")
 _FUNCTION = re.compile(r"^define .*?^}$", re.M | re.S)
-_NAMED_TYPE = re.compile(r"^(%[^ ]+) = type (.*)$", re.M)
+_NAMED_TYPE = re.compile(r"^(%(?:\"[^\"]*\"|[^ ]+)) = type (.*)$", re.M)
 #: Variables that Clang has set to zero after all (frontend/clang.py).
 _SET = re.compile(r"^(!\d+) = !\{!\"auto-init\"\}$", re.M)
 #: Our own functions on vectors of three components, and how these lie in memory.

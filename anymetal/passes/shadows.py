@@ -238,11 +238,11 @@ class Shadows:
         if not any(shadows):
             return None
         zero, one = Const(t.FLOAT, "0.0"), Const(t.FLOAT, "1.0")
-        left, right, total = (zero if s is None else self._counted(s) for s in shadows)
-        if shadows[0] is not None:
-            total = self._do(t.FLOAT, "call", [left, one, total], MATRIX_FMA)
-        if shadows[1] is not None:
-            total = self._do(t.FLOAT, "call", [one, right, total], MATRIX_FMA)
+        first, second, right, total = (zero if s is None else self._counted(s) for s in shadows)
+        if shadows[0] is not None or shadows[1] is not None:
+            total = self._do(t.FLOAT, "call", [first, second, one, total], MATRIX_FMA)
+        if shadows[2] is not None:
+            total = self._do(t.FLOAT, "call", [one, one, right, total], MATRIX_FMA)
         return self._do(t.I32, "bitcast", [total])
 
     def _counted(self, shadow: Value) -> Value:

@@ -1,0 +1,11 @@
+// It begins with 0.
+// input: x = float32[64] normal
+// output: y = float32[64]
+// grid: 64
+// threadgroup: 64
+uint i = thread_position_in_grid.x;
+float sum = 0;
+for (uint k = 0; k <= i; ++k) {
+  sum += x[k];
+}
+y[i] = sum;

@@ -1,0 +1,11 @@
+// They write 0.
+// input: x = float32[64] normal
+// output: y = float32[64]
+// grid: 64
+// threadgroup: 64
+uint i = thread_position_in_grid.x;
+if (x[i] < 0) {
+  y[i] = 0;
+  return;
+}
+y[i] = sqrt(x[i]);

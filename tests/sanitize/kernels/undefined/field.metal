@@ -1,0 +1,16 @@
+// A field that nobody sets.
+// input: x = float32[64] normal
+// output: y = float32[64]
+// grid: 64
+// threadgroup: 64
+// header:
+struct Entry {
+  uchar tag;
+  float value;
+};
+// body:
+uint i = thread_position_in_grid.x;
+Entry e;
+e.tag = uchar(i);
+Entry copy = e;
+y[i] = copy.value + copy.tag;  // finds: undefined-output

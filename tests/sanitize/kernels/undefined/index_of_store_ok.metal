@@ -1,0 +1,10 @@
+// It was.
+// input: x = float32[64] normal
+// output: y = float32[64]
+// init: 0
+// grid: 64
+// threadgroup: 64
+uint i = thread_position_in_grid.x;
+uint at = 0;
+if (i > 0) at = i;
+y[at] = x[i];

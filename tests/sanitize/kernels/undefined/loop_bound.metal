@@ -1,0 +1,13 @@
+// A bound that odd threads have not.
+// input: x = float32[64] normal
+// output: y = float32[64]
+// grid: 64
+// threadgroup: 64
+uint i = thread_position_in_grid.x;
+uint n;
+if (i % 2 == 0) n = i / 2 + 1;
+float sum = 0;
+for (uint k = 0; k < n; ++k) {  // finds: undefined-branch
+  sum += x[k % 64];
+}
+y[i] = sum;

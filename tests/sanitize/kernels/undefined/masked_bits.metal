@@ -1,0 +1,11 @@
+// The upper half of a word is not set, and is shifted down.
+// input: x = int32[64] integers(0, 64)
+// output: y = uint32[64]
+// grid: 64
+// threadgroup: 64
+uint i = thread_position_in_grid.x;
+uint word;
+ushort low = ushort(x[i]);
+thread ushort* parts = (thread ushort*)&word;
+parts[0] = low;
+y[i] = (word >> 12) & 0xff;  // finds: undefined-output

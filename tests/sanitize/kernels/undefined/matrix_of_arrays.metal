@@ -1,0 +1,13 @@
+// A private matrix without its diagonal.
+// input: x = float32[64] normal
+// output: y = float32[64]
+// grid: 64
+// threadgroup: 64
+uint i = thread_position_in_grid.x;
+float m[4][4];
+for (uint r = 0; r < 4; ++r) {
+  for (uint c = 0; c < 4; ++c) {
+    if (r != c) m[r][c] = x[(i + 4 * r + c) % 64];
+  }
+}
+y[i] = m[i % 4][i / 4 % 4];  // finds: undefined-output

@@ -1,0 +1,9 @@
+// Threads count in threadgroup memory that nobody has set to 0.
+// output: y = uint32[64]
+// grid: 64
+// threadgroup: 64
+uint i = thread_position_in_grid.x;
+threadgroup atomic_uint count;
+atomic_fetch_add_explicit(&count, 1, memory_order_relaxed);  // finds: undefined-atomic
+threadgroup_barrier(mem_flags::mem_threadgroup);
+y[i] = atomic_load_explicit(&count, memory_order_relaxed);
