@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -60,12 +61,16 @@ class _Execution:
     def __init__(self, job: Job, session: Session, launched: Launched | None) -> None:
         self.job, self.session, self.launched = job, session, launched
         self.plan = _plan(job)
-        texts = Texts(job.source, launched)
-        self.reporter = Reporter(job.source, self.plan.code.notes, self.plan.slots, texts)
         self.new: list[Finding] = []
         self.wanted = set(session.options.wanted)
         if "nan" in self.wanted and not all(map(_is_finite, (*job.inputs, *(job.in_place or ())))):
             self.wanted.discard("nan")
+
+    @functools.cached_property
+    def reporter(self) -> Reporter:
+        """Made for the first finding: most launches have none."""
+        texts = Texts(self.job.source, self.launched)
+        return Reporter(self.job.source, self.plan.code.notes, self.plan.slots, texts)
 
     def run(self, outputs: list[Any], in_order: order.Order | None) -> None:
         """Runs once. Findings of runs in other orders count only if they are new."""
@@ -82,8 +87,9 @@ class _Execution:
             ) from None
         finally:  # what a launch has found before it was stopped counts, too
             for told in plan.take():
-                found = self.reporter.findings(told.findings, shapes, self.wanted)
-                self._add(list(found), count_again=in_order is None)
+                if told.findings:
+                    found = self.reporter.findings(told.findings, shapes, self.wanted)
+                    self._add(list(found), count_again=in_order is None)
                 if told.lost:
                     name = self.job.source.name
                     self.session.note(f"kernel {name}: no room for {told.lost} further findings")
