@@ -141,10 +141,8 @@ class _Tracker:
     def _leads(self, pointer: Value) -> frozenset[Object | None]:
         """The memory that a pointer may lead into."""
         pointer = self._unchecked(pointer)
-        while isinstance(pointer, Instr) and pointer not in self.checks.origins:
-            if pointer.op not in ("gep", "freeze"):
-                return frozenset((None,))  # made by the checks, for what nobody knows
-            pointer = pointer.operands[0]  # a copy
+        if isinstance(pointer, Instr) and pointer not in self.checks.origins:
+            return frozenset((None,))  # made by the checks, for what nobody knows
         numbers = self.checks.origins_of(pointer) - {NOWHERE}
         return frozenset(None if n == ANYWHERE else self.checks.places[n] for n in numbers)  # type: ignore[misc]
 
@@ -236,8 +234,7 @@ class _Tracker:
         self.twins[pointer] = twin
 
     def _twin_of(self, pointer: Value) -> Value:
-        """The pointer to the twin; null is its own."""
-        return pointer if isinstance(pointer, Const) else self.twins[pointer]
+        return self.twins.get(pointer, pointer)  # null is its own twin
 
     def _is_twinned(self, pointer: Value) -> bool:
         objects = self.reach.objects(pointer)

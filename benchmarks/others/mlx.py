@@ -128,7 +128,7 @@ _CASES = [
     _Case("scan_strided", "binary_ops.h scan.h",
           "strided_scan<float, float, CumSum<float>, 4, true, false>",
           lambda r: [_normal(r, 512, 512), _out(512, 512), 512, 512, 16],
-          (16 * 256, 1, 1), (256, 1, 1)),
+          (256, 16, 1), (256, 1, 1)),
     _Case("block_sort", "sort.h", "block_sort<float, float, false, 256, 4>",
           lambda r: [_normal(r, 64, 1024), _out(64, 1024), 1024, 1, 1, 1024, 1024],
           (256, 64, 1), (256, 1, 1)),

@@ -134,7 +134,9 @@ inline void factor_strip(
         const float sign = beta < 0 ? -1 : 1;
         const float result = lane == j ? beta : on_diagonal - step.factor;
         block[TOP + 32 * j + lane] = lane < j ? 0 : sign * result;
-        block[SIGNS + j] = sign;
+        if (lane == 0) {
+            block[SIGNS + j] = sign;
+        }
         mine[32 * diagonal] = lane < j ? on_diagonal : lane == j ? 1 : 0;
     }
     for (uint row = start + columns; row < height; ++row) {

@@ -10,7 +10,7 @@ threadgroup union { float f[32]; uint u[32]; } shared;
 alignas(16) threadgroup half tile[4][9];
 threadgroup alignas(16) half other[4];
 tile[l % 4][l / 4] = 1;
-other[l % 4] = 0;
+if (l < 4) other[l] = 0;
 shared.f[l] = x[t];
 threadgroup_barrier(mem_flags::mem_threadgroup);
 y[t] = shared.u[31 - l];

@@ -1,7 +1,7 @@
-"""A launch that is made of events: what generated code would tell the observer, from Python.
+"""A launch that is made of events: what generated code would tell the race detector, from Python.
 
 def kernel(gang):                      # runs for each gang; `yield` is where it waits
-    gang.run(STORE, tile, offset, 4)
+    gang.run(STORE, TILE, offset, 4)
     yield gang.barrier(THREADGROUP)
 """
 
@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from anymetal.runtime import zig
 from anymetal.targets.cpu import sanitized
+from anymetal.targets.cpu.sanitized import Finding
 
 _FOLDER = Path(sanitized.__file__).parent / "observer"
 _FLAGS = (
@@ -25,31 +26,11 @@ _FLAGS = (
 LOAD, STORE, UPDATE, ATOMIC_LOAD, ATOMIC_STORE = range(5)
 NONE, DEVICE, THREADGROUP, BOTH = range(4)  #: mem_flags
 ALL = 0xFFFFFFFF
-NOBODY = 0xFFFFFFFF
+NOBODY = NO_SITE = 0xFFFFFFFF
 KINDS = {4: "race-threadgroup", 5: "race-device", 6: "race-groups", 7: "race-atomic"}
+_MOST = 4096  #: findings
 
-_Place = ctypes.c_uint32 * 3
-
-
-class _Finding(ctypes.Structure):
-    _fields_ = [
-        ("kind", ctypes.c_uint32),
-        ("site", ctypes.c_uint32),
-        ("object", ctypes.c_uint32),
-        ("bytes", ctypes.c_uint32),
-        ("offset", ctypes.c_uint64),
-        ("thread", _Place),
-        ("group", _Place),
-        ("other_site", ctypes.c_uint32),
-        ("other_thread", _Place),
-        ("other_group", _Place),
-        ("detail", ctypes.c_uint32),
-        ("count", ctypes.c_uint64),
-    ]
-
-
-class _Gang(ctypes.Structure):
-    _fields_ = [("launch", ctypes.c_uint64), ("opaque", ctypes.c_uint32 * 12)]
+_u32, _u64, _Place = ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint32 * 3
 
 
 class Watched(NamedTuple):
@@ -58,33 +39,6 @@ class Watched(NamedTuple):
     bytes: int
     device: bool  #: all threadgroups share it
     granule: int
-
-
-class _Object(ctypes.Structure):
-    _fields_ = [
-        ("bytes", ctypes.c_uint64),
-        ("granule", ctypes.c_uint32),
-        ("is_device", ctypes.c_uint32),
-    ]
-
-
-class _Launch(ctypes.Structure):
-    _fields_ = [
-        ("findings", ctypes.POINTER(_Finding)),
-        ("table", ctypes.POINTER(ctypes.c_uint32)),
-        ("gangs", ctypes.POINTER(_Gang)),
-        ("objects", ctypes.POINTER(_Object)),
-        ("object_count", ctypes.c_uint32),
-        ("capacity", ctypes.c_uint32),
-        ("found", ctypes.c_uint32),
-        ("gang_count", ctypes.c_uint32),
-        ("lost", ctypes.c_uint64),
-        ("events", ctypes.c_uint64),
-        ("groups", ctypes.c_uint64),
-        ("places", _Place * 4),
-        ("detector", ctypes.c_uint64),
-        ("races", ctypes.c_uint64),
-    ]
 
 
 class Found(NamedTuple):
@@ -100,87 +54,71 @@ class Found(NamedTuple):
     count: int
 
 
-class Detector(ctypes.Structure):
-    """The functions of the detector, as `Detector` in observer.h."""
-
-    _fields_ = [
-        (name, ctypes.c_void_p)
-        for name in "prepare free begin end barrier fence access_run access_lanes".split()
-    ]
-
-
 @functools.cache
 def library(folder: Path) -> ctypes.CDLL:
-    path = folder / "observer.so"
-    sources = [str(_FOLDER / name) for name in ("races.cpp", "events.cpp", "findings.cpp")]
-    status, _, messages = zig.run("clang", *_FLAGS, "-o", str(path), *sources)
+    path = folder / "machine.so"
+    own = Path(__file__).with_name("machine.cpp")
+    sources = [str(_FOLDER / "races.cpp"), str(_FOLDER / "findings.cpp"), str(own)]
+    status, _, messages = zig.run("clang", *_FLAGS, f"-I{_FOLDER}", "-o", str(path), *sources)
     assert not status, messages
-    return ctypes.CDLL(str(path))
+    found = ctypes.CDLL(str(path))
+    found.machine_launch.restype = found.machine_begin.restype = ctypes.c_void_p
+    return found
 
 
 class Gang:
-    """What a kernel of events calls. Sites are numbered by the caller, or in order."""
+    """What a kernel of events calls. `site`: any number by which findings name the access."""
 
-    def __init__(self, machine: Machine, group: int, number: int) -> None:
-        self._machine, self._lib = machine, machine.lib
-        self.group, self.number, self.lanes = group, number, range(32)
-        x, y, z = machine.threadgroup
-        size = [
-            min(s, g - at * s)
-            for s, g, at in zip((x, y, z), machine.grid, machine.position(group), strict=True)
-        ]
+    def __init__(self, machine: Machine, launch: int, group: int, number: int) -> None:
+        self._lib = machine.lib
+        self.group, self.number = group, number
+        position, full = machine.position(group), machine.threadgroup
+        size = [min(s, g - at * s) for s, g, at in zip(full, machine.grid, position, strict=True)]
         threads = size[0] * size[1] * size[2]
-        rest = min(32, threads - 32 * number)
-        self.mask = (1 << rest) - 1
-        at = [*machine.position(group), *size, *machine.threadgroup, *machine.grid]
-        words = [ctypes.c_uint32(word) for word in (32, *at, number, 0 if rest == 32 else rest)]
-        self._at = ctypes.c_void_p(self._lib.am_begin(ctypes.byref(machine.launch), *words))
         self.gangs = -(-threads // 32)
+        self.mask = (1 << min(32, threads - 32 * number)) - 1
+        places = ctypes.byref(_Place(*position)), ctypes.byref(_Place(*size))
+        words = _u32(number), _u32(self.mask), _u32(self.gangs)
+        self._at = ctypes.c_void_p(
+            self._lib.machine_begin(ctypes.c_void_p(launch), *places, *words)
+        )
 
     def run(
         self, action: int, array: int, offset: int, stride: int, *, bytes: int = 4, site: int = 0,
-        mask: int | None = None,
+        mask: int = ALL,
     ) -> None:  # fmt: skip
         """Lane k accesses `offset` + k * `stride`."""
-        mask = self.mask if mask is None else mask & self.mask
-        self._lib.am_access_run(
-            self._at, ctypes.c_uint32(site), ctypes.c_uint32(mask), ctypes.c_uint64(offset),
-            ctypes.c_int64(stride), ctypes.c_uint32(array), ctypes.c_uint32(bytes), action,
+        self._lib.machine_run(
+            self._at, _u32(site), _u32(mask & self.mask), _u64(offset), ctypes.c_int64(stride),
+            _u32(array), _u32(bytes), _u32(action),
         )  # fmt: skip
 
     def lanes_at(
         self, action: int, arrays: int | Sequence[int], offsets: Sequence[int], *, bytes: int = 4,
-        site: int = 0, mask: int | None = None,
+        site: int = 0, mask: int = ALL,
     ) -> None:  # fmt: skip
-        """Each lane accesses an offset of its own; lanes without one are not active."""
-        mask = (1 << len(offsets)) - 1 if mask is None else mask
+        """Each lane accesses an offset of its own."""
         owners = [arrays] * 32 if isinstance(arrays, int) else arrays
-        self._lib.am_access_lanes(
-            self._at, ctypes.c_uint32(site), ctypes.c_uint32(mask & self.mask),
-            (ctypes.c_uint64 * 32)(*offsets), (ctypes.c_uint32 * 32)(*owners),
-            ctypes.c_uint32(bytes), action,
+        self._lib.machine_lanes(
+            self._at, _u32(site), _u32(mask & self.mask), (_u64 * 32)(*offsets),
+            (_u32 * 32)(*owners), _u32(bytes), _u32(action),
         )  # fmt: skip
 
-    def one(
-        self, action: int, array: int, offset: int, lane: int, *, bytes: int = 4, site: int = 0
-    ) -> None:
-        """One lane accesses an offset."""
-        self.run(action, array, offset, 0, bytes=bytes, site=site, mask=1 << lane)
-
     def barrier(self, flags: int) -> None:
-        self._lib.am_barrier(self._at, 0, flags, ctypes.c_bool(False), ctypes.c_uint32(self.mask))
+        self._lib.machine_barrier(self._at, _u32(flags), ctypes.c_bool(False))
 
     def simdgroup_barrier(self, flags: int) -> None:
-        self._lib.am_barrier(self._at, 0, flags, ctypes.c_bool(True), ctypes.c_uint32(self.mask))
+        self._lib.machine_barrier(self._at, _u32(flags), ctypes.c_bool(True))
 
     def fence(self, mask: int = ALL) -> None:
-        self._lib.am_fence(self._at, 0, ctypes.c_uint32(mask & self.mask))
+        self._lib.machine_fence(self._at, _u32(mask & self.mask))
 
     def end(self) -> None:
-        self._lib.am_end(self._at)
+        self._lib.machine_end(self._at)
 
 
-Kernel = Callable[[Gang], Generator[None, None, None] | None]
+Running = Generator[None, None, None] | None
+Kernel = Callable[[Gang], Running]
 
 
 class Machine:
@@ -191,56 +129,51 @@ class Machine:
         threadgroup: int | tuple[int, int, int],
     ) -> None:  # fmt: skip
         self.lib = library(folder)
-        self.lib.am_begin.restype = ctypes.c_void_p
-        self.detector = Detector.in_dll(self.lib, "am_race_detector")
-        address = ctypes.c_void_p
-        self.prepare = ctypes.CFUNCTYPE(ctypes.c_bool, address, ctypes.c_uint64)(
-            self.detector.prepare
-        )
-        self.free = ctypes.CFUNCTYPE(None, address)(self.detector.free)
         self.arrays = arrays
         self.grid = (grid, 1, 1) if isinstance(grid, int) else grid
         self.threadgroup = (threadgroup, 1, 1) if isinstance(threadgroup, int) else threadgroup
-        self.groups = tuple(-(-g // t) for g, t in zip(self.grid, self.threadgroup, strict=True))
-        self.launch = _Launch()
+        self.groups = [-(-g // t) for g, t in zip(self.grid, self.threadgroup, strict=True)]
 
     def position(self, group: int) -> tuple[int, int, int]:
         x, y, _ = self.groups
         return group % x, group // x % y, group // x // y
 
-    def __call__(self, kernel: Kernel, most: int = 4096) -> list[Found]:
-        launch = self.launch = _Launch(capacity=most)
-        launch.findings = findings = (_Finding * most)()
-        launch.table = (ctypes.c_uint32 * (2 * most))()
-        launch.gangs = (_Gang * 1024)()
+    def __call__(self, kernel: Kernel) -> list[Found]:
         total = self.groups[0] * self.groups[1] * self.groups[2]
-        objects = [_Object(array.bytes, array.granule, array.device) for array in self.arrays]
-        launch.objects = (_Object * len(objects))(*objects)
-        launch.object_count = len(objects)
-        launch.detector = ctypes.addressof(self.detector)
-        assert self.prepare(ctypes.addressof(launch), total)
-        try:
-            for group in range(total):
-                self._run(kernel, group)
-        finally:
-            self.free(ctypes.addressof(launch))
-        return [_found(finding) for finding in findings[: launch.found]]
+        count = len(self.arrays)
+        sizes, granules, devices = zip(
+            *((a.bytes, a.granule, a.device) for a in self.arrays), strict=True
+        )
+        launch = self.lib.machine_launch(
+            _u32(count), (_u64 * count)(*sizes), (_u32 * count)(*granules),
+            (_u32 * count)(*devices), _u32(_MOST), ctypes.byref(_Place(*self.grid)),
+            ctypes.byref(_Place(*self.threadgroup)), _u64(total),
+        )  # fmt: skip
+        assert launch
+        for group in range(total):
+            self._run(kernel, launch, group)
+        findings = ctypes.POINTER(Finding)()
+        at = ctypes.c_void_p(launch)
+        number = self.lib.machine_found(at, ctypes.byref(findings))
+        found = [_found(finding) for finding in findings[:number]]
+        self.lib.machine_free(at)
+        return found
 
-    def _run(self, kernel: Kernel, group: int) -> None:
+    def _run(self, kernel: Kernel, launch: int, group: int) -> None:
         """The gangs of a threadgroup, each up to where it waits, until all have ended."""
-        first = Gang(self, group, 0)
-        gangs: dict[Gang, Generator[None, None, None] | None] = {first: kernel(first)}
-        _step(first, gangs)
-        for number in range(1, first.gangs):
-            gang = Gang(self, group, number)
+        gangs: dict[Gang, Running] = {}
+        number, count = 0, 1
+        while number < count:
+            gang = Gang(self, launch, group, number)
             gangs[gang] = kernel(gang)
             _step(gang, gangs)
+            number, count = number + 1, gang.gangs
         while gangs:
             for gang in list(gangs):
                 _step(gang, gangs)
 
 
-def _step(gang: Gang, gangs: dict[Gang, Generator[None, None, None] | None]) -> None:
+def _step(gang: Gang, gangs: dict[Gang, Running]) -> None:
     """Runs a gang up to where it waits next, or to its end."""
     running = gangs[gang]
     try:
@@ -252,7 +185,7 @@ def _step(gang: Gang, gangs: dict[Gang, Generator[None, None, None] | None]) -> 
         del gangs[gang]
 
 
-def _found(finding: _Finding) -> Found:
+def _found(finding: Finding) -> Found:
     return Found(
         KINDS[finding.kind], finding.site, finding.other_site, finding.object, finding.offset,
         tuple(finding.thread), tuple(finding.group), tuple(finding.other_thread),
