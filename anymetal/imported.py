@@ -145,6 +145,7 @@ class Kernels:
     def lazy_plan(self, *recorded: Any) -> NativeLazyPlan:
         """The bridge's plan for a recorded kernel."""
         kernel = Recorded(*recorded)
+        targets.active().pass_over(f"kernel `{kernel.name}` of an imported function")
         key = (kernel.text, kernel.math_mode)
         source = self._sources.get(key)
         if source is None:

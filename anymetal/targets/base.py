@@ -69,6 +69,9 @@ class Target(ABC):
     def run(self, launch: Launch) -> list[mx.array]:
         """Compile the kernel, if need be, and run it, or record that it has to run; the outputs."""
 
+    def pass_over(self, what: str) -> None:  # noqa: B027
+        """Something runs kernels by itself, which the target does not see."""
+
     def run_in_place(
         self,
         source: KernelSource,

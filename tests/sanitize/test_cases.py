@@ -11,7 +11,7 @@ from tests.sanitize.cases import FOLDER, Case, all_cases, check, read, run
 
 CASES = all_cases()
 #: By default one pair of this many runs, drawn by its name; all others are long tests.
-_ONE_OF = 6
+_ONE_OF = 12
 
 
 def _is_quick(case: Case) -> bool:

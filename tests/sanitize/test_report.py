@@ -164,3 +164,12 @@ def test_json_and_sarif() -> None:
     run = json.loads(session.sarif())["runs"][0]
     assert [one["ruleId"] for one in run["results"]] == ["bounds-read", "race-threadgroup"]
     assert {rule["id"] for rule in run["tool"]["driver"]["rules"]} == {one.name for one in KINDS}
+
+
+def test_the_numbers_of_kinds_are_those_of_the_observer() -> None:
+    folder = Path(anymetal.__file__).parent / "targets" / "cpu" / "observer"
+    (text,) = re.findall(
+        r"enum Kind : uint32_t \{(.*?)\};", (folder / "observer.h").read_text(), re.S
+    )
+    names = [name.strip().lower().replace("_", "-") for name in text.split(",") if name.strip()]
+    assert [{"not-a-number": "nan"}.get(name, name) for name in names] == [k.name for k in KINDS]

@@ -7,6 +7,7 @@ import pickle
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from types import SimpleNamespace
 
 import mlx.core as mx
@@ -16,6 +17,7 @@ import anymetal
 from anymetal import targets, transforms
 from anymetal.errors import KernelMemoryError, SanitizerError, UnsupportedFeatureError
 from anymetal.sanitizer import Session, session
+from tests.conftest import _mlx_metal_kernel
 from tests.sanitize.fake import FakePlan, finding, raw, twice
 
 X = mx.arange(8.0)
@@ -328,6 +330,29 @@ def test_kernels_of_libraries() -> None:
         (y,) = library.inc(mx.zeros(4), grid=4, threadgroup=4)
     assert y.tolist() == [1.0] * 4
     assert [one.details["buffer"] for one in found.findings] == ["x"]
+
+
+def test_kernels_of_imported_functions_are_said_not_to_be_observed(tmp_path: Path) -> None:
+    kernel = _mlx_metal_kernel(
+        name="one", input_names=["x"], output_names=["y"], source="y[0] = x[0];"
+    )
+
+    def function(x: mx.array) -> mx.array:
+        return kernel(
+            inputs=[x],
+            grid=(1, 1, 1),
+            threadgroup=(1, 1, 1),
+            output_shapes=[(1,)],
+            output_dtypes=[mx.float32],
+        )[0]
+
+    path = str(tmp_path / "one.mlxfn")
+    mx.export_function(path, function, X)
+    imported = anymetal.import_function(path)
+    for _ in range(2):
+        with anymetal.sanitize() as found:
+            mx.eval(imported(X))
+        assert "not observed: kernel `custom_kernel_one" in found.text()
 
 
 def test_what_a_session_gives() -> None:
