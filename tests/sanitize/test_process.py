@@ -71,6 +71,7 @@ def test_a_program_is_run_and_reported(tmp_path: Path) -> None:
     assert "1 error found in 1 kernel launch" in ended.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("away", "more", "status"),
     [
@@ -88,11 +89,13 @@ def test_exit_statuses(away: int, more: str, status: int, tmp_path: Path) -> Non
     assert ("ZeroDivisionError" in ended.stderr) == ("1 / 0" in more)
 
 
+@pytest.mark.slow
 def test_without_the_option_nothing_is_said(tmp_path: Path) -> None:
     ended = run(program(tmp_path, 0))
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_arguments_behind_the_program_are_its_own(tmp_path: Path) -> None:
     path = program(tmp_path, 0, "import sys; print(sys.argv[1:])\n")
     assert run("--sanitize", path, "--sanitize", "-x").stdout == "['--sanitize', '-x']\n"
@@ -113,6 +116,7 @@ def test_the_environment(tmp_path: Path) -> None:
     assert start(path, ANYMETAL_SANITIZE="0").returncode == 0
 
 
+@pytest.mark.slow
 def test_the_environment_asks_for_orders_and_replay_files(tmp_path: Path) -> None:
     path = program(tmp_path, 1)
     ended = run(
@@ -132,6 +136,7 @@ def test_the_environment_asks_for_orders_and_replay_files(tmp_path: Path) -> Non
     assert refused.returncode == 2 and "no replay file" in refused.stderr
 
 
+@pytest.mark.slow
 def test_a_wrong_environment_is_told(tmp_path: Path) -> None:
     ended = run("--sanitize", program(tmp_path, 0), ANYMETAL_SANITIZE_ORDER="random")
     assert ended.returncode != 0 and "ANYMETAL_SANITIZE_ORDER must be" in ended.stderr
@@ -145,6 +150,7 @@ CHILDREN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", CHILDREN)
 def test_forked_processes_report_for_themselves(way: str, tmp_path: Path) -> None:
     path = program(tmp_path, 1, "import multiprocessing, os, sys\n" + CHILDREN[way])
@@ -187,6 +193,7 @@ def test_tests_with_findings_fail(tmp_path: Path) -> None:
     assert "1 failed, 2 passed" in pytest_run(tmp_path)
 
 
+@pytest.mark.slow
 def test_kernels_outside_of_tests_are_reported_too(tmp_path: Path) -> None:
     path = program(tmp_path, 1, "shifted()\ndef test_nothing(): pass\n")
     path.rename(tmp_path / "test_program.py")
