@@ -20,13 +20,15 @@ from typing import NamedTuple
 from anymetal.frontend.loops import LOOP_MARK, Function, Loop, Place, last_instruction
 
 CROSS_LANE = r"__am_(?:shuffle|ballot|matrix_fma|reduce_\w+|scan_\w+|xscan_\w+)"
+#: In a sanitized build also what stands in front of barriers (wrong_operands.py).
+_TOGETHER = rf"(?:{CROSS_LANE}|__am_lanes)"
 
 #: A condition that LLVM does not know; it is always true.
 _ALWAYS = "__am_always"
 _DECLARATION = f"declare i1 @{_ALWAYS}() nounwind willreturn memory(inaccessiblemem: readwrite)\n"
 _ASKED = re.compile(rf"(?:tail )?call i1 @{_ALWAYS}\(\)(?: #\d+)?")
-_DECLARED = re.compile(rf"^declare .*@{CROSS_LANE}\(", re.M)
-_CALL = re.compile(rf"@{CROSS_LANE}\(.*?!dbg !(\d+)")
+_DECLARED = re.compile(rf"^declare .*@{_TOGETHER}\(", re.M)
+_CALL = re.compile(rf"@{_TOGETHER}\(.*?!dbg !(\d+)")
 _ANY_CALL = re.compile(r"\bcall [^\n]*!dbg !(\d+)")
 
 

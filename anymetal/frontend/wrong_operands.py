@@ -39,6 +39,7 @@ class Together(enum.IntEnum):
     QUAD_SHUFFLE = 1  #: the same, and it must be of the same quad
     UNIFORM = 2  #: `value` is an argument that must be the same in all lanes
     ALL = 3  #: all lanes of the SIMD-group must take part
+    MEET = 5  #: a barrier follows; so that it stays in its loop (convergence.py)
 
 
 _MARKER = "nounwind willreturn nomerge memory(inaccessiblemem: readwrite)"
@@ -90,6 +91,7 @@ _UNIFORM_ARGUMENT = re.compile(
     r"(?P<type>i16|i32) noundef(?: zeroext)? %(?P<name>delta|lane|mask)\b"
 )
 _MATRICES = re.compile(r"_ZN5metal\d+simdgroup_(?:load|store|multiply(?:_accumulate)?)I")
+_BARRIER = re.compile(r"_ZN5metal\d+(?:threadgroup|simdgroup)_barrierE")
 _ARGUMENT = re.compile(r"(?P<type>i\d+) noundef (?:signext |zeroext )?%(?P<name>[ab])\b")
 
 #: For each type of numbers: bits of the significand with the hidden one, the largest power of two,
@@ -141,6 +143,8 @@ class _Editor:
             return _SHUFFLE.sub(lambda m: self._shuffle(m, Together.SHUFFLE), text, count=1)
         if _MATRICES.match(name):
             return _at_entry(text, [self._lanes(Together.ALL, "0")])
+        if _BARRIER.match(name):
+            return _at_entry(text, [self._lanes(Together.MEET, "0")])
         return text
 
     # -- operations ---------------------------------------------------------------------------

@@ -57,7 +57,7 @@ _ACTIONS = {
 }
 #: What lanes do together, by the numbers of `Together` in targets/cpu/observer/convergence.h.
 _TOGETHER = ("shuffled", "shuffled in a quad", "gave an argument", "used matrices", "returned")
-_RETURNS = 4
+_RETURNS, _MEET = 4, 5
 #: The bits of infinity, which NaN has, too.
 _INFINITY: dict[t.Type, int] = {t.HALF: 0x7C00, t.BFLOAT: 0x7F80}
 _SIMD_BARRIER = "__am_simdgroup_barrier"
@@ -210,7 +210,8 @@ class _ObservedBlock(CheckedAccess):
         elif called == calls.WRONG:
             self._wrong()
         elif called in (calls.LANES, calls.RETURNED):
-            self._together()
+            if called == calls.RETURNED or known_number(instr.operands[0]) != _MEET:
+                self._together()
         elif is_pure(instr) or instr.op in ("phi", "alloca"):
             super().emit()
         else:
