@@ -8,8 +8,9 @@ import mlx.core as mx
 import numpy as np
 import pytest
 
+import anymetal
 from anymetal.passes.observe import BOUNDS_READ, BOUNDS_WRITE
-from tests.sanitize.launching import Seen, sanitized, seen
+from tests.sanitize.launching import Seen, sanitized, seen, watching
 
 X = mx.arange(64, dtype=mx.float32)
 
@@ -82,3 +83,20 @@ def test_nothing_is_told_of_other_builds():
     plain, watched = (variant_for((64, 1, 1), (64, 1, 1), sanitized=s) for s in (False, True))
     assert plain != watched and watched.checked and not plain.checked
     assert not re.search("sanitized", plain.text)
+
+
+def test_what_one_launch_has_done_is_not_held_against_the_next():
+    """Launches that are alike get the memory of the one before, as that left it."""
+    body = "uint i = thread_position_in_grid.x; y0[x0[i]] = i; y0[x0[i]] += 1;"
+    kernel = anymetal.metal_kernel("permuted", ["x0"], ["y0"], body)
+    with watching() as plans:
+        for shift in (0, 1, 17, 0):
+            order = (np.arange(4096) + shift) % 4096
+            (y,) = kernel(
+                inputs=[mx.array(order)], output_shapes=[(4096,)], output_dtypes=[mx.int32],
+                grid=(4096, 1, 1), threadgroup=(64, 1, 1),
+            )  # fmt: skip
+            assert np.array_equal(np.array(y)[order], np.arange(4096) + 1)
+    (plan,) = plans
+    told = plan.take()
+    assert [len(one.findings) for one in told] == [0] * 4

@@ -12,6 +12,36 @@ namespace {
 
 constexpr uint8_t UNDEFINED = 255;
 
+// Memory for a twin. What the last launches had is kept: the next one often needs the same, and fresh
+// pages take longer than the launch.
+struct Block {
+  uint64_t bytes;
+  alignas(64) uint8_t memory[];
+};
+
+Block* kept[4];
+
+void* block_of(uint64_t bytes) {
+  for (Block*& one : kept) {
+    Block* const block = __atomic_exchange_n(&one, nullptr, __ATOMIC_ACQ_REL);
+    if (block && block->bytes == bytes) return block->memory;
+    free(block);
+  }
+  Block* const made = static_cast<Block*>(malloc(sizeof(Block) + bytes));
+  if (!made) return nullptr;
+  made->bytes = bytes;
+  return made->memory;
+}
+
+void give_back(void* memory) {
+  Block* block = reinterpret_cast<Block*>(static_cast<uint8_t*>(memory) - sizeof(Block));
+  for (Block*& one : kept) {
+    block = __atomic_exchange_n(&one, block, __ATOMIC_ACQ_REL);
+    if (!block) return;
+  }
+  free(block);
+}
+
 bool is_missing(const uint8_t* twin, uint32_t bytes) {
   uint8_t any = 0;
   for (uint32_t i = 0; i < bytes; ++i) any |= twin[i];
@@ -58,7 +88,7 @@ void** undefined_begin(const Launch* launch, const Described* described, uint64_
     const bool shared = i == launch->object_count;
     if (!shared && !described[i].element) continue;
     const uint64_t bytes = shared ? shared_twin : launch->objects[i].bytes;
-    all[slot] = malloc(bytes + 1);
+    all[slot] = block_of(bytes);
     if (!all[slot]) {
       undefined_end(all, count);
       return nullptr;
@@ -78,6 +108,6 @@ void undefined_tell(Launch* launch, const Described* described, void* const* buf
 }
 
 void undefined_end(void** buffers, uint64_t count) {
-  while (buffers[count]) free(buffers[count++]);
+  while (buffers[count]) give_back(buffers[count++]);
   free(buffers);
 }
