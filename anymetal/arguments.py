@@ -245,7 +245,9 @@ def as_array(index: int, value: object) -> mx.array:
     try:
         return mx.array(value)  # type: ignore[arg-type]
     except ValueError:
-        if not any(hasattr(value, name) for name in ("__complex__", "__float__", "__index__")):
+        if isinstance(value, type) or not any(
+            hasattr(value, name) for name in ("__complex__", "__float__", "__index__")
+        ):
             raise
     return mx.array(complex(value))  # type: ignore[call-overload]
 

@@ -106,7 +106,7 @@ def metal_kernel(
     )
     if not definition.output_names:
         raise ValueError("[metal_kernel] Must specify at least one output.")
-    if vmap not in (None, "batch"):
+    if vmap is not None and not (isinstance(vmap, str) and vmap == "batch"):
         raise ValueError(f'[metal_kernel] `vmap` must be None or "batch", got {vmap!r}.')
     return MetalKernel(definition, batched=vmap is not None)
 

@@ -23,7 +23,7 @@ PAGES = [
 _LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
 _PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
 #: Folders that the architecture describes as a whole.
-_WHOLE = ("frontend/include", "testing/fuzz", "testing/lockstep", "cli/demo")
+_WHOLE = ("frontend/include", "testing/fuzz", "testing/lockstep", "testing/fire", "cli/demo")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

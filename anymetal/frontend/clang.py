@@ -7,12 +7,19 @@ refuses a PCH whose language options differ from those of the run, so each math 
 from __future__ import annotations
 
 import functools
+import signal
 from collections.abc import Sequence
 from pathlib import Path
 
 from anymetal.errors import MetalCompileError, ToolchainError
 from anymetal.frontend import constants, toolchain
-from anymetal.frontend.forbidden import find_forbidden
+from anymetal.frontend.forbidden import (
+    Finding,
+    find_expanded,
+    find_forbidden,
+    find_misplaced,
+    may_hide,
+)
 from anymetal.frontend.profile import ANY_PROFILE, Profile
 from anymetal.frontend.unit import translation_unit
 from anymetal.frontend.visible import file_system
@@ -52,6 +59,8 @@ _FLAGS = (
 _SET_VARIABLES = "-ftrivial-auto-var-init=zero"
 _UNSET_VARIABLE = "[-Wuninitialized]"
 
+#: How Clang ends if the text is nested more deeply than its stack allows.
+_OUT_OF_STACK = (-signal.SIGSEGV, -signal.SIGBUS)
 _SIGNATURE = '!{!"clang version '
 _HEADER_FLAGS = "-x c++-header -fno-pch-timestamp -fpch-instantiate-templates".split()
 _REASSOCIATE = ["-mreassociate", "-freciprocal-math", "-fno-signed-zeros", "-ffp-contract=fast"]
@@ -71,16 +80,26 @@ def compile_to_ir(source: KernelSource, profile: Profile = ANY_PROFILE) -> str:
     Raises MetalCompileError if Clang refuses the user's text, ToolchainError if Clang itself does
     not work.
     """
-    if findings := find_forbidden(source):
+    _refuse(source, find_forbidden(source))
+    try:
+        edited, ir = _compiled(constants.in_functions(source), profile)
+        from anymetal.frontend import restrictions  # imported while Clang runs, by who asked for it
+
+        toolchain.check_versions(_version_in(ir))
+        restrictions.check(edited, ir)
+        _refuse(source, find_misplaced(source))
+    except MetalCompileError:
+        _refuse(source, _find_hidden(source))  # which says more than what follows from it
+        raise
+    _refuse(source, _find_hidden(source))
+    return restrictions.untangled(edited, ir)
+
+
+def _refuse(source: KernelSource, findings: list[Finding]) -> None:
+    if findings:
         from anymetal.frontend.diagnostics import error_at
 
         raise error_at(source, findings)
-    source, ir = _compiled(constants.in_functions(source), profile)
-    from anymetal.frontend import restrictions  # imported while Clang runs, by who asked for that
-
-    toolchain.check_versions(_version_in(ir))
-    restrictions.check(source, ir)
-    return restrictions.untangled(source, ir)
 
 
 def preprocess(source: KernelSource, text: str) -> str:
@@ -92,6 +111,20 @@ def preprocess(source: KernelSource, text: str) -> str:
     if error:
         raise error
     return output
+
+
+def _find_hidden(source: KernelSource) -> list[Finding]:
+    """What is forbidden in the text with its macros expanded, if they may hide something."""
+    if not may_hide(source):
+        return []
+    from anymetal.frontend.expanded import in_parts, marked
+
+    try:
+        expanded = preprocess(source, marked(source))
+    except MetalCompileError:  # compiling reports it, with all other errors
+        return []
+    found = (find_expanded(*part) for part in in_parts(expanded, source).items())
+    return [finding for findings in found for finding in findings]
 
 
 def _compiled(source: KernelSource, profile: Profile, *options: str) -> tuple[KernelSource, str]:
@@ -129,8 +162,10 @@ def _output(
         status, output, messages = _run(arguments, text, (header, *files.descriptors))
     if status == 0:
         return output.decode(), None, messages
-    from anymetal.frontend.diagnostics import compile_error
+    from anymetal.frontend.diagnostics import compile_error, too_deep
 
+    if status in _OUT_OF_STACK and (error := too_deep(source)):
+        return "", error, messages
     if error := compile_error(source, messages):
         return "", error, messages
     raise ToolchainError(

@@ -8,7 +8,7 @@ error inside our headers is moved to the user's line that led there.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from anymetal.errors import MetalCompileError
@@ -19,12 +19,14 @@ from anymetal.frontend.messages import (
     Message,
     diagnostics_of,
     exact_column,
+    shortened,
+    shown_at,
     text_of,
     with_metals_reason,
 )
 from anymetal.frontend.metal_tokens import position
 from anymetal.frontend.overloads import explained
-from anymetal.frontend.unit import part_name
+from anymetal.frontend.unit import part_name, parts
 from anymetal.source import KernelSource
 
 _MAX_NOTES = 6
@@ -38,13 +40,18 @@ _LEADS_HERE = re.compile(r"requested here|in call to|while (?:substituting|calcu
 #: A text may say which file it comes from.
 _LINE = re.compile(r'^[ \t]*#[ \t]*(?:line[ \t]+)?\d+[ \t]+"([^"\n]+)"', re.M)
 _CUT, _MORE = "error: too many errors emitted", "\nThere are more, which are not shown."
+#: As many errors as Clang shows.
+_MAX_ERRORS = 20
+#: Characters with which a text can be nested so deeply that Clang runs out of stack.
+_LONG_TEXT = 5000
 
 
 def compile_error(source: KernelSource, messages: str) -> MetalCompileError | None:
     """The error to raise for what Clang printed; None if nothing in it is about the user's text."""
     diagnostics = [_to_user(diagnostic, source) for diagnostic in diagnostics_of(messages)]
     # Errors elsewhere follow from these, such as one in the wrapper from a parameter's name.
-    diagnostics = [one for one in diagnostics if _is_users(one.error, source) or one.error.shipped]
+    own = [one for one in diagnostics if _is_users(one.error, source) or one.error.shipped]
+    diagnostics = own or [one for one in map(_of_what_follows(source), diagnostics) if one][:1]
     if not diagnostics:
         return None
     text = _render(diagnostics, source)
@@ -53,16 +60,23 @@ def compile_error(source: KernelSource, messages: str) -> MetalCompileError | No
 
 def error_at(source: KernelSource, findings: list[Finding]) -> MetalCompileError:
     """The error for what AnyMetal itself found wrong in the user's text."""
-    diagnostics = []
-    for part, offset, text in findings:
-        written = source.header if part == "header" else source.body
-        line, column = position(written, offset)
-        shown = written.split("\n")[line - 1].rstrip("\r")
-        snippet = (f"{line:5} | {shown}", f"      | {' ' * (column - 1)}^")
-        diagnostics.append(
-            Diagnostic(Message("error", text, part_name(source, part), line, column, snippet))
-        )
-    return MetalCompileError(source.name, _render(diagnostics, source))
+    diagnostics = [_pointing(source, finding) for finding in findings[:_MAX_ERRORS]]
+    text = _render(diagnostics, source)
+    more = _MORE if len(findings) > _MAX_ERRORS else ""
+    return MetalCompileError(source.name, text + more)
+
+
+def too_deep(source: KernelSource) -> MetalCompileError | None:
+    """The error if Clang has run out of stack; None if the text is too short for that."""
+    texts = parts(source)
+    part, line = max(
+        ((part, line) for part, text in texts.items() for line in text.split("\n")),
+        key=lambda one: len(one[1]),
+    )
+    if sum(map(len, texts.values())) < _LONG_TEXT:
+        return None
+    text = "Clang ran out of stack: the text is nested too deeply, most likely in this line"
+    return error_at(source, [Finding(part, texts[part].index(line), text)])
 
 
 def _is_users(message: Message, source: KernelSource) -> bool:
@@ -91,6 +105,33 @@ def _to_user(diagnostic: Diagnostic, source: KernelSource) -> Diagnostic:
     error = with_metals_reason(exact_column(error, source), source)
     notes = [exact_column(note, source) for note in _users_notes(error, notes, source)]
     return explained(Diagnostic(error, notes), source)
+
+
+def _of_what_follows(source: KernelSource) -> Callable[[Diagnostic], Diagnostic | None]:
+    """Errors in our own text, which is right: the user's text in front of it makes it wrong."""
+
+    def explained(diagnostic: Diagnostic) -> Diagnostic | None:
+        error = diagnostic.error
+        notes = [exact_column(n, source) for n in diagnostic.notes if _is_users(n, source)]
+        for place in (*notes, *_inclusion(error, source)):
+            text = f"{error.text}, in what AnyMetal adds or includes, because of this"
+            return Diagnostic(replace(place, kind="error", text=text))
+        if error.file != part_name(source, "wrapper") or not source.header:
+            return None
+        end = source.header.rstrip()
+        text = f"{error.text} behind the end of this text, which leaves something open"
+        return _pointing(source, Finding("header", max(len(end) - 1, 0), text))
+
+    return explained
+
+
+def _pointing(source: KernelSource, finding: Finding) -> Diagnostic:
+    """An error of AnyMetal's own, with the line that it is about."""
+    part, offset, text = finding
+    written = source.header if part == "header" else source.body
+    line, column = position(written, offset)
+    error = Message("error", text, part_name(source, part), line, column)
+    return Diagnostic(shown_at(error, written.split("\n")[line - 1]))
 
 
 def _inclusion(error: Message, source: KernelSource) -> Iterator[Message]:
@@ -152,5 +193,6 @@ def _render(diagnostics: list[Diagnostic], source: KernelSource) -> str:
 
 
 def _lines_of(message: Message) -> list[str]:
+    message = shortened(message)
     place = f"{message.file}:{message.line}:{message.column}: " if message.file else ""
     return [f"{place}{message.kind}: {message.text}", *message.snippet]

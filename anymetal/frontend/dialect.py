@@ -13,7 +13,7 @@ from anymetal.frontend.metal_tokens import closing, position, tokenize
 from anymetal.source import ATTRIBUTES
 
 #: `1.0H` is `1.0h`; suffixes without an underscore are reserved, so `1.0bf` becomes `1.0_b`.
-_LITERAL = re.compile(r"(?<![\w.])((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(H|bf|BF)\b")
+_LITERAL = re.compile(r"(?<![\w.])((?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)(H|bf|BF)\b")
 #: Contraction and reassociation are pragmas of Clang's own; a math mode is `float_control`.
 _FP = re.compile(r"\bMETAL(?=[ \t]+fp[ \t]+(?:contract|reassociate)\b)")
 _MATH_MODE = re.compile(r"\bMETAL[ \t]+fp[ \t]+math_mode[ \t]*\([ \t]*(safe|relaxed|fast)[ \t]*\)")

@@ -1,4 +1,4 @@
-"""Tokens of preprocessed Metal text, each with its place in the user's file."""
+"""Tokens of preprocessed Metal text, each with its place in the user's file or part."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple, NoReturn
 
 from anymetal.errors import MetalCompileError
+from anymetal.frontend import metal_tokens
+from anymetal.frontend.unit import part_name, parts
+from anymetal.source import KernelSource
 
 _TOKEN = re.compile(
     r"""\s+|(?P<token>
@@ -76,6 +79,37 @@ def tokens_of(preprocessed: str, file: str) -> Iterator[Token]:
                 if match["token"]:
                     yield Token(match["token"], current, number)
         number += 1
+
+
+#: Metal's keywords, which our headers define as macros.
+KEYWORDS = ("kernel", "device", "constant", "thread", "threadgroup")
+#: In front of a text whose macros are to be expanded, but not these.
+KEEP_KEYWORDS = "".join(f"#undef {word}\n" for word in KEYWORDS)
+
+
+def marked(source: KernelSource) -> str:
+    """The parts of a kernel's text, to be preprocessed."""
+    return KEEP_KEYWORDS + "".join(
+        f'#line 1 "{part_name(source, part)}"\n{text}\n' for part, text in parts(source).items()
+    )
+
+
+def in_parts(preprocessed: str, source: KernelSource) -> dict[str, list[metal_tokens.Token]]:
+    """The tokens of the parts of a kernel's text, each at the place of its line in the part: that
+    of the same word, if the line has it."""
+    written = parts(source)
+    names = {part_name(source, part): part for part in written}
+    lines = {part: text.split("\n") for part, text in written.items()}
+    found: dict[str, list[metal_tokens.Token]] = {part: [] for part in written}
+    for token in tokens_of(preprocessed, next(iter(names))):
+        part = names.get(token.file)
+        if part is None or token.line > len(lines[part]):
+            continue
+        column = SourceFile(token.file, written[part])._column(token)
+        start = metal_tokens.offset_of(written[part], token.line, column)
+        kind = "word" if token.is_word else "number" if token.text[0].isdigit() else "mark"
+        found[part].append(metal_tokens.Token(kind, token.text, start, start + len(token.text)))
+    return found
 
 
 def close_of(tokens: Sequence[Token], start: int, source: SourceFile) -> int:

@@ -8,15 +8,20 @@ except for text inside of `#if` and `#define`: a wrong error is worse than a lat
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from anymetal.frontend.metal_tokens import ADDRESS_SPACES, Token, closing, unconditional
-from anymetal.source import KernelSource
+from anymetal.frontend.metal_tokens import ADDRESS_SPACES, Token, closing, tokenize, unconditional
+from anymetal.frontend.scopes import Scope
+from anymetal.frontend.storage import misplaced
+from anymetal.source import KernelSource, LibrarySource
 
 _NO_HEAP = "there is no heap: use a local array of fixed size"
 _NO_EXCEPTIONS = "there are no exceptions: write an error code to an output"
 _NO_RTTI = "there is no run-time type information: use templates and if constexpr"
+_OF_A_THREAD = "local variables belong to one thread as they are"
+_NO_SUCH_TYPE = "the widest types are long and float"
 
 #: Words without a meaning in Metal, and why or what to use.
 WORDS = {
@@ -28,8 +33,12 @@ WORDS = {
     "catch": _NO_EXCEPTIONS,
     "dynamic_cast": _NO_RTTI,
     "typeid": _NO_RTTI,
-    "thread_local": "local variables belong to one thread as they are",
+    **dict.fromkeys(("thread_local", "_Thread_local", "__thread"), _OF_A_THREAD),
+    "register": "the compiler chooses what is in registers",
     **dict.fromkeys(("asm", "__asm", "__asm__"), "there is no inline assembly"),
+    **dict.fromkeys(("__float128", "_BitInt"), _NO_SUCH_TYPE),
+    **dict.fromkeys(("_Complex", "__complex__"), "use float2, or MLX's complex64_t"),
+    "__debug": "the compiler cannot be tested from a kernel",  # #pragma clang __debug crash
 }
 _REASONS = {**WORDS, "delete": _NO_HEAP}
 
@@ -40,6 +49,9 @@ def reason_for(word: str) -> str:
     return f"'{word}' is not supported in Metal" + (f": {reason}" if reason else "")
 
 
+_LONG_DOUBLE = re.compile(r"(?![0xX]{2})(?:[\d']*\.[\d']*(?:[eE].*)?|[\d']+[eE].*)[lL]")
+_UNSPEAKABLE = re.compile(r"\b__debug\b|\b__am_\w*")
+RESERVED = "'{}': names that begin with __am_ belong to AnyMetal"
 _PREFIXES = ("volatile", "metal", "::")
 
 
@@ -51,22 +63,107 @@ class Finding(NamedTuple):
     text: str
 
 
+#: Without any of these words there is nothing to find.
+_SUSPICIOUS = re.compile(r"long|threadgroup|delete|[lL]\b")
+_MISPLACED = re.compile(r"threadgroup|static|device|\bmain\b|\bkernel\b")
+_AT_PROGRAM_SCOPE = re.compile(r"^[ \t]*(?:inline|auto|extern|namespace|template)\b", re.M)
+#: Macros behind which these words, declarations, or words that are put together, may hide.
+_HIDING = re.compile(
+    r"^[ \t]*#[ \t]*define\b.*"
+    r"(?:##|__VA_ARGS__|[;{]|\b(?:long|threadgroup|static|device|delete|main|kernel)\b|\d[lL]\b)",
+    re.M,
+)
+
+
 def find_forbidden(source: KernelSource) -> list[Finding]:
     """Everything in the user's text that takes more than one word to recognise."""
     findings: list[Finding] = []
     for part, text in (("header", source.header), ("source", source.body)):
-        if "long" not in text and "threadgroup" not in text:
-            continue
-        tokens = unconditional(text)
-        for check in (_long_long, _initialised_threadgroup, _float_atomics, _crossed_spaces):
-            findings += [Finding(part, token.start, why) for token, why in check(tokens)]
+        findings += _unspeakable(source, part, text)
+        if _SUSPICIOUS.search(text):
+            findings += _in_tokens(part, unconditional(text))
     return findings
 
 
+def find_misplaced(source: KernelSource) -> list[Finding]:
+    """Variables that Metal has not in text that leaves no code behind."""
+    findings: list[Finding] = []
+    for part, text in (("header", source.header), ("source", source.body)):
+        if _MISPLACED.search(text) or (part == "header" and _AT_PROGRAM_SCOPE.search(text)):
+            findings += _in_scopes(part, unconditional(text))
+    return findings
+
+
+def may_hide(source: KernelSource) -> bool:
+    """Whether macros may hide something, so that it takes the preprocessor to find it."""
+    return "#" in source.header + source.body and bool(
+        _HIDING.search(joined(source.header)) or _HIDING.search(joined(source.body))
+    )
+
+
+def find_expanded(part: str, tokens: Sequence[Token]) -> list[Finding]:
+    """What is forbidden in the tokens of a part whose macros are expanded."""
+    found = _in_tokens(part, tokens) + _in_scopes(part, tokens)
+    for before, token in itertools.pairwise(tokens):
+        if token.text in WORDS:  # put together by `##`; others Clang finds
+            found.append(Finding(part, token.start, reason_for(token.text)))
+        elif before.text == "long" and token.text == "double":
+            found.append(Finding(part, before.start, reason_for("long double")))
+    return found
+
+
+def joined(text: str) -> str:
+    """The text with a line for each directive."""
+    return re.sub(r"\\\r?\n", "  ", text)
+
+
+def _in_tokens(part: str, tokens: Sequence[Token]) -> list[Finding]:
+    """What no macro can make right."""
+    return [Finding(part, token.start, why) for check in _CHECKS for token, why in check(tokens)]
+
+
+def _in_scopes(part: str, tokens: Sequence[Token]) -> list[Finding]:
+    """What is wrong where it stands."""
+    scope: Scope = "program" if part == "header" else "body"
+    return [Finding(part, token.start, why) for token, why in misplaced(tokens, scope)]
+
+
+def _unspeakable(source: KernelSource, part: str, text: str) -> Iterator[Finding]:
+    """What must not reach Clang, wherever it stands: orders to crash, and names of ours."""
+    if "__debug" not in text and "__am_" not in text:
+        return
+    for token in tokenize(text):
+        for word in _UNSPEAKABLE.finditer(token.text):
+            if word[0] == "__debug":
+                yield Finding(part, token.start + word.start(), reason_for("__debug"))
+            elif token.kind in ("word", "directive") and not isinstance(source, LibrarySource):
+                yield Finding(part, token.start + word.start(), RESERVED.format(word[0]))
+
+
 def _long_long(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]:
-    for one, two in itertools.pairwise(tokens):
-        if one.text == two.text == "long":
-            yield one, "'long long' is not supported in Metal: 'long' has 64 bits"
+    first = -1
+    for index, token in enumerate(tokens):
+        if token.text == "long":
+            if first >= 0:
+                yield tokens[first], "'long long' is not supported in Metal: 'long' has 64 bits"
+                first = -1
+            else:
+                first = index
+        elif token.text not in ("unsigned", "signed", "int", "const", "volatile"):
+            first = -1
+
+
+def _deletes(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]:
+    """`delete p`, and not `S(const S&) = delete`."""
+    for before, token in itertools.pairwise(tokens):
+        if token.text == "delete" and before.text != "=":
+            yield token, reason_for("delete")
+
+
+def _long_doubles(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]:
+    for token in tokens:
+        if token.kind == "number" and _LONG_DOUBLE.fullmatch(token.text):
+            yield token, f"'{token.text}': 'long double' is not supported in Metal"
 
 
 def _initialised_threadgroup(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]:
@@ -79,7 +176,7 @@ def _initialised_threadgroup(tokens: Sequence[Token]) -> Iterator[tuple[Token, s
         after = name + 1
         while after < len(tokens) and tokens[after].text == "[":
             after = closing(tokens, after) + 1
-        if after < len(tokens) and tokens[after].text == "=":
+        if after < len(tokens) and tokens[after].text in ("=", "{", "("):
             yield (
                 tokens[name],
                 f"'{tokens[name].text}': variables in the threadgroup address space cannot be "
@@ -120,7 +217,8 @@ def _variable(tokens: Sequence[Token], index: int) -> int | None:
                 continue
             else:
                 # One word is a type without a name, and `*`, `&` and `(` begin other declarators.
-                return name if token.text in ("[", "=", ";", ",") and name != index + 1 else None
+                ends = ("[", "=", ";", ",", "{", "(")
+                return name if token.text in ends and name != index + 1 else None
     return None
 
 
@@ -176,3 +274,9 @@ def declared_once(tokens: Sequence[Token], name: str, parameter: bool = False) -
         if token.text == name and i and (tokens[i - 1].kind == "word" or tokens[i - 1].text == "*")
     ]
     return sum(word != "return" for word in before) == (not parameter)
+
+
+_CHECKS = (
+    *(_long_long, _long_doubles, _deletes),
+    *(_initialised_threadgroup, _float_atomics, _crossed_spaces),
+)

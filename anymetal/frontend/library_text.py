@@ -21,7 +21,8 @@ from typing import NamedTuple
 from anymetal.errors import MetalCompileError
 from anymetal.frontend import scan
 from anymetal.frontend.dialect import with_constants
-from anymetal.frontend.expanded import SourceFile, Token, tokens_of
+from anymetal.frontend.expanded import KEEP_KEYWORDS, SourceFile, Token, tokens_of
+from anymetal.frontend.forbidden import RESERVED
 from anymetal.frontend.parameters import (
     PROPERTIES,
     LibraryKernel,
@@ -40,8 +41,6 @@ Constants = tuple[tuple[int, tuple[Number, ...]], ...]
 _TABLE = "__am_table"
 #: The first number of the table, so that LLVM never prints it as zeros only.
 _MARK = 77
-#: Metal's keywords, which our headers define as macros: while scanning they must stay.
-_KEYWORDS = ("kernel", "device", "constant", "thread", "threadgroup")
 _TEXTUAL = r'"(?:\\.|[^"\\\n])*"|//(?:\\\n|[^\n])*|/\*.*?\*/'  # strings and comments
 _INSTANTIATION = re.compile(rf"{_TEXTUAL}|(?P<found>\btemplate\b(?=(?:\s|\\\n)*\[\[))", re.S)
 _SEMICOLON = re.compile(rf"{_TEXTUAL}|(?P<found>;)", re.S)
@@ -133,9 +132,11 @@ def read_contents(note: object, text: str, file: str, math_mode: MathMode) -> di
     from anymetal.frontend import clang  # not needed if the answer is in the cache
 
     user = SourceFile(file, text)
-    undefined = "".join(f"#undef {word}\n" for word in _KEYWORDS)
+    if found_name := re.search(r"\b__am_\w*", text):
+        line = text.count("\n", 0, found_name.start()) + 1
+        user.fail(Token(found_name[0], file, line), RESERVED.format(found_name[0]))
     whole = _whole(text, file, math_mode, before="", after="")
-    preprocessed = clang.preprocess(whole, f'{undefined}#line 1 "{file}"\n{text}\n')
+    preprocessed = clang.preprocess(whole, f'{KEEP_KEYWORDS}#line 1 "{file}"\n{text}\n')
     found = scan.scan(list(tokens_of(preprocessed, file)), user)
 
     callable_ = [

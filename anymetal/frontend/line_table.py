@@ -7,7 +7,7 @@ import re
 from anymetal.errors import AnyMetalError, MetalCompileError
 from anymetal.frontend.forbidden import Finding
 from anymetal.frontend.metal_tokens import offset_of
-from anymetal.frontend.unit import part_name
+from anymetal.frontend.unit import part_name, parts
 from anymetal.source import KernelSource
 
 
@@ -65,8 +65,3 @@ class Places:
     def _metadata(self, entry: str) -> str:
         found = re.search(rf"^{entry} = (.*)$", self._ir, re.M) if entry else None
         return found[1] if found else ""
-
-
-def parts(source: KernelSource) -> dict[str, str]:
-    """The texts that the user wrote."""
-    return {"header": source.header, "source": source.body}

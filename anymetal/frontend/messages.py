@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from anymetal.frontend.dialect import as_written
-from anymetal.frontend.forbidden import reason_for
+from anymetal.frontend.forbidden import WORDS, reason_for
 from anymetal.frontend.shipped import FOLDER
 from anymetal.frontend.unit import part_name
 from anymetal.source import KernelSource
@@ -31,6 +31,8 @@ _SPELLING = (
     (re.compile(r"\b__bf16\b"), "bfloat"),
     (re.compile(r"; did you mean '__am(?:_\w+|::[\w:]+)'\?"), ""),
     (re.compile(r"\b__am_double\b"), "double"),
+    (re.compile(r"\b__am_is_defined_"), ""),
+    (re.compile(r"\b(?:metal::)?__am::(?:flags::)?"), ""),
     (re.compile(r" in C\+\+ are a Clang extension"), " are not supported in Metal"),
     (
         re.compile(r"no matching member function for call to 'put_(\w+)'"),
@@ -39,6 +41,8 @@ _SPELLING = (
     (re.compile(r" \[-W[^\]]*\]$"), ""),
 )
 
+#: Characters of a line, or of the text of an error, that are shown.
+_LONGEST = 300
 _POISONED = "attempt to use a poisoned identifier"
 #: Errors that are about something else than Clang thinks: its words, what the line must contain,
 #: and Metal's words (none: the reason why Metal has no such word).
@@ -146,12 +150,39 @@ def _metal_words(text: str) -> str:
 
 
 def exact_column(message: Message, source: KernelSource) -> Message:
-    """Counts the column in characters of the user's text; Clang counts bytes."""
-    lines = text_of(message, source).split("\n")
+    """Counts the column in characters of the user's text; Clang counts bytes. What is about the
+    brace behind the text is about its end, and words of ours do not show."""
+    text = text_of(message, source)
+    lines = text.split("\n")
+    if text and message.line > len(lines):
+        lines = text.rstrip().split("\n")
+        return shown_at(replace(message, line=len(lines), column=len(lines[-1]) + 1), lines[-1])
     if not 0 < message.line <= len(lines):
         return message
+    if any("__am" in line for line in message.snippet):
+        message = shown_at(message, lines[message.line - 1])
     before = lines[message.line - 1].encode()[: message.column - 1]
     return replace(message, column=len(as_written(before.decode(errors="ignore"))) + 1)
+
+
+def shown_at(message: Message, line: str) -> Message:
+    """The message with this line of the text, and a mark at its column."""
+    line, column = as_written(line), min(message.column, len(line) + 1)
+    snippet = (f"{message.line:5} | {line.rstrip()}", f"      | {' ' * (column - 1)}^")
+    return replace(message, column=column, snippet=snippet)
+
+
+def shortened(message: Message) -> Message:
+    """The message without most of a very long line, or of a very long word in its text."""
+    text = message.text if len(message.text) <= _LONGEST else f"{message.text[:_LONGEST]}…"
+    shown, mark = [], 0
+    for line in reversed(message.snippet):
+        edge = line.find("|") + 2
+        if not line[edge:].strip(" ^~"):
+            mark = max(line.find("^"), 0)
+        start = max(edge, mark - _LONGEST // 2)
+        shown.append(line[:edge] + line[start : start + _LONGEST])
+    return replace(message, text=text, snippet=tuple(reversed(shown)))
 
 
 def text_of(message: Message, source: KernelSource) -> str:
@@ -168,5 +199,8 @@ def with_metals_reason(error: Message, source: KernelSource) -> Message:
         if pattern.match(error.text) and (found := context.search(line)):
             return replace(error, text=text or reason_for(found[0]))
     if error.text == _POISONED and (found := re.match(r"\w+", line[error.column - 1 :])):
-        return replace(error, text=reason_for(found[0]))
+        words = [found[0], *re.findall(r"\w+", line)]  # `_Pragma` and macros hide the word
+        word = next((word for word in words if word in WORDS), None)
+        hidden = f"'{found[0]}' stands for a word that is not supported in Metal"
+        return replace(error, text=reason_for(word) if word else hidden)
     return error

@@ -13,6 +13,21 @@ from typing import NamedTuple
 #: Metal's names of address spaces (`ray_data` and the like cannot occur in compute kernels).
 ADDRESS_SPACES = frozenset({"device", "constant", "thread", "threadgroup"})
 
+_SCALARS = (
+    "bool char uchar short ushort int uint long ulong half bfloat float int8_t uint8_t int16_t "
+    "uint16_t int32_t uint32_t int64_t uint64_t size_t ptrdiff_t"
+).split()
+_VECTORS = "bool char uchar short ushort int uint long ulong half bfloat float".split()
+_OTHER_TYPES = (
+    "void float16_t bfloat16_t complex64_t complex32_t atomic_int atomic_uint atomic_float "
+    "atomic_bool atomic_ulong"
+).split()
+#: Names of Metal's types.
+TYPES = frozenset(
+    [*_SCALARS, *_OTHER_TYPES]
+    + [f"{packed}{name}{n}" for name in _VECTORS for n in "234" for packed in ("", "packed_")]
+    + [f"{name}{c}x{r}" for name in ("float", "half") for c in "234" for r in "234"]
+)
 _TOKEN = re.compile(
     r"""
     (?P<directive> ^[ \t]*\# (?: \\\r?\n | [^\n] )* )

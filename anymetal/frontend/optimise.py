@@ -194,7 +194,8 @@ def _prepare_function(text: str, annotations: set[str], variables: list[str]) ->
         first = re.sub(r"\) (?:(?:local_)?unnamed_addr )?(?=[^)]*\{$)", ") alwaysinline ", first)
         text = f"{first}\n{rest}"
     text = _POINTER.sub(r"\1 getelementptr i8, ptr \2, i64 0", text)
-    for variable, string in _VARIABLE.findall(text):
+    found = dict.fromkeys(_VARIABLE.findall(text))  # once, however often the word was written
+    for variable, string in found:
         if string in annotations:
             text = _hoist_variable(text, variable, variables)
     return _VARIABLE.sub("", text)

@@ -15,10 +15,11 @@ from typing import NamedTuple
 from anymetal.errors import AnyMetalError, MetalCompileError, UnsupportedFeatureError
 from anymetal.frontend import constants
 from anymetal.frontend.forbidden import Finding, reason_for
-from anymetal.frontend.line_table import Places, parts
+from anymetal.frontend.line_table import Places
 from anymetal.frontend.metal_tokens import Token, tokenize
 from anymetal.frontend.reducible import Tangled, reducible
-from anymetal.frontend.unit import KERNEL_SYMBOL
+from anymetal.frontend.storage import OUTSIDE_OF_KERNEL, PROGRAM_SCOPE, STATIC
+from anymetal.frontend.unit import KERNEL_SYMBOL, parts
 from anymetal.ir.calls import is_known, plain_name
 from anymetal.ir.tokens import plain
 from anymetal.source import KernelSource
@@ -31,10 +32,14 @@ _CALL = re.compile(
 )
 _GLOBAL = re.compile(rf"^@(?P<name>{_NAME}) = (?!external)[\w ()]*\bglobal\b", re.M)
 _ELSEWHERE = re.compile(rf"^@(?P<name>{_NAME}) = external [\w ()]*\b(?:global|constant)\b", re.M)
+#: Memory of the stack that is asked for while the kernel runs; the address of a label.
+_GROWS = re.compile(r" = alloca [^,\n]*, i64 .*?(?:!dbg (!\d+))?$", re.M)
+_LABEL = re.compile(r"\bblockaddress\(.*?(?:!dbg (!\d+))?$", re.M)
 _ASSEMBLY = re.compile(r"^module asm |\bcall [^@\n]*\basm\b", re.M)
 _DELETE = re.compile(r"_Zd[la]")
 _ANNOTATION = "llvm.var.annotation"
 _TRAPS = frozenset({"llvm.trap", "llvm.debugtrap", "llvm.ubsantrap"})
+_CONSTRAINED = "llvm.experimental.constrained."
 _OWN = ("__am_", "llvm.")
 
 
@@ -65,10 +70,14 @@ def check(source: KernelSource, ir: str) -> None:
                 if name not in kernels and _is_memory(variable, functions[name]):
                     raise places.error(
                         call.place,
-                        f"'{plain(variable)}': variables in the threadgroup address space can "
-                        "only be declared in a kernel function; declare it there and pass a "
-                        "`threadgroup` pointer or reference",
+                        OUTSIDE_OF_KERNEL.format(plain(variable)),
                     )
+            elif call.callee.startswith(_CONSTRAINED):
+                raise places.error(
+                    call.place,
+                    "Metal has one floating-point environment: rounding modes and exceptions can "
+                    "neither be set nor asked for",
+                )
             elif call.callee in _TRAPS:
                 raise places.error(call.place, "a kernel cannot trap: Metal has no such function")
             elif call.place and call.callee not in functions and not is_known(call.callee):
@@ -81,6 +90,10 @@ def check(source: KernelSource, ir: str) -> None:
                     f"variable '{plain_name(variable)}' is declared, but the kernel's text "
                     "does not define it",
                 )
+        if grows := _GROWS.search(functions[name]):
+            raise places.error(grows[1] or "", "an array must have a fixed size: there is no heap")
+        if label := _LABEL.search(functions[name]):
+            raise places.error(label[1] or "", "the address of a label cannot be taken in Metal")
         if entries := constants.without_value(functions[name]):
             raise places.error(
                 entries[0],
@@ -167,13 +180,17 @@ def _outliving(source: KernelSource, symbol: str) -> AnyMetalError:
     if words & {"constant", "constexpr", "const"}:
         text = f"initializer of '{name}' in constant address space is not a constant expression"
     elif local:
-        text = f"static variable '{name}' must reside in constant address space"
+        text = STATIC.format(name)
     else:
-        text = f"program scope variable '{name}' must reside in constant address space"
-    if not declared:
-        return MetalCompileError(source.name, f"error: {text}")
-    part, token, _ = declared[0]
-    return error_at(source, [Finding(part, token.start, text)])
+        text = PROGRAM_SCOPE.format(name)
+    if declared:
+        part, token, _ = declared[0]
+        return error_at(source, [Finding(part, token.start, text)])
+    word = re.compile(rf"\b{re.escape(name.rpartition('::')[2])}\b")  # in a macro, say
+    for part, written in parts(source).items():
+        if found := word.search(written):
+            return error_at(source, [Finding(part, found.start(), text)])
+    return MetalCompileError(source.name, f"error: {text}")
 
 
 def _declarations(tokens: list[Token], name: str) -> Iterator[tuple[Token, set[str]]]:
@@ -182,7 +199,7 @@ def _declarations(tokens: list[Token], name: str) -> Iterator[tuple[Token, set[s
     for index, token in enumerate(tokens):
         if token.text in (";", "{", "}") or token.kind == "directive":
             words = set()
-        elif token.text == name and words:
+        elif token.text == name and (words or tokens[index - 1].text == "}"):
             after = tokens[index + 1].text if index + 1 < len(tokens) else ""
             if after in ("=", ";", "[", "{", ","):
                 yield token, words

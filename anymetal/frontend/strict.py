@@ -20,27 +20,20 @@ from itertools import pairwise
 
 from anymetal.errors import AnyMetalWarning
 from anymetal.frontend.forbidden import Finding, address_of, cast_name, declared_once
-from anymetal.frontend.metal_tokens import ADDRESS_SPACES, Token, closing, position, unconditional
+from anymetal.frontend.metal_tokens import (
+    ADDRESS_SPACES,
+    TYPES,
+    Token,
+    closing,
+    position,
+    unconditional,
+)
 from anymetal.frontend.unit import part_name
 from anymetal.source import KernelSource
 
 _MODES = ("0", "1", "error")
 _SHOWN = 5
 
-_SCALARS = (
-    "bool char uchar short ushort int uint long ulong half bfloat float int8_t uint8_t int16_t "
-    "uint16_t int32_t uint32_t int64_t uint64_t size_t ptrdiff_t"
-).split()
-_VECTORS = "bool char uchar short ushort int uint long ulong half bfloat float".split()
-_OTHER_TYPES = (
-    "void float16_t bfloat16_t complex64_t complex32_t atomic_int atomic_uint atomic_float "
-    "atomic_bool atomic_ulong"
-).split()
-_TYPES = frozenset(
-    [*_SCALARS, *_OTHER_TYPES]
-    + [f"{packed}{name}{n}" for name in _VECTORS for n in "234" for packed in ("", "packed_")]
-    + [f"{name}{c}x{r}" for name in ("float", "half") for c in "234" for r in "234"]
-)
 #: Class templates of Metal and of MLX's prelude.
 _TEMPLATES = frozenset({"vec", "packed_vec", "matrix", "array", "atomic", "complex_t"})
 #: Words that may stand between the beginning of a declaration and its `*`, besides the type.
@@ -131,7 +124,7 @@ class _Names:
     """Which names of the text are types for certain, and which may be anything."""
 
     def __init__(self, source: KernelSource, tokens: Sequence[Token]) -> None:
-        self.types = set(_TYPES)
+        self.types = set(TYPES)
         self.templates = set(_TEMPLATES)
         self.dependent: set[str] = set()
         self.macros = set(re.findall(r"#\s*define\s+(\w+)", source.header + "\n" + source.body))
@@ -150,7 +143,7 @@ class _Names:
                 self.dependent.add(token.text)
             elif before.text == "using":
                 aliases.add(token.text)
-            elif before.text in _TYPES:
+            elif before.text in TYPES:
                 variables.add(token.text)
         parameters = re.findall(r"typename (\w+)", source.template_parameters)
         self.types |= set(parameters)  # of the kernel itself: a dtype
@@ -213,7 +206,7 @@ def _spaces_in_front(tokens: Sequence[Token], index: int, names: _Names) -> bool
             return True
         if word in names.macros or (
             word not in _SPECIFIERS
-            and word not in _TYPES
+            and word not in TYPES
             and word not in _STATEMENTS
             and tokens[at + 1].text != "::"
             and word != "::"
@@ -283,7 +276,7 @@ def _declares_constant(statement: Sequence[Token]) -> bool:
     words = [token.text for token in statement]
     return (
         len(words) >= 3
-        and words[-2] in _TYPES
+        and words[-2] in TYPES
         and bool({"const", "constexpr"} & set(words))
         and set(words[:-2]) <= {"static", "const", "constexpr", "inline", "unsigned", "signed"}
         and statement[-1].kind == "word"

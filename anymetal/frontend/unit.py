@@ -32,6 +32,8 @@ typedef float __am_double __attribute__((unavailable("'double' is not supported 
 #define double __am_double
 #pragma GCC poison {" ".join(WORDS)}
 """
+#: Warnings that the user turns on are not for what we write.
+_UNOBSERVED = '#pragma clang diagnostic ignored "-Weverything"\n'
 _INLINE = "static inline __attribute__((always_inline)) void"
 
 
@@ -64,10 +66,13 @@ def translation_unit(source: KernelSource) -> str:
             _line(source, "header"),
             # Two newlines: a backslash at the end would swallow the first.
             header + "\n\n" if header else "",
+            "#pragma clang diagnostic push\n",
+            _UNOBSERVED,
             _line(source, "wrapper"),
             _wrapper(source),
             _line(source, "signature"),
             _signature(source),
+            "#pragma clang diagnostic pop\n",
             for_clang(source.prologue),
             _line(source, "source"),
             body,
@@ -86,6 +91,7 @@ def _library_unit(source: LibrarySource) -> str:
             _line(source, "header"),
             header_for_clang(source.header),
             "\n\n",
+            _UNOBSERVED,
             _line(source, "wrapper"),
             source.after,
         )
@@ -106,7 +112,8 @@ def _wrapper(source: KernelSource) -> str:
     values = ", ".join(value for _, _, value in _entry_parameters(source))
     # `namespace` ends what a header left open: `struct A {}` without semicolon is an error there.
     return (
-        f"namespace {{}}\n{_template_head(source)}{_INLINE} {source.entry}({types});\n"
+        "namespace {}\n"
+        f"{_template_head(source)}{_INLINE} {source.entry}({types});\n"
         f'extern "C" void {KERNEL_SYMBOL}({declarations}) '
         f"{{ {source.entry}{source.template_arguments}({values}); }}\n"
     )
@@ -148,3 +155,8 @@ def _entry_parameters(source: KernelSource) -> Iterator[tuple[str, str, str]]:
 def _signature(source: KernelSource) -> str:
     declarations = ",\n".join(f"  {type_} {name}" for type_, name, _ in _entry_parameters(source))
     return f"{_template_head(source)}{_INLINE} {source.entry}(\n{declarations}) {{\n"
+
+
+def parts(source: KernelSource) -> dict[str, str]:
+    """The texts that the user wrote."""
+    return {"header": source.header, "source": source.body}

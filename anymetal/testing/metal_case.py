@@ -165,21 +165,24 @@ def _extent(text: str) -> Extent:
 
 
 @dataclass
-class _Declared:
+class Declared:
+    """An array that a directive describes."""
+
     name: str
     dtype: mx.Dtype
     shape: tuple[int, ...]
     text: str
 
 
-def _declaration(case: MetalCase, text: str, dtype: str) -> _Declared:
+def declaration(case: MetalCase, text: str, dtype: str) -> Declared:
+    """The array of an `input` or `output` directive, with `dtype` as `T`."""
     match = _ARRAY.fullmatch(text)
     if match is None:
         raise CaseFormatError(f"{case.path}: {text!r} is not `name = dtype[shape] …`")
     name, kind, shape, rest = match.groups()
     kind = dtype if kind == "T" and dtype else kind
     extents = tuple(int(n) for n in (shape or "[]")[1:-1].split(",") if n.strip())
-    return _Declared(name, _dtype(kind), extents, rest.strip())
+    return Declared(name, _dtype(kind), extents, rest.strip())
 
 
 def _dtype(name: str) -> mx.Dtype:
@@ -192,13 +195,13 @@ def _inputs(case: MetalCase, dtype: str) -> dict[str, mx.array]:
     random = np.random.default_rng(zlib.crc32(case.path.stem.encode()))
     result: dict[str, mx.array] = {}
     for text in case.all("input"):
-        declared = _declaration(case, text, dtype)
+        declared = declaration(case, text, dtype)
         values = _data(declared, random)
         result[declared.name] = mx.array(values).astype(declared.dtype)
     return result
 
 
-def _data(declared: _Declared, random: np.random.Generator) -> Array:
+def _data(declared: Declared, random: np.random.Generator) -> Array:
     """What the text of an input says: a number, a generator's name or call, a NumPy expression."""
     shape, kind = declared.shape, declared.dtype
     size = int(np.prod(shape))
@@ -241,7 +244,8 @@ def _to_numpy(array: mx.array) -> Array:
 # --------------------------------------------------------------------------- run and compare
 
 
-def _template_value(text: str) -> Any:
+def template_value(text: str) -> Any:
+    """A bool, a number or a dtype, as the directive `template` writes it."""
     if text in ("true", "false"):
         return text == "true"
     return int(text) if re.fullmatch(r"-?\d+", text) else _dtype(text)
@@ -254,18 +258,18 @@ def launcher(case: MetalCase, dtype: str) -> Callable[[], list[mx.array]]:
 
 def _launch(case: MetalCase, dtype: str, inputs: dict[str, mx.array]) -> dict[str, mx.array]:
     results = _launcher(case, dtype, inputs)()
-    names = [_declaration(case, text, dtype).name for text in case.all("output")]
+    names = [declaration(case, text, dtype).name for text in case.all("output")]
     return dict(zip(names, results, strict=True))
 
 
 def _launcher(
     case: MetalCase, dtype: str, inputs: dict[str, mx.array]
 ) -> Callable[[], list[mx.array]]:
-    outputs = [_declaration(case, text, dtype) for text in case.all("output")]
+    outputs = [declaration(case, text, dtype) for text in case.all("output")]
     template = [("T", _dtype(dtype))] if dtype else []
     for pair in case.one("template", "").split():
         name, _, value = pair.partition("=")
-        template.append((name, _template_value(value)))
+        template.append((name, template_value(value)))
     kernel = anymetal.metal_kernel(
         name=re.sub(r"\W", "_", case.path.stem),
         input_names=list(inputs),

@@ -33,8 +33,8 @@ CASES = [
     Case("\n\n   out[0] = nothing;\n", "source:3:13", "undeclared identifier 'nothing'"),
     Case("/* é€ */ out[0] = nothing;", "source:1:19", "undeclared identifier 'nothing'"),
     Case("out[0] = 1", "source:1:11", "expected ';'"),
-    Case("for (;;) { out[0] = 1;\n", "source:4:2", "expected '}'"),
-    Case("out[0] = 1; }", "source:3:1", "extraneous closing brace"),
+    Case("for (;;) { out[0] = 1;\n", "source:1:23", "expected '}'"),
+    Case("out[0] = 1; }", "source:1:14", "extraneous closing brace"),
     Case("#if 1\nout[0] = 1;", "source:1:2", "unterminated conditional"),
     Case("out[0] = 1;\n#error no way\n", "source:2:2", "no way"),
     # double
@@ -214,3 +214,43 @@ def test_many_errors_are_cut():
     text = message_of(Case("\n".join(f"nothing{i};" for i in range(50)), "", ""))
     assert text.count(": error: ") == 20
     assert text.endswith("20 errors generated.\nThere are more, which are not shown.\n")
+
+
+@pytest.mark.parametrize(
+    ("header", "place", "words"),
+    [
+        ("template", "header:1:8", "expected unqualified-id behind the end of this text"),
+        ("inline int f(int a,\n\n", "header:1:19", "expected"),
+        (
+            "#pragma GCC poison T\n#include <MetalPerformancePrimitives/"
+            "MetalPerformancePrimitives.h>",
+            "header:2:1",
+            "because of this",
+        ),
+    ],
+)
+def test_errors_in_what_follows_belong_to_the_text_in_front(header, place, words):
+    text = message_of(Case("out[0] = 1;", place, words, header=header))
+    assert f"k: {place}: error: " in text and words in text, text
+
+
+def test_warnings_that_the_user_turns_on_are_not_for_our_text():
+    compile_to_ir(kernel_source("out[0] = 1;", '#pragma clang diagnostic error "-Weverything"'))
+
+
+def test_a_text_that_ends_clang_by_its_depth():
+    text = message_of(Case(f"out[0] = 1;\nout[0] = {'- ' * 20_000}1;", "", ""))
+    assert "k: source:2:1: error: Clang ran out of stack: the text is nested too deeply" in text
+    assert len(text) < 2000
+
+
+@pytest.mark.parametrize(
+    ("body", "header"),
+    [
+        ("threadgroup_barrier(mem_flags::mem_nothing);", ""),
+        ("int n = atomic_fetch_add_explicit a;", ""),
+        ("wh = 1;", "uint3 where [[thread_position_in_grid]];\ninline int where() { return 1; }"),
+    ],
+)
+def test_messages_show_none_of_our_names(body, header):
+    assert "__am" not in message_of(Case(body, "", "", header=header))

@@ -51,7 +51,7 @@ def test_parameters_and_attributes():
     unit = translation_unit(source)
     assert "template <typename T>\n" in unit
     assert "  const device float* a,\n  const constant int* a_shape,\n" in unit
-    assert "  uint3 thread_position_in_grid,\n  uint3 threads_per_grid) {\n#line" in unit
+    assert "  uint3 thread_position_in_grid,\n  uint3 threads_per_grid) {\n#pragma" in unit
     wrapper = lines_of(unit, "k: wrapper")
     assert wrapper[4] == (
         'extern "C" void __am_kernel(const device float* __restrict a, '

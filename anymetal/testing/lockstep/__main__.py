@@ -13,18 +13,18 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import replace
-from multiprocessing.connection import wait
 from pathlib import Path
 
 from anymetal.testing.lockstep.builds import builds_here
 from anymetal.testing.lockstep.case import Case
+from anymetal.testing.lockstep.check import Verdict
 from anymetal.testing.lockstep.generators import CLASSES, generate
 from anymetal.testing.lockstep.results import Failure, Results, merged
 from anymetal.testing.lockstep.shrink import failing, shrunk
 from anymetal.testing.lockstep.worker import Worker
 from anymetal.testing.passes_off import culprit, off_for, setting
+from anymetal.testing.workers import check_all
 
 DEFAULT_BUILDS = ("avx512", "avx2", "sse", "scalar")
 #: Cases that share one translation unit of the oracle.
@@ -65,43 +65,24 @@ def main(arguments: list[str] | None = None) -> int:
 def run(options: argparse.Namespace, builds: tuple[str, ...]) -> Results:
     """Checks the seeds in as many processes as wanted, until they or the time are used up."""
     results = Results()
-    end = time.monotonic() + (options.seconds or float("inf"))
-    batches = _batches(options.seed, options.count)
+
+    def tell(seed: int, kind: str, verdict: Verdict) -> bool:
+        results.add(seed, options.only, kind, verdict, off_for(seed, options.passes_off))
+        if verdict.failed:
+            print(results.failures[-1].line, file=sys.stderr, flush=True)
+        failed = len(results.failures)
+        if options.progress:
+            print(f"\r{results.kernels} kernels, {failed} failed", end="", file=sys.stderr)
+        return bool(failed >= options.max_failures)
+
+    seeds = range(options.seed, options.seed + options.count)
     workers = [Worker(builds, options.passes_off) for _ in range(options.jobs)]
     try:
-        for worker in workers:
-            _hand_out(worker, batches, options.only)
-        while (busy := [worker for worker in workers if worker.left]) and time.monotonic() < end:
-            wait([worker.pipe for worker in busy], timeout=1)
-            for worker in busy:
-                for seed, kind, verdict in worker.news():
-                    assert verdict is not None
-                    off = off_for(seed, options.passes_off)
-                    results.add(seed, options.only, kind, verdict, off)
-                    if verdict.failed:
-                        print(results.failures[-1].line, file=sys.stderr, flush=True)
-                if worker.left and not worker.running:  # the rest of what it was asked
-                    worker.submit((worker.left, worker.only))
-                enough = len(results.failures) >= options.max_failures
-                if not (worker.left or enough):
-                    _hand_out(worker, batches, options.only)
-            if options.progress:
-                failed = len(results.failures)
-                print(f"\r{results.kernels} kernels, {failed} failed", end="", file=sys.stderr)
+        check_all(workers, seeds, BATCH, options.only, options.seconds, tell)
     finally:
         for worker in workers:
             worker.close()
     return results
-
-
-def _hand_out(worker: Worker, batches: Iterator[list[int]], only: str) -> None:
-    if batch := next(batches, None):
-        worker.submit((batch, only))
-
-
-def _batches(seed: int, count: int) -> Iterator[list[int]]:
-    for first in range(seed, seed + count, BATCH):
-        yield list(range(first, min(first + BATCH, seed + count)))
 
 
 def case_of(failure: Failure) -> Case:
