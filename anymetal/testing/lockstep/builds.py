@@ -129,8 +129,8 @@ class Compiler:
                 self._raw[profile] = compile_to_ir(source, profile)
             return self._raw[profile]
 
-        def optimised(text: str, large: int, profile: Profile) -> str:
-            assert not large
+        def optimised(text: str, large: int, profile: Profile, sanitized: bool) -> str:
+            assert not large and not sanitized
             if profile not in self._text:
                 self._text[profile] = optimise(text, large, profile)
             return self._text[profile]
