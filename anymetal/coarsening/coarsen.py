@@ -75,8 +75,7 @@ class _Coarsening:
             instr.operands = [self.values[number].get(v, v) for v in instr.operands]
         self.program.blocks = blocks
         for block in blocks:
-            for instr in block.instrs:
-                instr.block = block
+            block.refill(block.instrs)
 
     # -- together -------------------------------------------------------------------------
 
@@ -148,9 +147,7 @@ class _Coarsening:
         return [*made, moved]
 
     def _clone(self, instr: Instr, number: int) -> Instr:
-        name = f"{instr.name}.{number}" if instr.name else ""
-        arg = list(instr.arg) if isinstance(instr.arg, list) else instr.arg
-        copy = Instr(instr.type, instr.op, list(instr.operands), arg, instr.flags, instr.loc, name)
+        copy = instr.copy(number)
         self.values[number][instr] = copy
         self.made.append((copy, number))
         return copy

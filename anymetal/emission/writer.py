@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from anymetal.ir import types as t
 from anymetal.ir.types import Type
 
@@ -37,6 +39,20 @@ class Writer:
     def label(self, name: str) -> None:
         self.lines.append(f"{name}:")
         self.at = name
+
+    def two_ways(
+        self, condition: str, names: tuple[str, str, str], yes: Callable[[], None],
+        no: Callable[[], None],
+    ) -> None:  # fmt: skip
+        """What `yes` writes if the condition holds, else what `no` writes. The labels of both, and
+        of where they meet, have these names."""
+        one, other, end = map(self.fresh, names)
+        self.do(f"br i1 {condition}, label %{one}, label %{other}")
+        for label, write in ((one, yes), (other, no)):
+            self.label(label)
+            write()
+            self.do(f"br label %{end}")
+        self.label(end)
 
     def end_block(self) -> None:
         """Ends the block by a branch that LLVM must not look through and that costs nothing: its
@@ -79,6 +95,13 @@ class Writer:
     def numbers(self, type_: Type, values: list[int]) -> str:
         """A constant vector of integers."""
         return "<" + ", ".join(f"{type_} {v}" for v in values) + ">"
+
+    def shuffle(self, vector: str, picks: list[int], first: str, second: str = "poison") -> str:
+        """These elements of two vectors of the type `vector`, the second behind the first; any for
+        -1."""
+        order = ", ".join(f"i32 {n}" if n >= 0 else "i32 poison" for n in picks)
+        both = f"{vector} {first}, {vector} {second}"
+        return self.value(f"shufflevector {both}, <{len(picks)} x i32> <{order}>")
 
     def lanes(self, type_: Type, stride: int = 1) -> str:
         assert isinstance(type_, t.Int)

@@ -131,7 +131,7 @@ def _strategy(function: GangFunction, instr: Instr, kind: str) -> tuple[AccessSt
     if (group := function.group_of.get(instr)) is not None:
         each = f"a {kind} a lane" if group.has_gaps else f"one wide {kind}"
         text = f"grouped: {len(group.members)} neighbours a lane, {each}"
-        ordered = group.is_ordered and not function.groups.masked
+        ordered = group.is_ordered and not function.groups.partial
         return AccessStrategy.GROUP, f"{text}, in the order of memory" if ordered else text
     if (tile := function.tile_of.get(instr)) is not None:
         runs, length = len(tile.runs), len(tile.runs[0].cells)
@@ -157,7 +157,7 @@ def _detour(function: GangFunction, instr: Instr, strategy: AccessStrategy, mask
     size = accessed(instr).type.size
     if not masked or strategy not in (AccessStrategy.RUN, AccessStrategy.GROUP):
         return ""
-    if function.memory.accesses.machine.masked(operation, size):
+    if function.known.machine.masked(operation, size):
         return ""
     return f"lane by lane, since this CPU has no masked {operation} of {8 * size} bits"
 

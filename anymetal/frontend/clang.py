@@ -23,7 +23,7 @@ from anymetal.frontend.forbidden import (
 from anymetal.frontend.profile import ANY_PROFILE, Profile
 from anymetal.frontend.unit import translation_unit
 from anymetal.frontend.visible import file_system
-from anymetal.runtime import disk_cache, locks, zig
+from anymetal.runtime import locks, zig
 from anymetal.runtime.disk_cache import digest
 from anymetal.runtime.identity import files_in, tools
 from anymetal.source import KernelSource, MathMode
@@ -191,14 +191,12 @@ def precompiled_header(math_mode: MathMode, profile: Profile = ANY_PROFILE) -> i
     A file in memory, by its descriptor: whatever happens to the cache, Clang can read it.
     """
     key = digest(tools(), *flags(math_mode, profile), *_HEADER_FLAGS, files_in(str(INCLUDE)))
-    found = disk_cache.get(key, ".pch")
-    if found is None:
-        with locks.making(key):
-            found = disk_cache.get(key, ".pch") or _precompiled(math_mode, profile, key)
-    return zig.in_memory(found.content)
+    name = f"Metal's headers, {math_mode} maths"
+    made = locks.cached(key, ".pch", name, lambda: _precompiled(math_mode, profile))
+    return zig.in_memory(made.content)
 
 
-def _precompiled(math_mode: MathMode, profile: Profile, key: str) -> disk_cache.Cached:
+def _precompiled(math_mode: MathMode, profile: Profile) -> bytes:
     arguments = [*flags(math_mode, profile), *_HEADER_FLAGS, "-emit-pch", "-o", "-", str(UMBRELLA)]
     status, output, messages = _run(arguments)
     if status != 0:
@@ -206,7 +204,7 @@ def _precompiled(math_mode: MathMode, profile: Profile, key: str) -> disk_cache.
             f"AnyMetal's headers in {INCLUDE} do not compile (status {status}):\n"
             f"{zig.beginning(messages)}"
         )
-    return disk_cache.put(key, ".pch", output, f"Metal's headers, {math_mode} maths")
+    return output
 
 
 def _run(arguments: list[str], text: str = "", files: Sequence[int] = ()) -> tuple[int, bytes, str]:

@@ -42,17 +42,14 @@ def _original() -> Path | None:
 def _readable_copy(original: Path) -> dict[str, str]:
     """Texts by their paths in the folder."""
     key = disk_cache.digest("MLX's headers", package(), included(MLX_HEADERS))
-    found = disk_cache.get(key, ".json")
-    if found is None:
-        with locks.making(key):
-            found = disk_cache.get(key, ".json") or _store(key, original)
-    copy: dict[str, str] = json.loads(found.content)
+    made = locks.cached(key, ".json", "MLX's Metal headers", lambda: _converted(original))
+    copy: dict[str, str] = json.loads(made.content)
     return copy
 
 
-def _store(key: str, original: Path) -> disk_cache.Cached:
+def _converted(original: Path) -> bytes:
     texts = {
         str(file.relative_to(original)): shipped_for_clang(file.read_text())
         for file in sorted(original.rglob("*.h"))
     }
-    return disk_cache.put(key, ".json", json.dumps(texts).encode(), "MLX's Metal headers")
+    return json.dumps(texts).encode()

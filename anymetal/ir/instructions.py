@@ -41,11 +41,21 @@ class InstructionReader(OperandReader):
             return self._binary(op, tokens)
         if op in _CASTS:
             return self._cast(op, tokens)
+        if op in ("icmp", "fcmp"):
+            return self._compare(op, tokens)
         handler = getattr(self, f"_op_{op}", None)
         if handler is None:
             raise tokens.error(f"unknown instruction {op!r}")
         instr: Instr | None = handler(tokens)
         return instr
+
+    def _operands(self, count: int, tokens: Tokens) -> list[Value]:
+        """So many, each with its type."""
+        found = [self._typed(tokens)]
+        while len(found) < count:
+            tokens.expect(",")
+            found.append(self._typed(tokens))
+        return found
 
     def _binary(self, op: str, tokens: Tokens) -> Instr:
         flags = tokens.flags()
@@ -79,19 +89,10 @@ class InstructionReader(OperandReader):
         result = t.Vector(type_.count, t.I1) if isinstance(type_, t.Vector) else t.I1
         return Instr(result, op, [left, right], predicate, flags)
 
-    def _op_icmp(self, tokens: Tokens) -> Instr:
-        return self._compare("icmp", tokens)
-
-    def _op_fcmp(self, tokens: Tokens) -> Instr:
-        return self._compare("fcmp", tokens)
-
     def _op_select(self, tokens: Tokens) -> Instr:
         flags = tokens.flags()
-        condition = self._typed(tokens)
-        tokens.expect(",")
-        yes = self._typed(tokens)
-        tokens.expect(",")
-        return Instr(yes.type, "select", [condition, yes, self._typed(tokens)], flags=flags)
+        operands = self._operands(3, tokens)
+        return Instr(operands[1].type, "select", operands, flags=flags)
 
     def _op_phi(self, tokens: Tokens) -> Instr:
         flags = tokens.flags()
@@ -146,30 +147,21 @@ class InstructionReader(OperandReader):
 
     def _op_store(self, tokens: Tokens) -> Instr:
         atomic, volatile = bool(tokens.accept("atomic")), bool(tokens.accept("volatile"))
-        value = self._typed(tokens)
-        tokens.expect(",")
-        pointer = self._typed(tokens)
-        return Instr(
-            t.VOID, "store", [value, pointer], self._access(value.type, tokens, atomic, volatile)
-        )
+        operands = self._operands(2, tokens)
+        access = self._access(operands[0].type, tokens, atomic, volatile)
+        return Instr(t.VOID, "store", operands, access)
 
     def _op_atomicrmw(self, tokens: Tokens) -> Instr:
         volatile = bool(tokens.accept("volatile"))
         operation = tokens.next()
-        pointer = self._typed(tokens)
-        tokens.expect(",")
-        value = self._typed(tokens)
+        pointer, value = self._operands(2, tokens)
         access = self._access(value.type, tokens, True, volatile)
         return Instr(value.type, "atomicrmw", [pointer, value], (operation, access))
 
     def _op_cmpxchg(self, tokens: Tokens) -> Instr:
         while tokens.accept("weak", "volatile"):
             pass
-        pointer = self._typed(tokens)
-        tokens.expect(",")
-        expected = self._typed(tokens)
-        tokens.expect(",")
-        desired = self._typed(tokens)
+        pointer, expected, desired = self._operands(3, tokens)
         result = t.Struct((expected.type, t.I1))
         access = self._access(expected.type, tokens, True, False)
         return Instr(result, "cmpxchg", [pointer, expected, desired], access)
@@ -185,28 +177,19 @@ class InstructionReader(OperandReader):
         return Instr(value.type.fields[index], "extractvalue", [value], index)
 
     def _op_extractelement(self, tokens: Tokens) -> Instr:
-        vector = self._typed(tokens)
-        tokens.expect(",")
-        return Instr(vector.type.scalar, "extractelement", [vector, self._typed(tokens)])
+        operands = self._operands(2, tokens)
+        return Instr(operands[0].type.scalar, "extractelement", operands)
 
     def _op_insertelement(self, tokens: Tokens) -> Instr:
-        vector = self._typed(tokens)
-        tokens.expect(",")
-        element = self._typed(tokens)
-        tokens.expect(",")
-        return Instr(vector.type, "insertelement", [vector, element, self._typed(tokens)])
+        operands = self._operands(3, tokens)
+        return Instr(operands[0].type, "insertelement", operands)
 
     def _op_shufflevector(self, tokens: Tokens) -> Instr:
-        first = self._typed(tokens)
-        tokens.expect(",")
-        second = self._typed(tokens)
-        tokens.expect(",")
-        mask = self._typed(tokens)
+        *operands, mask = self._operands(3, tokens)
         assert isinstance(mask, ConstVector)
         indices = tuple(-1 if i is None else i for i in map(_index, mask.elements))
-        return Instr(
-            t.Vector(len(indices), first.type.scalar), "shufflevector", [first, second], indices
-        )
+        result = t.Vector(len(indices), operands[0].type.scalar)
+        return Instr(result, "shufflevector", operands, indices)
 
     def _op_call(self, tokens: Tokens) -> Instr | None:
         flags = tokens.flags()

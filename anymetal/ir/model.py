@@ -152,6 +152,12 @@ class Instr(Value):
     def is_terminator(self) -> bool:
         return self.op in ("br", "ret", "unreachable")
 
+    def copy(self, suffix: object) -> Instr:
+        """The same in no block, with lists of its own; the suffix tells its name."""
+        name = f"{self.name}.{suffix}" if self.name else ""
+        arg = list(self.arg) if isinstance(self.arg, list) else self.arg
+        return Instr(self.type, self.op, list(self.operands), arg, self.flags, self.loc, name)
+
 
 class Block:
     __slots__ = ("instrs", "name")
@@ -182,6 +188,16 @@ class Block:
         instr.block = self
         self.instrs.append(instr)
         return instr
+
+    def insert(self, at: int, instrs: list[Instr]) -> None:
+        for instr in instrs:
+            instr.block = self
+        self.instrs[at:at] = instrs
+
+    def refill(self, instrs: list[Instr]) -> None:
+        """Puts these in place of what the block has."""
+        self.instrs = []
+        self.insert(0, instrs)
 
 
 class Program:

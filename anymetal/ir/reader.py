@@ -86,9 +86,7 @@ class Reader(InstructionReader):
             body.append(line)
         blocks = self._blocks(body)
         self._resolve_forwards(blocks)
-        for instr in self.constants:
-            instr.block = blocks[0]
-        blocks[0].instrs[:0] = self.constants
+        blocks[0].insert(0, self.constants)
         definitions = [f"{n} = type {text}" for n, text in self.type_texts.items()]
         return Program(name, args, blocks, self._used_globals(blocks), definitions)
 

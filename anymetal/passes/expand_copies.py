@@ -26,9 +26,7 @@ def run(known: Analyses) -> bool:
             expanded = _expand(instr)
             changed |= expanded is not None
             result.extend(expanded or [instr])
-        block.instrs = result
-        for instr in result:
-            instr.block = block
+        block.refill(result)
     return changed
 
 

@@ -39,9 +39,7 @@ def run(known: Analyses) -> bool:
         result: list[Instr] = []
         for instr in block.instrs:
             result += _with_casts(instr, kinds, words)
-        block.instrs = result
-        for instr in result:
-            instr.block = block
+        block.refill(result)
     return True
 
 

@@ -70,10 +70,7 @@ class _Sinker:
         for block in blocks:
             block.instrs = [i for i in block.instrs if i not in self.new_home]
         for block, instrs in arrivals.items():
-            first = len(block.phis)
-            block.instrs[first:first] = instrs
-            for instr in instrs:
-                instr.block = block
+            block.insert(len(block.phis), instrs)
         return True
 
     def _find_homes(self, block: Block) -> None:

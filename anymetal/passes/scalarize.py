@@ -65,10 +65,8 @@ class _Scalarizer:
                 self.out.append(instr)
             else:
                 self.parts[instr] = self._rewrite(instr)
-        for instr in self.out:
-            instr.block = block
         phis = [i for i in self.out if i.op == "phi"]
-        block.instrs = phis + [i for i in self.out if i.op != "phi"]
+        block.refill(phis + [i for i in self.out if i.op != "phi"])
 
     # -- building blocks ------------------------------------------------------------------
 

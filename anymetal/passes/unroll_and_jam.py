@@ -96,9 +96,7 @@ class _Jam:
         pays = self._pays(differ) and self.inner.terminator.operands[0] not in differ
         if pays:
             self.back.instrs = [i for i in self.back.instrs if i not in early]
-            self.front.instrs[-1:-1] = early
-            for instr in early:
-                instr.block = self.front
+            self.front.insert(-1, early)
             self._multiply(differ)
         return pays
 
@@ -188,7 +186,7 @@ class _Jam:
             for part in self.parts:
                 for instr in part.instrs:
                     if instr in differ and instr not in self.latch and not instr.is_terminator:
-                        copy[instr] = _clone(instr, number, part)
+                        copy[instr] = instr.copy(number)
                         if instr in self.origins:
                             self.origins[copy[instr]] = self.origins[instr]
             copies.append(copy)
@@ -201,15 +199,15 @@ class _Jam:
             # What is the same for all goes first in the inner loop: it needs nothing that differs.
             same = [i for i in body if i not in differ] if part is self.inner else []
             first = [i for i in body if i not in same]
-            part.instrs = [*phis]
+            now = [*phis]
             rest: list[Instr] = []
             for copy in copies[1:]:
                 for old in (i for i in (*phis, *body) if i in differ and i not in self.latch):
                     new = copy[old]
                     assert isinstance(new, Instr)
                     new.operands = [copy.get(v, v) for v in new.operands]
-                    (part.instrs if old.op == "phi" else rest).append(new)
-            part.instrs += [*same, *first, *rest, end]
+                    (now if old.op == "phi" else rest).append(new)
+            part.refill([*now, *same, *first, *rest, end])
 
     def _leave(self, last: dict[Value, Value]) -> None:
         """The last of the joined iterations hands its values on and decides how the loop goes
@@ -233,13 +231,6 @@ def _leave(
                 new, front = last.get(value, (value, nest))
                 if front is not nest:
                     instr.operands[number] = new
-
-
-def _clone(instr: Instr, number: int, block: Block) -> Instr:
-    name = f"{instr.name}.{number}" if instr.name else ""
-    arg = list(instr.arg) if isinstance(instr.arg, list) else instr.arg
-    operands = list(instr.operands)
-    return Instr(instr.type, instr.op, operands, arg, instr.flags, instr.loc, name, block)
 
 
 def _place(instr: Instr) -> tuple[object, ...]:

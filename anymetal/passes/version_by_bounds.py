@@ -357,9 +357,7 @@ class _Versions:
             for instr in copy.instrs:
                 instr.operands = [self.values.get(v, v) for v in instr.operands]
         passes = front.all_pass(self.comparisons)
-        front.entry.instrs = []
-        for instr in front.instrs:
-            front.entry.append(instr)
+        front.entry.refill(front.instrs)
         front.entry.append(Instr(t.VOID, "br", [passes], [inner[edge], edge]))
         program.blocks = [front.entry, *inner.values(), *outer, end]
         straighten(program)
@@ -383,11 +381,9 @@ class _Versions:
 
     def _copy(self, block: Block, copy: Block, blocks: dict[Block, Block]) -> None:
         for instr in block.instrs:
-            arg = instr.arg
+            one = instr.copy("inner")
             if instr.op in ("br", "phi"):
-                arg = [blocks.get(b, b) for b in arg]
-            one = Instr(instr.type, instr.op, list(instr.operands), arg, instr.flags, instr.loc)
-            one.name = f"{instr.name}.inner" if instr.name else ""
+                one.arg = [blocks.get(b, b) for b in one.arg]
             if instr.op == "guarded_load" and self._passes(instr):
                 one.op, one.operands, one.flags = "load", instr.operands[:1], ""
             self.values.setdefault(instr, one)

@@ -135,7 +135,7 @@ def _in_block(block: Block, known: Analyses, gangs: list[Distances]) -> bool:
     last = max(block.instrs.index(load) for one, _ in wanted for load in one.loads) + 1
     step = (len(block.instrs) - last) // (len(requests) + 1) if long else 0
     for number, request in reversed([*enumerate(requests)]):
-        _insert(block, last + step * number, request)
+        block.insert(last + step * number, request)
     return True
 
 
@@ -173,8 +173,8 @@ def _in_loop(loop: Loop, known: Analyses, gangs: list[Distances], team: int) -> 
         made.append(far)
         load, requests = one.loads[0], _requests(one, far, SECOND)
         assert load.block is not None
-        _insert(load.block, load.block.instrs.index(load) + 1, [i for r in requests for i in r])
-    _insert(front[0], len(front[0].instrs) - 1, made)
+        load.block.insert(load.block.instrs.index(load) + 1, [i for r in requests for i in r])
+    front[0].insert(-1, made)
     return True
 
 
@@ -219,9 +219,3 @@ def _requests(one: Run, far: Value, cache: int) -> list[list[Instr]]:
         )
         result.append([there, ask])
     return result
-
-
-def _insert(block: Block, at: int, made: list[Instr]) -> None:
-    for instr in made:
-        instr.block = block
-    block.instrs[at:at] = made

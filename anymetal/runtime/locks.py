@@ -16,12 +16,12 @@ import functools
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from anymetal.runtime import files
-from anymetal.runtime.disk_cache import cache_directory, digest
+from anymetal.runtime import disk_cache, files
+from anymetal.runtime.disk_cache import Cached
 
 llvm = threading.RLock()
 starting = threading.RLock()
@@ -31,6 +31,14 @@ TIMEOUT = 120.0
 _LONGEST_NAP = 0.05
 
 _makers: dict[str, threading.Lock] = {}
+
+
+def cached(key: str, suffix: str, name: str, make: Callable[[], bytes]) -> Cached:
+    """What the disk cache has under `key`; if nothing, what is made and put there, as `name`."""
+    if found := disk_cache.get(key, suffix):
+        return found
+    with making(key):
+        return disk_cache.get(key, suffix) or disk_cache.put(key, suffix, make(), name)
 
 
 @contextmanager
@@ -53,8 +61,8 @@ def _among_processes(key: str) -> Iterator[None]:
     Such a lock belongs to the process: a child does not inherit it, and it is gone when the process
     dies, so none is left behind. It would also be gone if the process closed the file.
     """
-    byte = int(digest(key)[:15], 16)
-    descriptor = _lock_file(cache_directory() / "lock")
+    byte = int(disk_cache.digest(key)[:15], 16)
+    descriptor = _lock_file(disk_cache.cache_directory() / "lock")
     locked = descriptor >= 0 and _locked(descriptor, byte)
     try:
         yield

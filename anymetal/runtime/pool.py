@@ -174,11 +174,7 @@ def _address(function: object) -> int:
 def _library_file() -> disk_cache.Cached:
     sources = [(_FOLDER / name).read_bytes() for name in _UNITS + _HEADERS]
     key = disk_cache.digest("pool", zig.host_triple(), *sources)
-    if (found := disk_cache.get(key)) is None:
-        with locks.making(key):
-            if (found := disk_cache.get(key)) is None:
-                found = disk_cache.put(key, ".so", _built(), "the thread pool")
-    return found
+    return locks.cached(key, ".so", "the thread pool", _built)
 
 
 def _built() -> bytes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from anymetal.analysis.affine import forms
 from anymetal.analysis.cache import Analyses
-from anymetal.analysis.control import loops
 from anymetal.analysis.flow import used, users
 from anymetal.analysis.lane_numbers import lane_numbers
 from anymetal.analysis.objects import origins
@@ -19,7 +18,7 @@ from anymetal.simd.access.demanded_vectors import demanded_vectors
 from anymetal.simd.access.groups import Group, find_groups
 from anymetal.simd.access.lane_requests import LaneRequests, find_laid_out, many_lanes
 from anymetal.simd.access.matrix_places import Columns, MatrixPlaces
-from anymetal.simd.access.matrix_products import Product, find_carried, find_products, find_row_phis
+from anymetal.simd.access.matrix_products import Product, find_products, find_row_phis
 from anymetal.simd.access.privatised_sums import Sums, find_privatised_sums
 from anymetal.simd.access.streaming import streaming_stores
 from anymetal.simd.access.tiles import Tile, TileFinder
@@ -122,12 +121,3 @@ def matrix_products(known: Analyses) -> dict[Instr, Product]:
 def row_phis(known: Analyses) -> dict[Block, list[Columns]]:
     """Phis that are kept as rows of a product, not as elements of lanes."""
     return find_row_phis(known(matrix_products).values(), known(shapes).joins)
-
-
-def carried(known: Analyses) -> dict[Columns, Product]:
-    """Columns that a loop carries from one product to the same one in the next iteration."""
-    columns = [columns for many in known(row_phis).values() for columns in many]
-    if not columns:
-        return {}
-    products = known(matrix_products).values()
-    return find_carried(known(users), known(loops), columns, products)

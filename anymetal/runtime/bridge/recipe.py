@@ -17,28 +17,6 @@ from anymetal.runtime import disk_cache
 
 _FOLDER = Path(__file__).parent
 _WHOLE = "bridge.cpp"  # includes the other .cpp files
-_TEXTS = (
-    _WHOLE,
-    "adopt.cpp",
-    "calls.cpp",
-    "kernel.cpp",
-    "module.cpp",
-    "call_cache.cpp",
-    "recovery.cpp",
-    "task.cpp",
-    "python.h",
-    "bindings.h",
-    "callback.h",
-    "calls.h",
-    "kernel.h",
-    "task.h",
-    "plan.h",
-    "failure.h",
-    "poisoned.h",
-    "fill_copy.h",
-    "memory.h",
-    "../launch.h",
-)
 #: Seconds after which a build that failed is tried again: a disk was full, or memory was short.
 RETRY = 86400.0
 _FAILED, _AGAIN = "log of the bridge, which failed", "log of the bridge, to be tried again"
@@ -143,7 +121,8 @@ def recipe() -> Recipe:
 
 
 def _texts() -> list[bytes]:
-    return [(_FOLDER / name).read_bytes() for name in _TEXTS]
+    own = sorted(file for file in _FOLDER.iterdir() if file.suffix in (".cpp", ".h"))
+    return [file.read_bytes() for file in (*own, _FOLDER / "../launch.h")]
 
 
 def _mlx_version() -> str:

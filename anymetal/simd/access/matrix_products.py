@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from anymetal.ir.calls import MATRIX_FMA
-from anymetal.ir.cfg import Loop
 from anymetal.ir.model import Block, Instr, Program, Value
 from anymetal.simd.access.matrix_places import Columns, MatrixPlaces
 
@@ -162,29 +161,6 @@ def incoming(columns: Columns, source: Block) -> Columns:
     """The columns that come from one predecessor."""
     phis = [v for v in columns if isinstance(v, Instr)]
     return tuple(phi.operands[phi.arg.index(source)] for phi in phis)
-
-
-def find_carried(
-    users: dict[Value, list[Instr]],
-    loops: list[Loop],
-    phis: Iterable[Columns],
-    products: Iterable[Product],
-) -> dict[Columns, Product]:
-    """Phis of a loop that a product adds to once in each iteration, and that take over its results;
-    they are used for nothing else. Phis and results can have one place in memory, as the phis are
-    not needed once there are results."""
-    wanted, found = set(phis), {}
-    for product in products:
-        sums, calls = product.sums, set(product.steps[0].calls)
-        block = _block_of_phis(sums)
-        if sums not in wanted or block is None:
-            continue
-        once = all(block in loop.blocks for loop in loops if product.anchor.block in loop.blocks)
-        others = [columns for columns in _incoming(sums) if columns != product.results]
-        if once and len(others) == len(_incoming(sums)) - 1 == 1:
-            if all(_only_sum(v, users[v], calls) for v in sums):
-                found[sums] = product
-    return found
 
 
 def _only_sum(value: Value, users: list[Instr], calls: set[Instr]) -> bool:

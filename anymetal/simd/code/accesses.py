@@ -80,16 +80,12 @@ class Accesses:
         wanted = w.value(f"and i1 {whole}, %streaming")
         if mask is not None:
             wanted = w.value(f"and i1 {wanted}, {self.masks.all(mask)}")
-        past, other, end = (w.fresh(f"store.{n}") for n in ("past", "usual", "end"))
-        w.do(f"br i1 {wanted}, label %{past}, label %{other}")
-        w.label(past)
-        for spelling, name, address in rows:
-            w.do(f"store {spelling} {name}, ptr {address}, align {line}, !nontemporal !1")
-        w.do(f"br label %{end}")
-        w.label(other)
-        usual()
-        w.do(f"br label %{end}")
-        w.label(end)
+
+        def past() -> None:
+            for spelling, name, address in rows:
+                w.do(f"store {spelling} {name}, ptr {address}, align {line}, !nontemporal !1")
+
+        w.two_ways(wanted, ("store.past", "store.usual", "store.end"), past, usual)
 
     def apart(self, address: str, stride: int, offset: int = 0) -> str:
         """The addresses of lanes that are `stride` bytes apart."""

@@ -9,6 +9,8 @@ takes about count / 2 for each.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.simd.access.groups import is_power_of_two
@@ -19,13 +21,10 @@ def deinterleave(w: Writer, type_: t.Type, vectors: list[str]) -> list[str]:
     if len(vectors) == 1:
         return vectors
     pairs = list(zip(vectors[::2], vectors[1::2], strict=True))
+    orders = [list(range(odd, 2 * w.width, 2)) for odd in range(2)]
     halves = [
-        deinterleave(
-            w,
-            type_,
-            [_shuffle(w, type_, a, b, list(range(odd, 2 * w.width, 2))) for a, b in pairs],
-        )
-        for odd in range(2)
+        deinterleave(w, type_, [w.shuffle(w.vector(type_), order, *pair) for pair in pairs])
+        for order in orders
     ]
     return [vector for pair in zip(*halves, strict=True) for vector in pair]
 
@@ -37,8 +36,8 @@ def interleave(w: Writer, type_: t.Type, parts: list[str]) -> list[str]:
     even, odd = (interleave(w, type_, parts[start::2]) for start in range(2))
     picks = [lane + side * w.width for lane in range(w.width) for side in range(2)]
     return [
-        _shuffle(w, type_, a, b, picks[at : at + w.width])
-        for a, b in zip(even, odd, strict=True)
+        w.shuffle(w.vector(type_), picks[at : at + w.width], *pair)
+        for pair in zip(even, odd, strict=True)
         for at in (0, w.width)
     ]
 
@@ -52,25 +51,25 @@ def part_of_lanes(w: Writer, type_: t.Type, rows: list[str], number: int) -> str
 
 def every(w: Writer, type_: t.Type, vector: str, size: int, first: int, step: int) -> str:
     """The elements first, first + step, … of a vector of `size` elements, one for each lane."""
-    picks = w.numbers(t.I32, [first + i * step for i in range(w.width)])
-    whole = f"<{size} x {type_}>"
-    return w.value(f"shufflevector {whole} {vector}, {whole} poison, <{w.width} x i32> {picks}")
+    return w.shuffle(f"<{size} x {type_}>", [first + i * step for i in range(w.width)], vector)
 
 
 def join(w: Writer, type_: t.Type, parts: list[str], size: int) -> tuple[str, int]:
     """Concatenates vectors of `size` elements pairwise; returns the whole and its length."""
     while len(parts) > 1:
         parts = [*parts, "poison"] if len(parts) % 2 else parts
-        vector, picks = f"<{size} x {type_}>", w.numbers(t.I32, list(range(2 * size)))
-        parts = [
-            w.value(f"shufflevector {vector} {a}, {vector} {b}, <{2 * size} x i32> {picks}")
-            for a, b in zip(parts[::2], parts[1::2], strict=True)
-        ]
+        pairs = zip(parts[::2], parts[1::2], strict=True)
+        parts = [w.shuffle(f"<{size} x {type_}>", list(range(2 * size)), *pair) for pair in pairs]
         size *= 2
     return parts[0], size
 
 
-def _shuffle(w: Writer, type_: t.Type, a: str, b: str, picks: list[int]) -> str:
-    vector = w.vector(type_)
-    order = w.numbers(t.I32, picks)
-    return w.value(f"shufflevector {vector} {a}, {vector} {b}, <{w.width} x i32> {order}")
+def in_chunks(w: Writer, names: list[str], count: int, one: Callable[[list[str]], str]) -> str:
+    """A function of vectors of floats, `count` lanes at a time."""
+    if count == w.width:
+        return one(names)
+    chunks = []
+    for first in range(0, w.width, count):
+        picks = list(range(first, first + count))
+        chunks.append(one([w.shuffle(w.vector(t.FLOAT), picks, name) for name in names]))
+    return join(w, t.FLOAT, chunks, count)[0]

@@ -8,15 +8,15 @@ half and bfloat where the processor has none, subnormal arguments of mathematica
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from anymetal.emission import narrow_floats
-from anymetal.emission.writer import Writer, suffix
+from anymetal.emission.writer import suffix
 from anymetal.ir import types as t
 from anymetal.ir.calls import NATIVE, libm_name, name_of_intrinsic
 from anymetal.ir.model import Const, Instr, Value
-from anymetal.machine import Machine
-from anymetal.simd.code.values import VECTOR, Values
+from anymetal.simd.code.deinterleave import in_chunks
+from anymetal.simd.code.gang_context import GangEmitter
+from anymetal.simd.code.values import VECTOR
 from anymetal.simd.emit.extremes import CHOICES, LANES, extreme
 from anymetal.simd.emit.saturation import saturated
 from anymetal.simd.emit.vecmath import vector_symbol
@@ -27,13 +27,8 @@ DIVISIONS = ("udiv", "sdiv", "urem", "srem")
 _IMMEDIATES = {"ctlz": (1,), "cttz": (1,), "abs": (1,), "is.fpclass": (1,), "powi": (1,)}
 
 
-class Arithmetic:
+class Arithmetic(GangEmitter):
     """Emits one computing instruction at a time."""
-
-    def __init__(self, writer: Writer, values: Values, machine: Machine) -> None:
-        self.w = writer
-        self.v = values
-        self.machine = machine
 
     def emit(self, instr: Instr) -> None:
         shape = self.v.shape(instr)
@@ -336,7 +331,7 @@ class Arithmetic:
                 else (self._type(value.type, width), name)
             )
         if width and base in CHOICES and instr.type == t.FLOAT and self.machine.chooses:
-            return self._in_chunks(names, LANES, lambda parts: extreme(self.w, base, *parts))
+            return in_chunks(self.w, names, LANES, lambda parts: extreme(self.w, base, *parts))
         callee = instr.arg
         if width:
             found = re.findall(r"\.(f16|bf16|f32|f64|i\d+|p0)", instr.arg)
@@ -350,13 +345,11 @@ class Arithmetic:
             return self._lane_by_lane(instr, names)
         symbol, step = found
         chunk, attributes = f"<{step} x float>", "nounwind memory(none)"
-        return self._in_chunks(
-            names,
-            step,
-            lambda parts: self.w.call(
-                chunk, symbol, [(chunk, part) for part in parts], attributes=attributes
-            ),
-        )
+
+        def one(parts: list[str]) -> str:
+            return self.w.call(chunk, symbol, [(chunk, p) for p in parts], attributes=attributes)
+
+        return in_chunks(self.w, names, step, one)
 
     def _vector_version(self, instr: Instr) -> tuple[str, int] | None:
         """The vector version of a libm function: symbol and lanes."""
@@ -372,34 +365,6 @@ class Arithmetic:
         if base in NATIVE or base.startswith("__am_") or self._through_float(instr):
             return False
         return self.v.shape(instr).is_varying and self._vector_version(instr) is None
-
-    def _in_chunks(self, names: list[str], count: int, one: Callable[[list[str]], str]) -> str:
-        """A function of vectors of floats, `count` lanes at a time."""
-        starts = range(0, self.w.width, count)
-        chunks = [one([self._part(name, at, count) for name in names]) for at in starts]
-        return self._concatenate(chunks, count)
-
-    def _part(self, name: str, start: int, count: int) -> str:
-        if count == self.w.width:
-            return name
-        picks = self.w.numbers(t.I32, list(range(start, start + count)))
-        vector = self.w.vector(t.FLOAT)
-        return self.w.value(
-            f"shufflevector {vector} {name}, {vector} poison, <{count} x i32> {picks}"
-        )
-
-    def _concatenate(self, parts: list[str], size: int) -> str:
-        while len(parts) > 1:
-            picks = self.w.numbers(t.I32, list(range(2 * size)))
-            vector = f"<{size} x float>"
-            parts = [
-                self.w.value(
-                    f"shufflevector {vector} {a}, {vector} {b}, <{2 * size} x i32> {picks}"
-                )
-                for a, b in zip(parts[::2], parts[1::2], strict=True)
-            ]
-            size *= 2
-        return parts[0]
 
     def _lane_by_lane(self, instr: Instr, names: list[str]) -> str:
         """A pure function without vector version, called once for each lane."""

@@ -10,39 +10,31 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from anymetal.analysis.objects import Origin
-from anymetal.emission.writer import Writer, suffix
+from anymetal.analysis.flow import used
+from anymetal.analysis.objects import origins
+from anymetal.emission.writer import suffix
 from anymetal.ir import types as t
-from anymetal.ir.model import Argument, Instr, Value
+from anymetal.ir.model import Argument, Instr
+from anymetal.simd import questions
 from anymetal.simd.access.privatised_sums import Sums
 from anymetal.simd.access.strategies import REDUCIBLE, AtomicStrategy, atomic_strategy, is_plain
-from anymetal.simd.code.accesses import Accesses
-from anymetal.simd.code.masks import Mask, Masks
-from anymetal.simd.code.values import Values
+from anymetal.simd.code.gang_context import GangContext, GangEmitter
+from anymetal.simd.code.masks import Mask
 from anymetal.simd.emit.additions import add_exclusive, add_one, add_run
 from anymetal.simd.emit.contiguity import Contiguity
 from anymetal.simd.emit.each_lane import EachLane
 from anymetal.simd.lanes.reductions import reduce_lanes, scan_lanes
 
 
-class Atomics:
+class Atomics(GangEmitter):
     """Emits atomicrmw, cmpxchg and atomic loads from addresses that differ between lanes."""
 
-    def __init__(
-        self, writer: Writer, values: Values, masks: Masks, accesses: Accesses,
-        contiguity: Contiguity, origins: dict[Value, frozenset[Origin]], used: set[Value],
-        sums: dict[Argument, Sums], accumulations: set[Instr],
-    ) -> None:  # fmt: skip
-        self.w = writer
-        self.v = values
-        self.masks = masks
-        self.accesses = accesses
-        self.contiguity = contiguity
-        self.origins = origins
-        self.used = used  #: values with uses
-        self.sums = sums
-        self.accumulations = accumulations  #: additions to arrays that are only added to
-        self.each_lane = EachLane(writer, values, masks)
+    def __init__(self, c: GangContext) -> None:
+        super().__init__(c)
+        self.contiguity, self.each_lane = Contiguity(c), EachLane(c)
+        self.origins, self.used = c.known(origins), c.known(used)
+        self.sums = c.known(questions.privatised_sums)
+        self.accumulations = c.known(questions.accumulations)
 
     def load(self, instr: Instr, mask: Mask) -> None:
         def one(_: Instr, names: list[str]) -> str:
@@ -76,7 +68,7 @@ class Atomics:
 
     def strategy(self, instr: Instr) -> AtomicStrategy:
         """The strategy of an atomicrmw or cmpxchg of all lanes is done."""
-        swaps = self.accesses.machine.swaps_16_bytes
+        swaps = self.machine.swaps_16_bytes
         return atomic_strategy(instr, self.v.shapes, self.origins, self.used, swaps)
 
     # -- one lane -------------------------------------------------------------------------
@@ -169,22 +161,21 @@ class Atomics:
         wanted = w.value("icmp ne ptr %sums, null")
         if mask is not None:
             wanted = w.value(f"and i1 {wanted}, {self.masks.all(mask)}")
-        own, shared, end = (w.fresh(f"sums.{n}") for n in ("own", "shared", "end"))
-        w.do(f"br i1 {wanted}, label %{own}, label %{shared}")
         before = dict(self.v.local)  # each side knows what was computed before both
-        w.label(own)
-        if self.v.shape(instr.operands[0]).stride == instr.type.size:
-            first = self._in_sums(sums, self.v.scalar(instr.operands[0]))
-            self._side_by_side(instr, first, None)
-        else:
-            array = w.value(f"getelementptr i8, ptr %sums, i64 {sums.offset}")
-            self.each_lane.emit_whole(instr, instr.operands, self._plain, array)
-        w.do(f"br label %{end}")
-        w.label(shared)
-        self.v.local = dict(before)
-        self.each_lane.emit(instr, mask, instr.operands, partial(self._locked_in_sums, sums))
-        w.do(f"br label %{end}")
-        w.label(end)
+
+        def own() -> None:
+            if self.v.shape(instr.operands[0]).stride == instr.type.size:
+                first = self._in_sums(sums, self.v.scalar(instr.operands[0]))
+                self._side_by_side(instr, first, None)
+            else:
+                array = w.value(f"getelementptr i8, ptr %sums, i64 {sums.offset}")
+                self.each_lane.emit_whole(instr, instr.operands, self._plain, array)
+            self.v.local = dict(before)
+
+        def shared() -> None:
+            self.each_lane.emit(instr, mask, instr.operands, partial(self._locked_in_sums, sums))
+
+        w.two_ways(wanted, ("sums.own", "sums.shared", "sums.end"), own, shared)
         self.v.local = before
 
     # -- several lanes --------------------------------------------------------------------
@@ -245,7 +236,7 @@ class Atomics:
         """Whether `add_neighbours` can do this addition of floats without uses."""
         return (
             instr.type == t.FLOAT
-            and self.accesses.machine.swaps_16_bytes
+            and self.machine.swaps_16_bytes
             and not is_plain(instr, self.origins)
         )
 
@@ -256,14 +247,13 @@ class Atomics:
             return
         w = self.w
         alone = w.value("icmp eq ptr %locks, null")
-        plain, shared, end = (w.fresh(f"add.{n}") for n in ("plain", "shared", "end"))
-        w.do(f"br i1 {alone}, label %{plain}, label %{shared}")
-        w.label(plain)
-        old = self.accesses.load(t.FLOAT, address, True, 4, mask)
-        total = w.value(f"fadd {w.vector(t.FLOAT)} {old}, {vector}")
-        self.accesses.store(t.FLOAT, total, address, True, 4, mask)
-        w.do(f"br label %{end}")
-        w.label(shared)
-        add_exclusive(w, address, vector, self.masks.bits(mask))
-        w.do(f"br label %{end}")
-        w.label(end)
+
+        def plain() -> None:
+            old = self.accesses.load(t.FLOAT, address, True, 4, mask)
+            total = w.value(f"fadd {w.vector(t.FLOAT)} {old}, {vector}")
+            self.accesses.store(t.FLOAT, total, address, True, 4, mask)
+
+        def shared() -> None:
+            add_exclusive(w, address, vector, self.masks.bits(mask))
+
+        w.two_ways(alone, ("add.plain", "add.shared", "add.end"), plain, shared)

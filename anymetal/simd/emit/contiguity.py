@@ -10,21 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.ir.model import Value
 from anymetal.simd.code.addresses import Addresses, addresses_of
-from anymetal.simd.code.masks import Mask, Masks
-from anymetal.simd.code.values import Values
+from anymetal.simd.code.gang_context import GangEmitter
+from anymetal.simd.code.masks import Mask
 
 
-class Contiguity:
+class Contiguity(GangEmitter):
     """Emits the tests and the branches."""
-
-    def __init__(self, writer: Writer, values: Values, masks: Masks) -> None:
-        self.w = writer
-        self.v = values
-        self.masks = masks
 
     def load(
         self,
@@ -113,16 +107,9 @@ class Contiguity:
         w, lane = self.w, self._first_lane(mask)
         addresses = addresses_of(w, self.v, pointer)
         address = self._back(addresses.lane(w, lane), lane, type_.size)
-        run_label, scattered, end = (w.fresh(f"store.{n}") for n in ("run", "scatter", "end"))
         consecutive = self._consecutive(addresses, type_.size, lane, mask)
-        w.do(f"br i1 {consecutive}, label %{run_label}, label %{scattered}")
-        w.label(run_label)
-        run(address)
-        w.do(f"br label %{end}")
-        w.label(scattered)
-        scatter(addresses.pointers(w))
-        w.do(f"br label %{end}")
-        w.label(end)
+        names = ("store.run", "store.scatter", "store.end")
+        w.two_ways(consecutive, names, lambda: run(address), lambda: scatter(addresses.pointers(w)))
 
     # -- pieces ---------------------------------------------------------------------------
 

@@ -10,19 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from anymetal.analysis import flow
-from anymetal.analysis.cache import Analyses
 from anymetal.analysis.linearization import END, RegionPlan, Target
 from anymetal.analysis.regions import Edge, Node, Region, regions
 from anymetal.analysis.uniformity import shapes
-from anymetal.emission.writer import Writer
 from anymetal.ir.model import Block, Instr
+from anymetal.simd.code.gang_context import GangContext, GangEmitter
 from anymetal.simd.code.marks import Role
-from anymetal.simd.code.masks import Mask, Masks
-from anymetal.simd.code.values import SCALAR, VECTOR, Values
+from anymetal.simd.code.masks import Mask
+from anymetal.simd.code.values import SCALAR, VECTOR
 from anymetal.simd.lanes.matrices import Matrices
 
 
-class ControlFlow:
+class ControlFlow(GangEmitter):
     """Writes the blocks of a function and the ways between them.
 
     `emit` writes an instruction under a mask; `mark_as` says that what follows is code of one, or
@@ -30,22 +29,12 @@ class ControlFlow:
     """
 
     def __init__(
-        self,
-        known: Analyses,
-        writer: Writer,
-        values: Values,
-        masks: Masks,
-        entry_mask: Mask,
-        matrices: Matrices,
-        emit: Callable[[Instr, Mask], None],
-        mark_as: Callable[[Instr, Role], None],
-    ) -> None:
-        self.known = known
-        self.tree, self.shapes = known(regions), known(shapes)
-        self.plans, self.roots = known(flow.plans), known(flow.mask_roots)
-        self.w = writer
-        self.v = values
-        self.masks = masks
+        self, c: GangContext, entry_mask: Mask, matrices: Matrices,
+        emit: Callable[[Instr, Mask], None], mark_as: Callable[[Instr, Role], None],
+    ) -> None:  # fmt: skip
+        super().__init__(c)
+        self.tree, self.shapes = c.known(regions), c.known(shapes)
+        self.plans, self.roots = c.known(flow.plans), c.known(flow.mask_roots)
         self.entry_mask = entry_mask
         self.matrices = matrices
         self.emit, self.mark_as = emit, mark_as

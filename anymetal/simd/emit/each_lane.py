@@ -5,25 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr, Value
 from anymetal.simd.code.addresses import Addresses, addresses_of
-from anymetal.simd.code.full_mask import full_or_partial
-from anymetal.simd.code.masks import Mask, Masks
-from anymetal.simd.code.values import Values
+from anymetal.simd.code.gang_context import GangEmitter
+from anymetal.simd.code.masks import Mask
 
 #: Emits the operation of one lane, given its operands; returns the result.
 OneLane = Callable[[Any, list[str]], str]
 
 
-class EachLane:
+class EachLane(GangEmitter):
     """Emits such loops over lanes; results are collected in a vector."""
-
-    def __init__(self, writer: Writer, values: Values, masks: Masks) -> None:
-        self.w = writer
-        self.v = values
-        self.masks = masks
 
     def emit(self, instr: Instr, mask: Mask, operands: list[Value], one: OneLane) -> None:
         """A loop over active lanes. `one` is called once and emits the loop's body."""
@@ -59,11 +52,12 @@ class EachLane:
 
     def emit_all(self, instr: Instr, mask: Mask, operands: list[Value], one: OneLane) -> None:
         """The same for cheap operations without result, without a loop if all lanes are active."""
-        full_or_partial(
-            self.w, self.v, self.masks, mask,
-            lambda: self.emit_whole(instr, operands, one),
-            lambda: self._loop(instr, mask, operands, one),
-        )  # fmt: skip
+
+        def loop() -> list[str]:
+            self.emit(instr, mask, operands, one)
+            return []
+
+        self.full_or_partial(mask, lambda: self.emit_whole(instr, operands, one), loop)
 
     def emit_whole(
         self, instr: Instr, operands: list[Value], one: OneLane, base: str = ""
@@ -74,10 +68,6 @@ class EachLane:
         columns = [self._column(v, base) for v in operands]
         for lane in range(self.w.width):
             one(instr, [column(lane) for column in columns])
-        return []
-
-    def _loop(self, instr: Instr, mask: Mask, operands: list[Value], one: OneLane) -> list[str]:
-        self.emit(instr, mask, operands, one)
         return []
 
     def _column(self, value: Value, base: str) -> Callable[[int], str]:

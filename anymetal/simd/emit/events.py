@@ -14,8 +14,9 @@ from anymetal.ir import types as t
 from anymetal.ir.calls import ACCESS, EVENTS, FENCES, FOUND, MEETS
 from anymetal.ir.model import Instr, Program, Value
 from anymetal.passes.check_bounds import record_of
-from anymetal.simd.code.masks import Mask, Masks
-from anymetal.simd.code.values import Values, buffer_name
+from anymetal.simd.code.gang_context import GangContext, GangEmitter
+from anymetal.simd.code.masks import Mask
+from anymetal.simd.code.values import buffer_name
 from anymetal.simd.emit.positions import CONTEXT_NAMES
 from anymetal.simd.emit.runtime_calls import call, stored
 
@@ -43,13 +44,11 @@ def begin(program: Program, w: Writer) -> list[str]:
 END = "  call void @am_end(ptr %who)\n"
 
 
-class Events:
+class Events(GangEmitter):
     """Emits the events."""
 
-    def __init__(self, writer: Writer, values: Values, masks: Masks) -> None:
-        self.w = writer
-        self.v = values
-        self.masks = masks
+    def __init__(self, c: GangContext) -> None:
+        super().__init__(c)
         self.slots: dict[str, str] = {}  #: by the type of what lies there
 
     def emit(self, instr: Instr, mask: Mask) -> None:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from anymetal.analysis import flow
 from anymetal.analysis.cache import Analyses
-from anymetal.analysis.lane_numbers import lane_numbers
-from anymetal.analysis.objects import origins
 from anymetal.analysis.objects import read_only as arrays_only_read
 from anymetal.analysis.private_arrays import interleaved
 from anymetal.analysis.regions import regions
@@ -33,12 +31,12 @@ from anymetal.ir.rules import TO_LANES
 from anymetal.simd import questions
 from anymetal.simd.code.accesses import Accesses
 from anymetal.simd.code.coroutine import coroutine, wait
+from anymetal.simd.code.gang_context import GangContext
 from anymetal.simd.code.marks import Marks, Role
 from anymetal.simd.code.masks import Mask, Masks
 from anymetal.simd.code.values import Values, buffer_name
 from anymetal.simd.emit.arithmetic import Arithmetic
 from anymetal.simd.emit.atomics import Atomics
-from anymetal.simd.emit.contiguity import Contiguity
 from anymetal.simd.emit.control_flow import ControlFlow
 from anymetal.simd.emit.events import END, Events, begin
 from anymetal.simd.emit.group_access import GroupAccess
@@ -53,10 +51,8 @@ from anymetal.simd.emit.private_memory import (
 from anymetal.simd.emit.runtime_calls import RuntimeCalls
 from anymetal.simd.emit.tile_access import TileAccess
 from anymetal.simd.emit.uniform_vote import UniformVote
-from anymetal.simd.lanes.broadcast import WORDS, Broadcast
 from anymetal.simd.lanes.cross_lane import CrossLane
 from anymetal.simd.lanes.matrices import Matrices
-from anymetal.simd.lanes.row_forms import RowForms
 
 
 class GangFunction:
@@ -67,7 +63,6 @@ class GangFunction:
         team: int = 1, marks: Marks | None = None,
     ) -> None:  # fmt: skip
         self.known, self.team = known, team
-        machine = known.machine
         self.marks = marks
         self.program = known.program
         self.tree, self.shapes, self.plans = known(regions), known(shapes), known(flow.plans)
@@ -90,45 +85,26 @@ class GangFunction:
             self.program, self.shapes, known(questions.demanded), self.w, self.globals,
             known(questions.kept), known(questions.laid_out),
         )  # fmt: skip
-        self.arithmetic = Arithmetic(self.w, self.v, machine)
-        accesses = Accesses(self.w, self.masks, machine)
-        contiguity = Contiguity(self.w, self.v, self.masks)
-        self.atomics = Atomics(
-            self.w, self.v, self.masks, accesses, contiguity, known(origins),
-            known(flow.used), known(questions.privatised_sums), known(questions.accumulations),
-        )  # fmt: skip
+        accesses = Accesses(self.w, self.masks, known.machine)
+        c = GangContext(known, self.w, self.v, self.masks, accesses, masked)
+        self.arithmetic = Arithmetic(c)
+        self.atomics = Atomics(c)
         at_once = (1 if masked else team) if suspends else 0
         lasting = in_waiting_loops(known, BARRIER.__eq__) if suspends else set()
         self.arrays = allocate(self.w, known, at_once, lasting)
         arrays = interleaved_arrays(self.arrays, self.program, self.private)
-        self.memory = Memory(
-            self.w, self.v, self.masks, self.private, arrays, accesses,
-            contiguity, self.atomics, known(questions.streaming),
-        )  # fmt: skip
-        self.groups = GroupAccess(
-            self.w, self.v, self.masks, accesses, self.atomics, known(questions.streaming),
-            masked=masked,
-        )  # fmt: skip
-        places = known(questions.matrix_places)
-        rows = RowForms(self.w, self.v, self.masks, places, machine.converts(t.HALF))
-        self.matrices = Matrices(self.w, self.v, rows, known)
-        numbers = known(lane_numbers)
-        self.tiles = TileAccess(
-            self.w, self.v, self.masks, numbers, accesses,
-            self.matrices.loaded)  # fmt: skip
-        spread = {} if masked or machine.words < WORDS else known(questions.broadcast_lanes)
-        broadcast = Broadcast(self.w, self.v, spread)
-        self.lanes = CrossLane(self.w, self.v, self.masks, numbers, broadcast, machine)
-        self.positions = Positions(self.w, self.v, known.launch)
-        self.uniform_vote = UniformVote(self.w, self.v, self.masks, edge=masked)
-        self.scaling = Scaling(self.w, self.v, machine)
-        self.runtime_calls = RuntimeCalls(self.w, self.v, self.masks)
-        self.events = Events(self.w, self.v, self.masks)
+        self.memory = Memory(c, arrays, self.atomics)
+        self.groups = GroupAccess(c, self.atomics)
+        self.matrices = Matrices(c)
+        self.tiles = TileAccess(c, self.matrices.loaded)
+        self.lanes = CrossLane(c)
+        self.positions = Positions(c)
+        self.uniform_vote = UniformVote(c)
+        self.scaling = Scaling(c)
+        self.runtime_calls = RuntimeCalls(c)
+        self.events = Events(c)
         entry_mask = self._entry_mask() if masked else None
-        control_flow = ControlFlow(
-            known, self.w, self.v, self.masks, entry_mask, self.matrices,
-            self._instruction, self._mark_as,
-        )  # fmt: skip
+        control_flow = ControlFlow(c, entry_mask, self.matrices, self._instruction, self._mark_as)
         self.is_masked = control_flow.is_masked
         control_flow.run()
         self.text = self._assemble()

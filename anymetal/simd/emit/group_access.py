@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from anymetal.analysis.effects import pointer_of
-from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr
+from anymetal.simd import questions
 from anymetal.simd.access.groups import Group, accessed, is_power_of_two
-from anymetal.simd.code.accesses import Accesses
 from anymetal.simd.code.deinterleave import (
     deinterleave,
     every,
@@ -15,28 +14,21 @@ from anymetal.simd.code.deinterleave import (
     join,
     part_of_lanes,
 )
-from anymetal.simd.code.full_mask import full_or_partial
-from anymetal.simd.code.masks import Mask, Masks
-from anymetal.simd.code.values import VECTOR, Values
+from anymetal.simd.code.gang_context import GangContext, GangEmitter
+from anymetal.simd.code.masks import Mask
+from anymetal.simd.code.values import VECTOR
 from anymetal.simd.emit.atomics import Atomics
 from anymetal.simd.emit.transpose import STRIP, WORD, Rows, Transposition
 
 
-class GroupAccess:
-    """Emits groups under the mask of the current block. `masked`: lanes may be missing, so members
-    are not in the order of memory (simd/access/memory_order.py)."""
+class GroupAccess(GangEmitter):
+    """Emits groups under the mask of the current block. In gangs that lack lanes members are not in
+    the order of memory (simd/access/memory_order.py)."""
 
-    def __init__(
-        self, writer: Writer, values: Values, masks: Masks, accesses: Accesses, atomics: Atomics,
-        streams: set[Instr], *, masked: bool,
-    ) -> None:  # fmt: skip
-        self.w = writer
-        self.v = values
-        self.masks = masks
-        self.accesses = accesses
+    def __init__(self, c: GangContext, atomics: Atomics) -> None:
+        super().__init__(c)
         self.atomics = atomics
-        self.masked = masked
-        self.streams = streams  #: stores that may go past the caches
+        self.streams = c.known(questions.streaming)
 
     def emit(self, group: Group, mask: Mask) -> None:
         """All members, in the place of the anchor."""
@@ -47,12 +39,12 @@ class GroupAccess:
         base = self.v.scalar(pointer_of(group.anchor))
         address = self.w.value(f"getelementptr i8, ptr {base}, i64 {group.first_offset}")
         if group.anchor.op == "load":
-            vectors = full_or_partial(
-                self.w, self.v, self.masks, mask,
+            vectors = self.full_or_partial(
+                mask,
                 lambda: self._load(group, type_, address),
                 lambda: self._load_some(group, type_, address, mask),
                 self.w.vector(type_),
-            )  # fmt: skip
+            )
             for member, vector in zip(group.members, vectors, strict=True):
                 self.v.define(member, vector=self._cast(vector, type_, member.type))
             return
@@ -60,11 +52,11 @@ class GroupAccess:
             self._cast(self.v.vector(value), value.type, type_)
             for value in map(accessed, group.members)
         ]
-        full_or_partial(
-            self.w, self.v, self.masks, mask,
+        self.full_or_partial(
+            mask,
             lambda: self._store(group, type_, address, parts),
             lambda: self._store_some(group, type_, address, parts, mask),
-        )  # fmt: skip
+        )
 
     def _load(self, group: Group, type_: t.Type, address: str) -> list[str]:
         w, count = self.w, len(group.members)
@@ -101,14 +93,14 @@ class GroupAccess:
 
     def _is_ordered(self, group: Group) -> bool:
         """Whether members are in the order of memory; in full gangs only."""
-        return not self.masked and group.is_ordered
+        return not self.partial and group.is_ordered
 
     def _has_squares(self, group: Group, type_: t.Type) -> bool:
         rows = len(group.members) % STRIP == 0 and type_.size == WORD and not group.has_gaps
-        return rows and not self._is_ordered(group) and self.accesses.machine.words >= 4
+        return rows and not self._is_ordered(group) and self.machine.words >= 4
 
     def _transposition(self, group: Group, type_: t.Type) -> Transposition:
-        return Transposition(self.w, type_, len(group.members), self.accesses.machine.words)
+        return Transposition(self.w, type_, len(group.members), self.machine.words)
 
     def _rows(self, group: Group, type_: t.Type, address: str, parts: list[str]) -> Rows:
         """The vectors to store, in the order of memory: types, names and addresses."""
@@ -121,12 +113,9 @@ class GroupAccess:
             return [(w.vector(type_), *at) for at in zip(rows, places, strict=True)]
         total = w.width * count
         joined, size = join(w, type_, parts, w.width)
-        order = w.numbers(
-            t.I32, [lane + w.width * part for lane in range(w.width) for part in range(count)]
-        )
-        wide, whole = f"<{total} x {type_}>", f"<{size} x {type_}>"
-        name = w.value(f"shufflevector {whole} {joined}, {whole} poison, <{total} x i32> {order}")
-        return [(wide, name, address)]
+        order = [lane + w.width * part for lane in range(w.width) for part in range(count)]
+        name = w.shuffle(f"<{size} x {type_}>", order, joined)
+        return [(f"<{total} x {type_}>", name, address)]
 
     def _load_rows(self, group: Group, type_: t.Type, address: str) -> list[str]:
         """The elements of all lanes, one lane after the other, gaps left out."""
@@ -145,10 +134,7 @@ class GroupAccess:
         rows = []
         for i, whole in enumerate(interleave(w, type_, parts)):
             for k in range(w.width // count):
-                picks = w.numbers(t.I32, list(range(k * count, (k + 1) * count)))
-                one = w.value(
-                    f"shufflevector {vector} {whole}, {vector} poison, <{count} x i32> {picks}"
-                )
+                one = w.shuffle(vector, list(range(k * count, (k + 1) * count)), whole)
                 at = self._row(group, address, i * (w.width // count) + k)
                 rows.append((row, one, at))
         return rows
@@ -195,7 +181,7 @@ class GroupAccess:
             return []
 
         if self.atomics.adds_neighbours(group.anchor) and is_power_of_two(len(group.members)):
-            full_or_partial(self.w, self.v, self.masks, mask, whole, each)
+            self.full_or_partial(mask, whole, each)
         else:
             each()
 
@@ -203,7 +189,7 @@ class GroupAccess:
 
     def convert(self, instr: Instr) -> None:
         """Out of the order of memory (simd/access/memory_order.py)."""
-        if self.masked:
+        if self.partial:
             vector = self.v.vector(instr.operands[instr.arg])
         else:
             parts = [self.v.vector(v) for v in instr.operands]

@@ -7,24 +7,18 @@ constant, tells them which way to go.
 
 from __future__ import annotations
 
-from anymetal.emission.writer import Writer
-from anymetal.ir import types as t
 from anymetal.ir.calls import SCALE, SCALES
 from anymetal.ir.model import Instr
-from anymetal.machine import Machine
-from anymetal.simd.code.values import VECTOR, Values
+from anymetal.simd.code.deinterleave import in_chunks
+from anymetal.simd.code.gang_context import GangEmitter
+from anymetal.simd.code.values import VECTOR
 
 _LANES = 16  #: of a register
 _CALLEE = "llvm.x86.avx512.mask.scalef.ps.512"
 
 
-class Scaling:
+class Scaling(GangEmitter):
     """Emits both functions."""
-
-    def __init__(self, writer: Writer, values: Values, machine: Machine) -> None:
-        self.w = writer
-        self.v = values
-        self.machine = machine
 
     def emit(self, instr: Instr) -> bool:
         """Whether the callee is one of the two functions; then it is emitted."""
@@ -49,22 +43,10 @@ class Scaling:
         return self.w.value(f"extractelement {wide} {self._call(*lifted)}, i64 0")
 
     def _vector(self, instr: Instr) -> str:
-        w, names = self.w, [self.v.vector(operand) for operand in instr.operands]
+        names = [self.v.vector(operand) for operand in instr.operands]
         if not self.machine.scales:
             return names[0]
-        vector, parts = w.vector(t.FLOAT), []
-        for first in range(0, w.width, _LANES):
-            order = ", ".join(f"i32 {first + i}" for i in range(_LANES))
-            picked = [
-                w.value(f"shufflevector {vector} {n}, {vector} poison, <{_LANES} x i32> <{order}>")
-                for n in names
-            ]
-            parts.append(self._call(*picked))
-        assert len(parts) == 2
-        wide, order = f"<{_LANES} x float>", w.numbers(t.I32, list(range(w.width)))
-        return w.value(
-            f"shufflevector {wide} {parts[0]}, {wide} {parts[1]}, <{w.width} x i32> {order}"
-        )
+        return in_chunks(self.w, names, _LANES, lambda parts: self._call(*parts))
 
     def _call(self, number: str, exponent: str) -> str:
         wide = f"<{_LANES} x float>"

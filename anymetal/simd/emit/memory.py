@@ -9,37 +9,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from anymetal.emission.writer import Writer
+from anymetal.analysis.private_arrays import interleaved
 from anymetal.ir import types as t
 from anymetal.ir.model import Access, Instr, Value
+from anymetal.simd import questions
 from anymetal.simd.access.strategies import AccessStrategy, access_strategy
-from anymetal.simd.code.accesses import Accesses
-from anymetal.simd.code.masks import Mask, Masks
-from anymetal.simd.code.values import Values
+from anymetal.simd.code.gang_context import GangContext, GangEmitter
+from anymetal.simd.code.masks import Mask
 from anymetal.simd.emit.atomics import Atomics
 from anymetal.simd.emit.contiguity import Contiguity
 from anymetal.simd.emit.parts import Parts
 from anymetal.simd.emit.private_memory import Interleaved
 
 
-class Memory:
+class Memory(GangEmitter):
     """Emits memory instructions under the mask of the current block."""
 
     def __init__(
-        self, writer: Writer, values: Values, masks: Masks, private: dict[Value, Instr],
-        arrays: dict[Instr, Interleaved], accesses: Accesses, contiguity: Contiguity,
-        atomics: Atomics, streams: set[Instr],
+        self, c: GangContext, arrays: dict[Instr, Interleaved], atomics: Atomics
     ) -> None:  # fmt: skip
-        self.w = writer
-        self.v = values
-        self.masks = masks
-        self.private = private  #: pointers into interleaved arrays -> alloca
+        super().__init__(c)
+        self.private = c.known(interleaved)
         self.arrays = arrays  #: the interleaved ones
-        self.parts = Parts(writer, masks, accesses)
-        self.accesses = accesses
-        self.contiguity = contiguity
-        self.atomics = atomics
-        self.streams = streams  #: stores that may go past the caches
+        self.parts, self.contiguity, self.atomics = Parts(c), Contiguity(c), atomics
+        self.streams = c.known(questions.streaming)
 
     # -- loads ----------------------------------------------------------------------------
 

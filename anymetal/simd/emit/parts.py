@@ -8,26 +8,20 @@ unit, or merged into it.
 
 from __future__ import annotations
 
-from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
-from anymetal.simd.code.accesses import Accesses
-from anymetal.simd.code.masks import Mask, Masks
+from anymetal.simd.code.gang_context import GangEmitter
+from anymetal.simd.code.masks import Mask
 from anymetal.simd.emit.private_memory import Interleaved
 
 
-class Parts:
+class Parts(GangEmitter):
     """Emits such accesses. `offset` is a byte offset in a lane's own space."""
-
-    def __init__(self, writer: Writer, masks: Masks, accesses: Accesses) -> None:
-        self.w = writer
-        self.masks = masks
-        self.accesses = accesses
 
     def load(self, type_: t.Type, array: Interleaved, offset: str, align: int, mask: Mask) -> str:
         """The loaded vector, with anything in inactive lanes."""
         w = self.w
         if type_.size == array.unit:
-            if not self.accesses.machine.masked("load", type_.size):
+            if not self.machine.masked("load", type_.size):
                 mask = None
             return self.accesses.load(type_, self._units(array, offset), True, align, mask)
         whole, part = t.Int(8 * array.unit), t.Int(8 * type_.size)
@@ -43,7 +37,7 @@ class Parts:
         w, address = self.w, self._units(array, offset)
         whole = t.Int(8 * array.unit)
         if type_.size == array.unit:
-            if mask is None or self.accesses.machine.masked("store", type_.size):
+            if mask is None or self.machine.masked("store", type_.size):
                 self.accesses.store(type_, name, address, True, align, mask)
                 return
             spelling = w.vector(type_)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from anymetal.analysis.cache import LaunchFacts
-from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr
-from anymetal.simd.code.values import Values
+from anymetal.simd.code.gang_context import GangEmitter
 
 _UNIFORM = [f"{what}_{axis}" for what in ("group", "size", "full_size", "grid") for axis in "xyz"]
 #: Parameters of a gang function behind the buffers.
@@ -24,13 +22,8 @@ CONTEXT = [
 ]
 
 
-class Positions:
+class Positions(GangEmitter):
     """Emits the position intrinsics."""
-
-    def __init__(self, writer: Writer, values: Values, launch: LaunchFacts) -> None:
-        self.w = writer
-        self.v = values
-        self.launch = launch
 
     def emit(self, instr: Instr) -> bool:
         """Whether the callee is a position intrinsic; then it is emitted."""
@@ -61,7 +54,7 @@ class Positions:
     def _thread(self, instr: Instr, axis: str) -> None:
         """A position in the threadgroup, from the linear index of lane 0."""
         first = self.w.value(f"mul i32 %gang, {self.w.width}")
-        if self.launch.linear:
+        if self.known.launch.linear:
             self.v.define(instr, self._component(first, axis, "i32", lambda scalar: scalar))
             return
         vector = self.w.vector(t.I32)
@@ -71,7 +64,7 @@ class Positions:
 
     def _component(self, index: str, axis: str, type_: str, spread: Callable[[str], str]) -> str:
         """x, y or z of an index in the threadgroup, for scalars or vectors."""
-        if self.launch.flat:
+        if self.known.launch.flat:
             return index if axis == "x" else spread("0")
         row = self._divide(type_, index, "%size_x", spread)
         if axis == "x":

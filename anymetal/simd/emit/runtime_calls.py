@@ -13,8 +13,8 @@ from __future__ import annotations
 from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr
-from anymetal.simd.code.masks import Mask, Masks
-from anymetal.simd.code.values import Values
+from anymetal.simd.code.gang_context import GangEmitter
+from anymetal.simd.code.masks import Mask
 from anymetal.simd.emit.positions import CONTEXT_NAMES
 
 #: Names in generated code: the functions, and the text with the kernel's name.
@@ -23,13 +23,8 @@ PRINTER, NOTE, KERNEL_NAME = "am_log", "am_stray", "@kernel.name"
 NOTED_CONTEXT = [("i32", f"%{name}") for name in CONTEXT_NAMES if name != "active"]
 
 
-class RuntimeCalls:
+class RuntimeCalls(GangEmitter):
     """Emits both."""
-
-    def __init__(self, writer: Writer, values: Values, masks: Masks) -> None:
-        self.w = writer
-        self.v = values
-        self.masks = masks
 
     def log(self, instr: Instr, mask: Mask) -> None:
         records = stored(self.w, self.w.vector(t.PTR), self.v.vector(instr.operands[0]))

@@ -5,46 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from anymetal.analysis.effects import pointer_of
-from anymetal.analysis.lane_numbers import LaneNumbers, signed
-from anymetal.emission.writer import Writer
+from anymetal.analysis.lane_numbers import lane_numbers, signed
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr, Value
 from anymetal.ir.walk import from_below
 from anymetal.simd.access.groups import accessed
 from anymetal.simd.access.tiles import Run, Tile
-from anymetal.simd.code.accesses import Accesses
-from anymetal.simd.code.full_mask import full_or_partial
-from anymetal.simd.code.masks import Mask, Masks
-from anymetal.simd.code.values import Values
+from anymetal.simd.code.deinterleave import join
+from anymetal.simd.code.gang_context import GangContext, GangEmitter
+from anymetal.simd.code.masks import Mask
 
 
-class TileAccess:
-    """Emits tiles."""
+class TileAccess(GangEmitter):
+    """Emits tiles. `loaded` is called with each that is, its address and the runs."""
 
-    def __init__(
-        self,
-        writer: Writer,
-        values: Values,
-        masks: Masks,
-        numbers: LaneNumbers,
-        accesses: Accesses,
-        loaded: Callable[[Tile, str, list[str]], None],
-    ) -> None:
-        self.w = writer
-        self.v = values
-        self.masks = masks
-        self.numbers = numbers
-        self.accesses = accesses
-        self.loaded = loaded  #: called with the tile, its address and the loaded runs
+    def __init__(self, c: GangContext, loaded: Callable[[Tile, str, list[str]], None]) -> None:
+        super().__init__(c)
+        self.numbers, self.loaded = c.known(lane_numbers), loaded
 
     def emit(self, tile: Tile, mask: Mask) -> None:
         """All members, in the place of the anchor."""
-        vectors = full_or_partial(
-            self.w, self.v, self.masks, mask,
-            lambda: self._runs(tile),
-            lambda: self._lanes(tile, mask),
-            self.w.vector(accessed(tile.anchor).type),
-        )  # fmt: skip
+        spelling = self.w.vector(accessed(tile.anchor).type)
+        vectors = self.full_or_partial(
+            mask, lambda: self._runs(tile), lambda: self._lanes(tile, mask), spelling
+        )
         for member, vector in zip(tile.members, vectors, strict=False):  # none of stores
             self.v.define(member, vector=vector)
 
@@ -81,48 +65,26 @@ class TileAccess:
         places = [self._address(tile, run) for run in tile.runs]
         rows = [self.w.value(f"load {row}, ptr {place}, align {align}") for place in places]
         self.loaded(tile, places[0], rows)
-        everything = self._joined(type_, rows, length)
+        everything, size = join(self.w, type_, rows, length)
         elements = [element for run in tile.runs for element in run.cells]
         cells = {cell: i for i, element in enumerate(elements) for cell in element}
-        return [
-            self._shuffled(
-                type_,
-                everything,
-                len(elements),
-                [cells[lane, number] for lane in range(self.w.width)],
-            )
+        orders = [
+            [cells[lane, number] for lane in range(self.w.width)]
             for number in range(len(tile.members))
         ]
+        return [self.w.shuffle(f"<{size} x {type_}>", order, everything) for order in orders]
 
     def _store(self, tile: Tile) -> None:
         type_, length, width = accessed(tile.anchor).type, len(tile.runs[0].cells), self.w.width
         align = min(int(m.arg.align) for m in tile.members)
         parts = [self.v.vector(accessed(m)) for m in tile.members]
         parts += ["poison"] * (-len(parts) % (1 << (len(parts) - 1).bit_length()))
-        everything = self._joined(type_, parts, width)
+        everything, size = join(self.w, type_, parts, width)
         for run in tile.runs:
             picks = [number * width + lane for ((lane, number),) in run.cells]
-            row = self._shuffled(type_, everything, len(parts) * width, picks)
+            row = self.w.shuffle(f"<{size} x {type_}>", picks, everything)
             address = self._address(tile, run)
             self.w.do(f"store <{length} x {type_}> {row}, ptr {address}, align {align}")
-
-    def _joined(self, type_: t.Type, parts: list[str], size: int) -> str:
-        """Vectors of `size` elements concatenated; their number is a power of two."""
-        while len(parts) > 1:
-            pairs = zip(parts[::2], parts[1::2], strict=True)
-            parts = [
-                self._shuffled(type_, a, size, list(range(2 * size)), second=b) for a, b in pairs
-            ]
-            size *= 2
-        return parts[0]
-
-    def _shuffled(
-        self, type_: t.Type, first: str, size: int, picks: list[int], second: str = "poison"
-    ) -> str:
-        vector, order = f"<{size} x {type_}>", self.w.numbers(t.I32, picks)
-        return self.w.value(
-            f"shufflevector {vector} {first}, {vector} {second}, <{len(picks)} x i32> {order}"
-        )
 
     def _address(self, tile: Tile, run: Run) -> str:
         """The address of a run's first element. It is computed like the anchor's: instructions of

@@ -89,7 +89,7 @@ class Transposition:
 
     def _of_lanes(self, part: str, first: int) -> str:
         picks = list(range(first, first + self.size))
-        return self._shuffle(self.w.vector(self.type), part, "poison", picks)
+        return self.w.shuffle(self.w.vector(self.type), picks, part)
 
     # -- one square -----------------------------------------------------------------------
 
@@ -114,7 +114,7 @@ class Transposition:
                         for side in range(2)
                         for k in range(step)
                     ]
-                    result.append(self._shuffle(self.spelling, rows[i], rows[i + step], picks))
+                    result.append(self.w.shuffle(self.spelling, picks, rows[i], rows[i + step]))
         return result
 
     def _units(self, rows: list[str]) -> list[str]:
@@ -126,9 +126,5 @@ class Transposition:
             units = range(first, 2 * self.size, 2 * _UNIT)
             picks = [unit + k for unit in units for k in range(_UNIT)]
             pairs = zip(rows[::2], rows[1::2], strict=True)
-            halves.append(self._units([self._shuffle(self.spelling, *p, picks) for p in pairs]))
+            halves.append(self._units([self.w.shuffle(self.spelling, picks, *p) for p in pairs]))
         return [row for pair in zip(*halves, strict=True) for row in pair]
-
-    def _shuffle(self, spelling: str, a: str, b: str, picks: list[int]) -> str:
-        order = f"<{len(picks)} x i32> {self.w.numbers(t.I32, picks)}"
-        return self.w.value(f"shufflevector {spelling} {a}, {spelling} {b}, {order}")

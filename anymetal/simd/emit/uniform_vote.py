@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from anymetal.emission.writer import Writer
 from anymetal.ir.model import Instr
-from anymetal.simd.code.masks import Mask, Masks
-from anymetal.simd.code.values import Values
+from anymetal.simd.code.gang_context import GangEmitter
+from anymetal.simd.code.masks import Mask
 
 
-class UniformVote:
-    """Emits the vote. Gangs at an edge of the grid do not compute it: the answer is no."""
-
-    def __init__(self, writer: Writer, values: Values, masks: Masks, *, edge: bool) -> None:
-        self.w = writer
-        self.v = values
-        self.masks = masks
-        self.edge = edge
+class UniformVote(GangEmitter):
+    """Emits the vote. Gangs that may lack lanes do not compute it: the answer is no."""
 
     def emit(self, instr: Instr, mask: Mask) -> None:
         condition = instr.operands[0]
-        if self.edge:
+        if self.partial:
             answer = "false"
         elif self.v.shape(condition).is_uniform:
             answer = self.w.value(f"freeze i1 {self.v.scalar(condition)}")

@@ -11,26 +11,26 @@ from __future__ import annotations
 
 from functools import partial
 
-from anymetal.emission.writer import Writer
-from anymetal.ir import types as t
 from anymetal.ir.model import Value
-from anymetal.simd.access.lane_requests import LaneRequests, source_of
-from anymetal.simd.code.values import Values
+from anymetal.simd import questions
+from anymetal.simd.access.lane_requests import source_of
+from anymetal.simd.code.gang_context import GangContext, GangEmitter
 
 #: Processors whose registers have so many words spread an element as they load it.
-WORDS = 8
+_WORDS = 8
 #: Lanes that are stored together: LLVM does not compute parts of a vector that nobody needs.
 _TOGETHER = 16
 
 
-class Broadcast:
+class Broadcast(GangEmitter):
     """Stores such vectors as soon as they are there, and loads their lanes."""
 
-    def __init__(self, writer: Writer, values: Values, asked: LaneRequests) -> None:
-        self.w = writer
+    def __init__(self, c: GangContext) -> None:
+        super().__init__(c)
         self.places: dict[Value, str] = {}  #: of vectors that have been stored
-        for value, lanes in asked.items():
-            values.told[value] = partial(self._store, value, lanes)
+        if not self.partial and self.machine.words >= _WORDS:
+            for value, lanes in c.known(questions.broadcast_lanes).items():
+                self.v.told[value] = partial(self._store, value, lanes)
 
     def lane(self, value: Value, number: int) -> str:
         """A lane of the value, as a scalar; empty if the value is not in memory."""
@@ -48,7 +48,6 @@ class Broadcast:
         for first in range(0, self.w.width, _TOGETHER):
             picks = range(first, first + _TOGETHER)
             if not lanes.isdisjoint(picks):
-                order = f"<{_TOGETHER} x i32> {self.w.numbers(t.I32, list(picks))}"
-                some = self.w.value(f"shufflevector {vector} {name}, {vector} poison, {order}")
+                some = self.w.shuffle(vector, list(picks), name)
                 at = f"getelementptr i32, ptr {self.places[value]}, i32 {first}"
                 self.w.do(f"store volatile {part} {some}, ptr {self.w.value(at)}, align 64")

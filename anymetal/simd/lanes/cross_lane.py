@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from anymetal.analysis.lane_numbers import LaneNumbers
-from anymetal.emission.writer import Writer
+from anymetal.analysis.lane_numbers import lane_numbers
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr, Value
-from anymetal.machine import Machine
-from anymetal.simd.code.masks import Mask, Masks
-from anymetal.simd.code.values import Values
+from anymetal.simd.code.gang_context import GangContext, GangEmitter
+from anymetal.simd.code.masks import Mask
 from anymetal.simd.lanes.broadcast import Broadcast
 from anymetal.simd.lanes.reductions import reduce_lanes, scan_lanes
 
@@ -25,24 +23,13 @@ _REDUCTIONS = {
 }  # fmt: skip
 
 
-class CrossLane:
+class CrossLane(GangEmitter):
     """Emits cross-lane calls, except products of matrices (matrices.py). An inactive lane gives 0
     to shuffles and matrices, and nothing to the others."""
 
-    def __init__(
-        self,
-        writer: Writer,
-        values: Values,
-        masks: Masks,
-        numbers: LaneNumbers,
-        spread: Broadcast,
-        machine: Machine,
-    ) -> None:
-        self.w = writer
-        self.v = values
-        self.masks = masks
-        self.numbers = numbers
-        self.spread = spread
+    def __init__(self, c: GangContext) -> None:
+        super().__init__(c)
+        self.numbers, self.spread = c.known(lane_numbers), Broadcast(c)
         self.buffer = ""
 
     def emit(self, instr: Instr, mask: Mask) -> None:
@@ -98,11 +85,8 @@ class CrossLane:
         return self.w.value(f"select i1 {inside}, i32 {picked}, i32 0")
 
     def _permute(self, source: str, lanes: tuple[int, ...]) -> str:
-        vector, width = self.w.vector(t.I32), self.w.width
-        picks = self.w.numbers(t.I32, [n if n < width else width for n in lanes])
-        return self.w.value(
-            f"shufflevector {vector} {source}, {vector} zeroinitializer, <{width} x i32> {picks}"
-        )
+        picks = [min(n, self.w.width) for n in lanes]
+        return self.w.shuffle(self.w.vector(t.I32), picks, source, "zeroinitializer")
 
     def _through_memory(self, source: str, lanes: str) -> str:
         """Elements by numbers that only the data tell, by way of memory."""

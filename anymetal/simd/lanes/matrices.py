@@ -8,88 +8,51 @@ Rows of c and b are vectors (row_forms.py), and an element of `a` is the factor 
 A kernel may hold more sums than there are registers. So as many rows as fit go through all steps of
 a product before the next rows begin. LLVM's scheduler would mix these parts, and move sums between
 registers and memory for each addition; so each part ends its block, with a branch that LLVM must
-not look through and that costs nothing. If the sums of a loop do not fit into the registers, they
-stay in memory and are read and written once in each product.
+not look through and that costs nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from anymetal.analysis.cache import Analyses
-from anymetal.emission.writer import Writer
 from anymetal.ir.model import Block
 from anymetal.simd import questions
 from anymetal.simd.access.matrix_places import ROWS, Columns
 from anymetal.simd.access.matrix_products import Product, incoming
 from anymetal.simd.access.tiles import Tile
+from anymetal.simd.code.gang_context import GangContext, GangEmitter
 from anymetal.simd.code.masks import Mask
-from anymetal.simd.code.values import Values
 from anymetal.simd.lanes.matrix_operands import Lefts, Right
 from anymetal.simd.lanes.row_forms import RowForms
 
 
-class Matrices:
+class Matrices(GangEmitter):
     """Emits products, and the phis that hold their rows."""
 
-    def __init__(
-        self,
-        writer: Writer,
-        values: Values,
-        rows: RowForms,
-        known: Analyses,
-    ) -> None:
-        self.w = writer
-        self.v = values
-        self.rows = rows
-        self.lefts = Lefts(writer, values, rows, known(questions.matrix_products).values())
-        self.phis = known(questions.row_phis)
-        self.machine = known.machine
+    def __init__(self, c: GangContext) -> None:
+        super().__init__(c)
+        self.rows = RowForms(c)
+        self.lefts = Lefts(c, self.rows)
+        self.phis = c.known(questions.row_phis)
         self.merged = {v for many in self.phis.values() for columns in many for v in columns}
-        carried = known(questions.carried)
-        for many in self.phis.values():
-            if sum(map(self._registers, many)) > max(map(self._at_once, many)):
-                self._settle([carried[c] for c in many if c in carried])
-
-    def _settle(self, products: Iterable[Product]) -> None:
-        """Keeps the sums of these products in memory."""
-        for product in products:
-            if self.v.laid_out.isdisjoint((*product.sums, *product.results)):
-                self.rows.settle(product.sums, product.results)
-
-    def _registers(self, columns: Columns) -> int:
-        return ROWS * self.rows.vectors(columns)
-
-    def _at_once(self, columns: Columns) -> int:
-        """How many vectors of sums stay in registers while products are added to them."""
-        return self.machine.rows_at_once(4 * len(columns)) * self.rows.vectors(columns)
 
     def emit(self, product: Product, mask: Mask) -> None:
         """The whole product, in the place of its anchor."""
-        anchor, settled = product.anchor, product.sums in self.rows.settled
-        sums = [] if settled else self.rows.of(product.sums)
+        anchor, sums = product.anchor, self.rows.of(product.sums)
         steps = [
             (
                 self.lefts.places(step.left, anchor, mask),
-                Right(self.w, self.v, self.rows, step.right, anchor, mask),
+                Right(self.rows, step.right, anchor, mask),
             )
             for step in product.steps
         ]
         height = self.machine.rows_at_once(4 * len(product.results))
-        part = height * self.rows.vectors(product.results)
         for first in range(0, ROWS, height):
             self.w.forget_loads()  # or LLVM keeps rows of right matrices in registers
-            numbers = range(first // height * part, (first // height + 1) * part)
-            if settled:
-                sums += [self.rows.load_one(product.sums, "row", i) for i in numbers]
             for left, right in steps:
                 self._add(product, sums, range(first, first + height), left, right)
-            if settled:
-                for i in numbers:
-                    self.rows.store(product.results, "row", i, sums[i])
             self.w.end_block()
-        if not settled:
-            self.rows.define(product.results, sums)
+        self.rows.define(product.results, sums)
 
     def _add(
         self, product: Product, sums: list[str], rows: range, left: list[str], right: Right
@@ -118,17 +81,14 @@ class Matrices:
     def enter(self, block: Block) -> None:
         """Reads the rows that predecessors have left in phis."""
         for columns in self.phis.get(block, ()):
-            if columns not in self.rows.settled:
-                self.rows.define(columns, self.rows.load(columns, "phi"))
+            self.rows.define(columns, self.rows.load(columns, "phi"))
 
     def leave(self, source: Block, target: Block) -> Iterable[tuple[Columns, list[str]]]:
-        """The rows for the phis of `target`, except those that are in the right place already."""
-        pairs = [(c, incoming(c, source)) for c in self.phis.get(target, ())]
-        return [(c, self.rows.of(x)) for c, x in pairs if not self.rows.together(c, x)]
+        """The rows for the phis of `target`."""
+        return [(c, self.rows.of(incoming(c, source))) for c in self.phis.get(target, ())]
 
     def hand_over(self, moves: Iterable[tuple[Columns, list[str]]]) -> None:
         """Writes rows to phis; they have all been read, as one may be another's value."""
         for columns, names in moves:
-            kind = "row" if columns in self.rows.settled else "phi"
             for i, name in enumerate(names):
-                self.rows.store(columns, kind, i, name)
+                self.rows.store(columns, "phi", i, name)

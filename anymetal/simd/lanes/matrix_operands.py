@@ -10,34 +10,29 @@ once and kept in memory as floats.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from anymetal.emission.writer import Writer
 from anymetal.ir.model import Instr
+from anymetal.simd import questions
 from anymetal.simd.access.matrix_places import ROWS, Columns
-from anymetal.simd.access.matrix_products import Product
 from anymetal.simd.access.tiles import Tile
+from anymetal.simd.code.gang_context import GangContext, GangEmitter
 from anymetal.simd.code.masks import Mask
-from anymetal.simd.code.values import Values
 from anymetal.simd.lanes.row_forms import RowForms
 
 _FLOAT = 4
 _ROW = _FLOAT * ROWS  #: bytes
 
 
-class Lefts:
+class Lefts(GangEmitter):
     """Left matrices, as floats in memory."""
 
-    def __init__(
-        self, writer: Writer, values: Values, rows: RowForms, products: Iterable[Product]
-    ) -> None:
-        self.w = writer
-        self.v = values
+    def __init__(self, c: GangContext, rows: RowForms) -> None:
+        super().__init__(c)
         self.rows = rows
         #: Those that have to be copied, by the loads that they come from.
         self.leaving = {
             (product.anchor.block, self._origin(step.left)): step.left
-            for product in products
+            for product in c.known(questions.matrix_products).values()
             for step in product.steps
             if not self._stays(step.left, product.anchor)
         }
@@ -85,12 +80,8 @@ class Lefts:
 class Right:
     """The right matrices of one step of a product."""
 
-    def __init__(
-        self, writer: Writer, values: Values, rows: RowForms, columns: Columns, user: Instr,
-        mask: Mask,
-    ) -> None:  # fmt: skip
-        self.w = writer
-        self.v = values
+    def __init__(self, rows: RowForms, columns: Columns, user: Instr, mask: Mask) -> None:
+        self.w, self.v = rows.w, rows.v
         self.rows = rows
         self.columns = columns
         self.stays = mask is None and rows.stay(columns, user)

@@ -51,5 +51,5 @@ def scan_lanes(w: Writer, operation: str, type_: t.Type, vector: str, exclusive:
 
 
 def _shifted(w: Writer, spelling: str, name: str, fill: str, step: int) -> str:
-    picks = w.numbers(t.I32, [i - step if i >= step else w.width for i in range(w.width)])
-    return w.value(f"shufflevector {spelling} {name}, {spelling} {fill}, <{w.width} x i32> {picks}")
+    picks = [i - step if i >= step else w.width for i in range(w.width)]
+    return w.shuffle(spelling, picks, name, fill)

@@ -13,39 +13,27 @@ where an instruction needs them.
 
 from __future__ import annotations
 
-from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr, Value
-from anymetal.simd.access.matrix_places import (
-    LANES,
-    ROWS,
-    Columns,
-    MatrixPlaces,
-    converted,
-    is_matrix,
-)
+from anymetal.simd import questions
+from anymetal.simd.access.matrix_places import LANES, ROWS, Columns, converted, is_matrix
 from anymetal.simd.access.tiles import Tile
-from anymetal.simd.code.masks import Mask, Masks
-from anymetal.simd.code.values import Values
+from anymetal.simd.code.gang_context import GangContext, GangEmitter
+from anymetal.simd.code.masks import Mask
 
 _WIDEST = 16  #: numbers in a vector
 _HALF = 16  #: lanes of rows 0 to 3
 
 
-class RowForms:
-    """The rows of columns; `widens`: the processor converts halves to floats."""
+class RowForms(GangEmitter):
+    """The rows of columns."""
 
-    def __init__(
-        self, writer: Writer, values: Values, masks: Masks, places: MatrixPlaces, widens: bool
-    ) -> None:
-        self.w = writer
-        self.v = values
-        self.masks = masks
-        self.in_memory = places
-        self.widens = widens
+    def __init__(self, c: GangContext) -> None:
+        super().__init__(c)
+        self.in_memory = c.known(questions.matrix_places)
+        self.widens = self.machine.converts(t.HALF)  #: halves to floats
         self.places: dict[Value, tuple[Columns, int]] = {}  #: values that exist as rows
         self.slots: dict[tuple[Columns, str], str] = {}
-        self.settled: set[Columns] = set()  #: columns whose rows stay in memory
 
     @staticmethod
     def vectors(columns: Columns) -> int:
@@ -70,37 +58,13 @@ class RowForms:
             if value in self.v.laid_out and isinstance(value, Instr):
                 self.v.define(value, vector=self._of_lanes(value))
 
-    def settle(self, *both: Columns) -> None:
-        """Gives these columns one place in memory for the whole function; the `asm` keeps LLVM from
-        putting them into registers. It must not come before the beginning of a coroutine's frame,
-        which would get a copy of the array."""
-        count, type_ = ROWS * self.vectors(both[0]), self.type(both[0])
-        array = self.w.alloca(f"[{count} x {type_}]", "settled", 64)
-        self.w.do(f'call void asm sideeffect "", "r"(ptr {array})')
-        for i in range(count):
-            at = f"getelementptr {type_}, ptr {array}, i64 {i}"
-            self.slots.update(dict.fromkeys(((c, f"row {i}") for c in both), self.w.value(at)))
-        for columns in both:
-            self.settled.add(columns)
-            for number, value in enumerate(columns):
-                self.places[value] = columns, number
-                self.v.derived[value] = self._of_lanes
-
-    def together(self, one: Columns, other: Columns) -> bool:
-        """Whether two columns have one place in memory."""
-        place = self.slots.get((one, "row 0"))
-        return place is not None and place == self.slots.get((other, "row 0"))
-
     def store(self, columns: Columns, kind: str, number: int, name: str) -> None:
         slot = self._slot(columns, f"{kind} {number}")
         self.w.do(f"store {self.type(columns)} {name}, ptr {slot}")
 
     def load(self, columns: Columns, kind: str) -> list[str]:
-        return [self.load_one(columns, kind, i) for i in range(ROWS * self.vectors(columns))]
-
-    def load_one(self, columns: Columns, kind: str, number: int) -> str:
-        slot = self._slot(columns, f"{kind} {number}")
-        return self.w.value(f"load {self.type(columns)}, ptr {slot}")
+        slots = [self._slot(columns, f"{kind} {i}") for i in range(ROWS * self.vectors(columns))]
+        return [self.w.value(f"load {self.type(columns)}, ptr {slot}") for slot in slots]
 
     def _slot(self, columns: Columns, name: str) -> str:
         key = columns, name
@@ -234,11 +198,7 @@ class RowForms:
     # -- permutations ---------------------------------------------------------------------
 
     def _shuffle(self, size: int, first: str, second: str, picks: list[int]) -> str:
-        vector = f"<{size} x float>"
-        order = ", ".join(f"i32 {p}" if p >= 0 else "i32 poison" for p in picks)
-        return self.w.value(
-            f"shufflevector {vector} {first}, {vector} {second}, <{len(picks)} x i32> <{order}>"
-        )
+        return self.w.shuffle(f"<{size} x float>", picks, first, second)
 
     def _part(self, name: str, size: int, first: int, count: int) -> str:
         return self._shuffle(size, name, "poison", list(range(first, first + count)))

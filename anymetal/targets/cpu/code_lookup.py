@@ -62,21 +62,15 @@ def follow() -> Collection[tuple[KernelSource, Variant]]:
 def _load(source: KernelSource, variant: Variant, key: str, stages: Stages) -> tuple[str, Code]:
     """The machine code, and where it was found."""
     stages.made("Metal", lambda: debug.metal_of(source))
-    where, library = _library_of(source, variant, key, stages)
+    where = "from the disk cache"
+
+    def compiled() -> bytes:
+        nonlocal where
+        where = "compiled"
+        return shared_library(source, variant, stages)
+
+    library = locks.cached(key, ".so", f"kernel {source.name}", compiled)
     return where, Code(library, source.name)
-
-
-def _library_of(
-    source: KernelSource, variant: Variant, key: str, stages: Stages
-) -> tuple[str, disk_cache.Cached]:
-    found = disk_cache.get(key)
-    if found is None:
-        with locks.making(key):
-            found = disk_cache.get(key)
-            if found is None:
-                library = shared_library(source, variant, stages)
-                return "compiled", disk_cache.put(key, ".so", library, f"kernel {source.name}")
-    return "from the disk cache", found
 
 
 def shared_library(source: KernelSource, variant: Variant, stages: Stages) -> bytes:

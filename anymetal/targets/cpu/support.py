@@ -13,7 +13,7 @@ from pathlib import Path
 import llvmlite.binding as llvm
 
 from anymetal.errors import ToolchainError
-from anymetal.runtime import disk_cache, locks, zig
+from anymetal.runtime import locks, zig
 from anymetal.runtime.disk_cache import digest
 from anymetal.runtime.identity import tools
 
@@ -66,14 +66,11 @@ def _compiled(source: str, triple: str) -> bytes:
     processor = _FEATURES.get(triple.split("-")[0], [])
     arguments = ["-triple", triple, *processor, *_FLAGS, "-o", "-", str(_HERE / source)]
     key = digest(tools(), *arguments, *(file.read_bytes() for file in (_HERE / source, *_HEADERS)))
-    found = disk_cache.get(key, ".bc")
-    if found is None:
-        with locks.making(key):
-            found = disk_cache.get(key, ".bc") or _made(key, source, arguments)
-    return found.content
+    made = locks.cached(key, ".bc", f"AnyMetal's own {source}", lambda: _made(source, arguments))
+    return made.content
 
 
-def _made(key: str, source: str, arguments: list[str]) -> disk_cache.Cached:
+def _made(source: str, arguments: list[str]) -> bytes:
     status, output, messages = zig.run("clang", "-cc1", *arguments)
     if status:
         raise ToolchainError(
@@ -81,4 +78,4 @@ def _made(key: str, source: str, arguments: list[str]) -> disk_cache.Cached:
         )
     with locks.llvm:
         module = llvm.parse_assembly(_PROCESSOR.sub("", output.decode()))
-        return disk_cache.put(key, ".bc", module.as_bitcode(), f"AnyMetal's own {source}")
+        return bytes(module.as_bitcode())

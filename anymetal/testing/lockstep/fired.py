@@ -25,7 +25,7 @@ from anymetal.targets.cpu.reporting import GangStages
 
 #: Questions about a program that fire if the answer counts as true.
 _QUESTIONS = """
-groups matrix_products carried row_phis made_later laid_out broadcast_lanes privatised_sums
+groups matrix_products row_phis made_later laid_out broadcast_lanes privatised_sums
 accumulations
 streaming
 """.split()
@@ -87,7 +87,7 @@ _OTHERS: dict[str, Callable[[Any], bool]] = {
 #: business, nor is what depends on functions whose results are not exact.
 EXEMPT = frozenset(
     """
-simd.questions:matrix_products simd.questions:carried
+simd.questions:matrix_products
 simd.questions:row_phis simd.lanes.matrices:Matrices.emit simd.lanes.matrix_operands:Lefts.places
 simd.lanes.matrix_operands:Right.row simd.lanes.row_forms:RowForms.of
 simd.lanes.row_forms:RowForms._permuted simd.emit.ldexp:Scaling.emit

@@ -161,15 +161,3 @@ def test_steps_that_add_to_the_same_sums_are_one_product() -> None:
     text = vector_ir(program, _ONE_SIMDGROUP, machine_for("x86-64-v4"))
     assert text.count("call <16 x float> @llvm.fmuladd.v16f32") == 4 * 64
     assert not re.search(r"alloca \[\d+ x (float|<\d+ x float>)\]", text)
-
-
-def test_sums_without_registers_stay_in_memory() -> None:
-    """4 x 4 matrices are 64 vectors: each is read and written once an iteration."""
-    case = next(path for path in _CASES if path.stem == "gemm_staged")
-    body = re.sub(r"\bT\b", "float", case.read_text())
-    source = kernel_source(
-        body, inputs={"a": mx.zeros((64, 64)), "b": mx.zeros((64, 64))}, outputs={"y": mx.float32}
-    )
-    variant = Variant(flat=True, linear=True, aligned=True, full=True, partial=False, single=False)
-    text = vector_ir(thread_program(source), variant, machine_for("x86-64-v4"))
-    assert len(re.findall(r"alloca \[16 x <16 x float>\]", text)) == 4
