@@ -192,9 +192,7 @@ def _groups(run: list[tuple[int, Instr]], op: str, stride: int) -> list[Group]:
     ]
 
 
-def _group(
-    run: list[tuple[int, Instr]], by_offset: dict[int, Instr], stride: int
-) -> Group:  # fmt: skip
+def _group(run: list[tuple[int, Instr]], by_offset: dict[int, Instr], stride: int) -> Group:
     anchor_offset, anchor = run[0] if run[0][1].op == "load" else run[-1]
     members = list(by_offset.values())
     return Group(members, anchor, next(iter(by_offset)) - anchor_offset, stride)
@@ -205,9 +203,7 @@ def _side_by_side(by_offset: dict[int, Instr], size: int, count: int) -> bool:
     return list(by_offset) == [first + i * size for i in range(count)]
 
 
-def _pieces(
-    by_offset: dict[int, Instr], size: int, stride: int
-) -> Iterator[dict[int, Instr]]:  # fmt: skip
+def _pieces(by_offset: dict[int, Instr], size: int, stride: int) -> Iterator[dict[int, Instr]]:
     """Neighbours that fill the stride, or a power of two of them with gaps between the lanes;
     several such pieces if a team's SIMD-groups have one each."""
     counts = _counts(size, stride)

@@ -229,7 +229,7 @@ class Atomics(GangEmitter):
             mask,
             one=lambda address: self._combined(instr, address, mask, single),
             run=lambda address: self.add_neighbours(instr, address, vector, mask),
-            scatter=lambda: self.each_lane.emit(instr, mask, instr.operands, single),
+            scatter=lambda *_: self.each_lane.emit(instr, mask, instr.operands, single),
         )
 
     def adds_neighbours(self, instr: Instr) -> bool:

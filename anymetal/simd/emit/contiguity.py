@@ -33,16 +33,16 @@ class Contiguity(GangEmitter):
         addresses, given the number of an active lane."""
         results: list[str] = []
 
-        def note(label: str, result: str) -> None:
-            results.append(f"[ {result}, %{label} ]")
+        def note(result: str) -> None:
+            results.append(f"[ {result}, %{self.w.at} ]")
 
-        self._three_ways(
+        self.update(
             pointer,
             type_,
             mask,
-            one=lambda label, address: note(label, self.w.splat(type_, one(address))),
-            run=lambda label, address: note(label, run(address)),
-            other=lambda label, addresses, lane: note(label, gather(addresses, lane)),
+            lambda address: note(self.w.splat(type_, one(address))),
+            lambda address: note(run(address)),
+            lambda addresses, lane: note(gather(addresses, lane)),
         )
         return self.w.value(f"phi {self.w.vector(type_)} {', '.join(results)}")
 
@@ -53,28 +53,10 @@ class Contiguity(GangEmitter):
         mask: Mask,
         one: Callable[[str], None],
         run: Callable[[str], None],
-        scatter: Callable[[], None],
+        scatter: Callable[[Addresses, str], None],
     ) -> None:
-        """Changes elements: `one` if all are the same, `run` if consecutive, else `scatter`."""
-        self._three_ways(
-            pointer,
-            type_,
-            mask,
-            one=lambda _, address: one(address),
-            run=lambda _, address: run(address),
-            other=lambda *_: scatter(),
-        )
-
-    def _three_ways(
-        self,
-        pointer: Value,
-        type_: t.Type,
-        mask: Mask,
-        one: Callable[[str, str], None],
-        run: Callable[[str, str], None],
-        other: Callable[[str, Addresses, str], None],
-    ) -> None:
-        """Branches to `run` (given its label and the address of lane 0), `one` or `other`."""
+        """Changes elements: by `one` if all are the same, by `run` if they are consecutive, given
+        the address of lane 0, else by `scatter`."""
         w, lane = self.w, self._first_lane(mask)
         addresses = addresses_of(w, self.v, pointer)
         address = addresses.lane(w, lane)
@@ -82,16 +64,16 @@ class Contiguity(GangEmitter):
         consecutive = self._consecutive(addresses, type_.size, lane, mask)
         w.do(f"br i1 {consecutive}, label %{run_label}, label %{rest}")
         w.label(run_label)
-        run(run_label, self._back(address, lane, type_.size))
+        run(self._back(address, lane, type_.size))
         w.do(f"br label %{end}")
         w.label(rest)
         equal = self._all(addresses, lane, 0, mask)
         w.do(f"br i1 {equal}, label %{same}, label %{scattered}")
         w.label(same)
-        one(same, address)
+        one(address)
         w.do(f"br label %{end}")
         w.label(scattered)
-        other(scattered, addresses, lane)
+        scatter(addresses, lane)
         w.do(f"br label %{end}")
         w.label(end)
 

@@ -8,6 +8,7 @@ of an inactive lane is never accessed.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from anymetal.analysis.private_arrays import interleaved
 from anymetal.ir import types as t
@@ -25,9 +26,7 @@ from anymetal.simd.emit.private_memory import Interleaved
 class Memory(GangEmitter):
     """Emits memory instructions under the mask of the current block."""
 
-    def __init__(
-        self, c: GangContext, arrays: dict[Instr, Interleaved], atomics: Atomics
-    ) -> None:  # fmt: skip
+    def __init__(self, c: GangContext, arrays: dict[Instr, Interleaved], atomics: Atomics) -> None:
         super().__init__(c)
         self.private = c.known(interleaved)
         self.arrays = arrays  #: the interleaved ones
@@ -44,14 +43,15 @@ class Memory(GangEmitter):
         elif strategy is AccessStrategy.LANES:
             self.atomics.load(instr, mask)
         elif strategy is AccessStrategy.TESTED:
-            self.v.define(instr, vector=self._load_varying(instr.type, pointer, access, mask))
+            self.v.define(instr, vector=self._load_tested(instr.type, pointer, access, mask))
         elif strategy is AccessStrategy.PRIVATE_RUN:
             array, offset = self.arrays[self.private[pointer]], self.v.scalar(pointer)
             vector = self.parts.load(instr.type, array, offset, access.align, mask)
             self.v.define(instr, vector=vector)
         else:
             address, consecutive = self._address(pointer, strategy)
-            self.v.define(instr, vector=self._load(instr.type, address, consecutive, access, mask))
+            loaded = self.accesses.load(instr.type, address, consecutive, access.align, mask)
+            self.v.define(instr, vector=loaded)
 
     def _address(self, pointer: Value, strategy: AccessStrategy) -> tuple[str, bool]:
         """One address or the addresses of all lanes, and whether the elements are consecutive."""
@@ -66,16 +66,15 @@ class Memory(GangEmitter):
         order = " monotonic" if access.atomic else ""
         return self.w.value(f"load {words}{type_}, ptr {address}{order}, align {access.align}")
 
-    def _load_varying(self, type_: t.Type, pointer: Value, access: Access, mask: Mask) -> str:
+    def _load_tested(self, type_: t.Type, pointer: Value, access: Access, mask: Mask) -> str:
+        to, align = self.accesses, access.align
         return self.contiguity.load(
             pointer,
             type_,
             mask,
             one=lambda address: self._load_one(type_, address, access),
-            run=lambda address: self._load(type_, address, True, access, mask),
-            gather=lambda addresses, lane: self.accesses.gather(
-                type_, addresses, lane, access.align, mask
-            ),
+            run=lambda address: to.load(type_, address, True, align, mask),
+            gather=lambda addresses, lane: to.gather(type_, addresses, lane, align, mask),
         )
 
     def guarded_load(self, instr: Instr, mask: Mask) -> None:
@@ -102,11 +101,6 @@ class Memory(GangEmitter):
         address = self.w.value(f"select i1 {wanted}, ptr {self.v.scalar(pointer)}, ptr {harmless}")
         return self.w.value(f"load {instr.type}, ptr {address}, align {instr.arg.align}")
 
-    def _load(
-        self, type_: t.Type, address: str, consecutive: bool, access: Access, mask: Mask
-    ) -> str:
-        return self.accesses.load(type_, address, consecutive, access.align, mask)
-
     # -- stores ---------------------------------------------------------------------------
 
     def store(self, instr: Instr, mask: Mask) -> None:
@@ -123,16 +117,13 @@ class Memory(GangEmitter):
             )
             return
         name = self.v.vector(value)
+
+        def put(address: str, consecutive: bool) -> None:
+            self.accesses.store(value.type, name, address, consecutive, access.align, mask)
+
         if strategy is AccessStrategy.TESTED:
-            self.contiguity.store(
-                pointer,
-                value.type,
-                mask,
-                run=lambda address: self._store(value.type, name, address, True, access, mask),
-                scatter=lambda addresses: self._store(
-                    value.type, name, addresses, False, access, mask
-                ),
-            )
+            run, scatter = (partial(put, consecutive=answer) for answer in (True, False))
+            self.contiguity.store(pointer, value.type, mask, run, scatter)
             return
         if strategy is AccessStrategy.PRIVATE_RUN:
             array, offset = self.arrays[self.private[pointer]], self.v.scalar(pointer)
@@ -142,12 +133,7 @@ class Memory(GangEmitter):
         if instr in self.streams:
             self.accesses.stream(value.type, name, address, access.align, mask)
         else:
-            self._store(value.type, name, address, consecutive, access, mask)
-
-    def _store(
-        self, type_: t.Type, name: str, address: str, consecutive: bool, access: Access, mask: Mask
-    ) -> None:  # fmt: skip
-        self.accesses.store(type_, name, address, consecutive, access.align, mask)
+            put(address, consecutive)
 
     def _last_lane(self, value: Value, mask: Mask) -> str:
         """The value of the last active lane: all write one address, in any order, so it may win."""

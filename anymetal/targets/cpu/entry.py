@@ -9,11 +9,20 @@ returned is simply no longer resumed, so returned threads count as arrived.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from anymetal.ir.model import Argument
 from anymetal.machine import Machine
+from anymetal.passes.check_bounds import record_of
 from anymetal.passes.track_undefined import INITIAL
 from anymetal.simd.access.privatised_sums import Sums
+from anymetal.simd.code.values import buffer_name
 from anymetal.simd.emit.positions import CONTEXT_NAMES
+from anymetal.simd.emit.private_memory import far_arrays
 from anymetal.targets.cpu import other_orders
+from anymetal.targets.cpu.pipeline import GangCompilation
+from anymetal.targets.cpu.variant import Variant
 
 _AXES = ("x", "y", "z")
 #: Offsets in am_launch (see runtime/launch.h).
@@ -21,6 +30,8 @@ _GRID, _GROUP, _GROUPS, _CANCEL = 0, 12, 24, 40
 #: Workers have own sums if a launch has at least so many threads for each.
 THREADS_PER_BIN = 4
 SUMS_FRAME, PRIVATE_FRAME = 1024, 1025  #: behind the frames of gangs (see runtime/launch.h)
+#: Makes non-temporal stores visible before anything that follows, where they are not in order.
+_FENCES = {"x86_64": "call void @llvm.x86.sse.sfence()"}
 #: Instead of _rounds, where threads meet in cross-lane calls: their scheduler runs them.
 _MEETINGS = [
     "round:",
@@ -30,22 +41,20 @@ _MEETINGS = [
 
 
 def entry_function(
-    buffers: list[str], machine: Machine, width: int, team: int, *, full: bool, partial: bool,
-    suspends: bool, meets: bool, streamed: int, fence: str, sums: list[tuple[str, Sums]],
-    sole: bool = False, private: int = 0, record: str = "", twin: tuple[str, int] | None = None,
+    c: GangCompilation, suspends: bool, meets: bool = False, streamed: int = 0,
+    sums: Mapping[Argument, Sums] = MappingProxyType({}),
 ) -> str:  # fmt: skip
     """LLVM IR of am_entry.
 
-    buffers    parameter names of the gang functions, in order
-    team       gangs that one call runs; more than one only if there are no partial gangs
-    meets      gangs also suspend in cross-lane calls
-    streamed   bytes of a thread's stores that may bypass the caches; `fence` follows them
-    sums       the worker's own arrays, each with the buffer that it stands for
-    sole       one call of `gang.full` runs a whole threadgroup, so its first gang is number 0
-    private    bytes of large private arrays of a call (simd/emit/private_memory.py)
-    record     of a sanitized build: where the launch gives other orders (other_orders.py)
-    twin       what tells of undefined threadgroup memory (passes/track_undefined.py), and its bytes
+    suspends   gangs wait for each other at barriers
+    meets      they also do in cross-lane calls
+    streamed   bytes of a thread's stores that may bypass the caches
+    sums       the worker's own arrays, by the buffer that each stands for
     """
+    buffers, machine, team = [buffer_name(a) for a in c.program.args], c.known.machine, c.team
+    width, private = c.variant.width, c.known(far_arrays).bytes
+    fence = _FENCES.get(machine.architecture, "")
+    record = buffer_name(record_of(c.program)) if c.variant.sanitized else ""
     lines = [
         "define void @am_entry(ptr %buffers, ptr %launch, i64 %first, i64 %last, ptr %worker) #0 {",
         "start:",
@@ -56,29 +65,31 @@ def entry_function(
     lines += _launch_fields()
     lines += _streaming(streamed, machine)
     lines += _private_memory(private, width * team if suspends else 0)
-    lines += _own_sums(sums)
+    lines += _own_sums([(buffer_name(a), own) for a, own in sums.items()])
     if suspends:
         lines.append("  %ring = alloca [1024 x ptr], align 16")
     lines += other_orders.tables(record) if record else []
     lines += _group_loop(width * team, other_orders.group() if record else [])
-    if twin:
-        memory, bytes_ = twin
+    if c.twin:
+        memory, bytes_ = c.twin
         copied = f"ptr {memory}, ptr {INITIAL}, i64 {bytes_}, i1 false"
         lines.append(f"  call void @llvm.memcpy.p0.p0.i64({copied})")
     calls = _Calls(buffers, suspends, team)
     behind = "round" if suspends else "group.done"
+    sole = c.alone and not suspends and not c.variant.partial
     if record and not sole and width > 1:
+        full = calls.full()
         lines += other_orders.gangs(
-            [*calls.full()[:-1], *calls.kept(calls.full()[-1], "gang", "turn")] if full else [],
+            [*full[:-1], *calls.kept(full[-1], "gang", "turn")] if c.variant.full else [],
             calls.kept(calls.text("gang.partial", "%whole", "%rest"), "whole", "turn")
-            if partial
+            if c.variant.partial
             else [],
             behind,
         )
-    elif sole:
+    elif sole:  # one call runs a whole threadgroup, so its first gang is number 0
         lines += [f"  {calls.text('gang.full', '0', '0')}", "  br label %group.done"]
     else:
-        lines += _gangs(calls, full, partial, behind)
+        lines += _gangs(calls, c.variant, behind)
     if suspends:
         lines += _MEETINGS if meets else _rounds()
     lines += [
@@ -277,11 +288,11 @@ class _Calls:
         ]
 
 
-def _gangs(calls: _Calls, full: bool, partial: bool, behind: str) -> list[str]:
+def _gangs(calls: _Calls, variant: Variant, behind: str) -> list[str]:
     """Calls the functions of all gangs, one after the other, and goes on to the block `behind`."""
     lines = ["  br label %gangs", "gangs:"]
     *first, call = calls.full()
-    if full:
+    if variant.full:
         lines += [
             "  %gang = phi i32 [ 0, %one.group ], [ %gang.next, %one.gang ]",
             "  %more = icmp ult i32 %gang, %whole",
@@ -293,7 +304,7 @@ def _gangs(calls: _Calls, full: bool, partial: bool, behind: str) -> list[str]:
             "  br label %gangs",
             "tail:",
         ]
-    if partial:
+    if variant.partial:
         lines += [
             "  %ragged = icmp ne i32 %rest, 0",
             f"  br i1 %ragged, label %edge, label %{behind}",

@@ -5,14 +5,11 @@ from __future__ import annotations
 from anymetal.analysis.cache import Analyses
 from anymetal.emission.emitter import constant_tables
 from anymetal.ir.calls import BARRIER, LOG
-from anymetal.passes import check_bounds
 from anymetal.pipeline.driver import run
 from anymetal.simd import questions
 from anymetal.simd.code import shared
 from anymetal.simd.code.coroutine import DECLARATIONS
-from anymetal.simd.code.values import buffer_name
 from anymetal.simd.emit.gang import GangFunction
-from anymetal.simd.emit.private_memory import far_arrays
 from anymetal.simd.emit.runtime_calls import kernel_name
 from anymetal.targets.cpu.entry import entry_function
 from anymetal.targets.cpu.pipeline import PASSES, GangCompilation
@@ -32,8 +29,6 @@ _METADATA = """\
 _EXTREMES = {
     f"llvm.{name}.i32": f"declare i32 @llvm.{name}.i32(i32, i32)" for name in ("umin", "umax")
 }
-#: Makes non-temporal stores visible before anything that follows, where they are not in order.
-_FENCES = {"x86_64": "call void @llvm.x86.sse.sfence()"}
 
 
 def vector_ir(c: GangCompilation) -> str:
@@ -43,19 +38,9 @@ def vector_ir(c: GangCompilation) -> str:
         return _module(c)
 
 
-def _suspends(c: GangCompilation) -> bool:
-    """Whether gangs wait for each other."""
-    return c.program.calls(BARRIER) and not c.alone
-
-
-def record_of(c: GangCompilation) -> str:
-    """The argument by which a sanitized build knows its launch; nothing in others."""
-    return buffer_name(check_bounds.record_of(c.program)) if c.variant.sanitized else ""
-
-
 def _module(c: GangCompilation) -> str:
-    program, variant, known = c.program, c.variant, c.known
-    suspends = _suspends(c)
+    variant, known = c.variant, c.known
+    suspends = c.program.calls(BARRIER) and not c.alone  # gangs wait for each other
     marks = c.stages.marks()
     functions = [
         GangFunction(known, name, masked=masked, suspends=suspends, team=c.team, marks=marks)
@@ -75,23 +60,7 @@ def _module(c: GangCompilation) -> str:
     if streams:
         declarations["llvm.x86.sse.sfence"] = "declare void @llvm.x86.sse.sfence()"
     streamed = sum(store.operands[0].type.size for store in streams)
-    entry = entry_function(
-        [buffer_name(a) for a in program.args],
-        known.machine,
-        variant.width,
-        c.team,
-        full=variant.full,
-        partial=variant.partial,
-        suspends=suspends,
-        meets=False,
-        streamed=streamed // c.team,
-        sums=[(buffer_name(a), own) for a, own in sums.items()],
-        fence=_FENCES.get(known.machine.architecture, ""),
-        sole=c.alone and not suspends and not variant.partial,
-        private=known(far_arrays).bytes,
-        record=record_of(c),
-        twin=c.twin,
-    )
+    entry = entry_function(c, suspends, streamed=streamed // c.team, sums=sums)
     texts = [*(function.text for function in functions), entry]
     text = module_text(known, declarations, texts, suspends=suspends)
     return marks.declared(text) if marks else text

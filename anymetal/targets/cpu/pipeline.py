@@ -133,8 +133,7 @@ _TREE = (*control.ALL, regions)
 _VALUES = (*_TREE, origins, interleaved, shapes, flow.plans, flow.mask_roots,
            flow.full, lane_numbers, forms)  # fmt: skip
 _ORDER = (*_VALUES, flow.used, inductions, trips)
-_ACCESSES = (*_VALUES, questions.groups, questions.tile_finder, questions.tiles,
-             questions.needed)  # fmt: skip
+_ACCESSES = (*_VALUES, questions.groups, questions.tile_finder, questions.tiles, questions.needed)
 
 
 def _check(c: GangCompilation) -> bool:

@@ -19,10 +19,10 @@ from anymetal.simd.code.coroutine import coroutine, wait
 from anymetal.simd.code.values import buffer_name
 from anymetal.simd.emit import events, runtime_calls
 from anymetal.simd.emit.positions import CONTEXT
-from anymetal.simd.emit.private_memory import allocate, far_arrays, in_waiting_loops
+from anymetal.simd.emit.private_memory import allocate, in_waiting_loops
 from anymetal.simd.emit.runtime_calls import KERNEL_NAME, NOTE, NOTED_CONTEXT, PRINTER
 from anymetal.targets.cpu.entry import entry_function
-from anymetal.targets.cpu.module import module_text, record_of
+from anymetal.targets.cpu.module import module_text
 from anymetal.targets.cpu.pipeline import PASSES, GangCompilation
 from anymetal.targets.cpu.rendezvous import DECLARATION, Rendezvous
 
@@ -139,22 +139,7 @@ def scalar_ir(c: GangCompilation) -> str:
         suspends = meets or (BARRIER in calls and not c.alone)
         thread = ScalarThread(known, suspends=suspends, meets=meets)
         function = emit(program, "gang.full", thread)
-        entry = entry_function(
-            [buffer_name(a) for a in program.args],
-            known.machine,
-            1,
-            1,
-            full=True,
-            partial=False,
-            suspends=suspends,
-            meets=meets,
-            streamed=0,
-            sums=[],
-            fence="",
-            private=known(far_arrays).bytes,
-            record=record_of(c),
-            twin=c.twin,
-        )
+        entry = entry_function(c, suspends, meets)
         declarations = dict(thread.w.declarations)
         if meets:
             declarations["am_rendezvous"] = DECLARATION

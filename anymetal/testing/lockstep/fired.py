@@ -58,7 +58,7 @@ simd.emit.memory:Memory.guarded_load simd.emit.memory:Memory._guarded_scalar
 simd.emit.memory:Memory.block_operation simd.emit.memory:Memory._last_lane
 simd.emit.memory:Memory._private_addresses simd.emit.memory:Memory.private_offset
 simd.code.accesses:Accesses.past_caches simd.emit.contiguity:Contiguity.load
-simd.emit.contiguity:Contiguity.store simd.emit.contiguity:Contiguity.update
+simd.emit.contiguity:Contiguity.store
 simd.emit.atomics:Atomics._under_lock simd.emit.atomics:Atomics._locked
 simd.emit.atomics:Atomics._plain simd.emit.atomics:Atomics._add_to_sums
 simd.emit.atomics:Atomics._locked_in_sums simd.emit.atomics:Atomics._combined
