@@ -49,7 +49,7 @@ def _compiled(shape: str, steps: int) -> _Cost:
     start = time.process_time()
     prepared = optimise.prepare(raw, large=False)
     seconds = time.process_time() - start
-    text = optimise._optimised(prepared, ANY_PROFILE)
+    text = optimise._optimised(prepared, ANY_PROFILE, sanitized=False)
     start = time.process_time()
     program = read_program(text)
     run(thread.PASSES, Compilation(Analyses(program), Stages(), ()))
