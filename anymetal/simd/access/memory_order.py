@@ -17,6 +17,7 @@ cost.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 from anymetal.analysis import flow
 from anymetal.analysis.cache import Analyses
@@ -56,22 +57,13 @@ def in_memory_order(known: Analyses, groups: Mapping[Instr, Group], needed: set[
     return bool(chosen)
 
 
-class _Webs:
-    def __init__(
-        self,
-        tree: RegionTree,
-        bundles: Bundles,
-        reductions: ReductionVariables,
-        shapes: Shapes,
-        groups: dict[Instr, Group],
-        fits: Callable[[Instr], bool],
-    ) -> None:
-        self.tree = tree
-        self.bundles = bundles
-        self.reductions = reductions
-        self.shapes = shapes
-        self.groups = groups
-        self.fits = fits
+class _Webs(NamedTuple):
+    tree: RegionTree
+    bundles: Bundles
+    reductions: ReductionVariables
+    shapes: Shapes
+    groups: dict[Instr, Group]
+    fits: Callable[[Instr], bool]
 
     def choose(self, fixed: set[Value]) -> set[Group]:
         """Changes the program for all webs where it pays; returns their groups. `fixed`: values
