@@ -51,7 +51,7 @@ def sanitize(
             have it.
         checks: Which groups to report: some of "bounds", "races", "undefined", "convergence" and
             "portability"; by default all.
-        nan: Also report where NaN comes out of numbers.
+        nan: Also report where NaN and infinity come out of finite inputs.
         replay: A file for the first launch with findings, or (a name without suffix) a folder for
             up to 16: `anymetal replay FILE` does it again. ANYMETAL_SANITIZE_REPLAY by default.
 

@@ -28,6 +28,7 @@ _LARGE = 2**31  #: bytes; as in targets/cpu/launch.py
 _WIDTH = 32
 _MOST_PLANS = 64
 _MOST_FILES = 16  #: replay files of one session
+_MOST_BUFFERS = 31  #: that Metal gives a kernel
 
 #: One launch at a time: a sanitized one has shadows of all its memory.
 _running = threading.RLock()
@@ -76,6 +77,9 @@ class _Execution:
         """Runs once. Findings of runs in other orders count only if they are new."""
         bound = [*self.job.inputs, *outputs]
         plan, shapes = self.plan, _shapes(bound)
+        buffers = len(self.job.source.parameters)
+        if buffers > _MOST_BUFFERS and "portability" in self.wanted:
+            self._add([self.reporter.too_many_buffers(buffers)], count_again=in_order is None)
         try:
             with plan.in_order(*in_order[1:]) if in_order else contextlib.nullcontext():
                 plan.run(bound, self.job.contiguous)

@@ -197,6 +197,14 @@ KINDS = (
         "Metal leaves the result undefined: test for the case, or divide in a wider type.",
         "warning",
     ),
+    Kind(
+        "metal-limit",
+        "portability",
+        "the kernel takes {detail} buffers, and Metal gives a kernel 31 at most",
+        "Put several arrays into one. Shapes, strides and ndims that the text names are buffers, "
+        "too.",
+        "warning",
+    ),
 )
 
 NUMBERS = {kind.name: number for number, kind in enumerate(KINDS)}
@@ -219,6 +227,7 @@ def _summary(message: str) -> str:
         "{other_accesses}": "accesses, too",
         "threadgroup {group}": "a threadgroup",
         ": it is {detail}": "",
+        "takes {detail} buffers": "takes too many buffers",
         ": lane {detail}": "",
         "of lane {detail}": "of a lane",
         "{bytes} bytes at byte {offset} of its array": "memory at an address",

@@ -168,6 +168,19 @@ class Reporter:
             count=count,
         )
 
+    def too_many_buffers(self, count: int) -> Finding:
+        """Here all buffers can be bound; a Mac refuses to compile the kernel."""
+        kind = next(kind for kind in KINDS if kind.name == "metal-limit")
+        return Finding(
+            code=kind.name,
+            severity=kind.severity,
+            message=kind.message.format(detail=count),
+            kernel=self._source.name,
+            place=self._texts.whole(),
+            details={"buffers": count},
+            hint=kind.hint,
+        )
+
     def _declarations(self, site: int) -> Iterator[Place]:
         """Where that comes into scope what a value that was never set may come from."""
         for what, name, where in self._origins.get(str(site), ()):
