@@ -35,9 +35,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 class _Sanitizing:
     def __init__(self, config: pytest.Config) -> None:
-        from anymetal.sanitizer import session
+        from anymetal.sanitizer import launches, session
         from anymetal.sanitizer.session import Options
 
+        launches.take_over()
         seed = config.getoption("--metal-sanitize-order")
         self.options = Options(order=None if seed is None else "shuffle", seed=seed or 0)
         #: For kernels that run outside of tests, as while modules are imported.

@@ -21,7 +21,7 @@ from multiprocessing import util
 from pathlib import Path
 from typing import cast
 
-from anymetal.sanitizer import api, session
+from anymetal.sanitizer import api, launches, session
 from anymetal.sanitizer.session import Options, Order, Session
 
 #: The exit status for errors, as ThreadSanitizer has it.
@@ -44,6 +44,7 @@ def begin_run() -> None:
     """The same for `anymetal run`, which ends with `end_run`."""
     global _session, _process
     if _session is None:
+        launches.take_over()
         _session, _ = session.start(_options(), whole_process=True)
         _process = os.getpid()
 

@@ -59,6 +59,30 @@ def test_seeds_are_drawn_and_told() -> None:
     assert one.seed != two.seed and f"seed {one.seed}" in one.text()
 
 
+APPEND = """
+    uint i = thread_position_in_grid.x;
+    int slot = atomic_fetch_add_explicit((device atomic_int*)n, 1, memory_order_relaxed);
+    y[slot] = i;
+"""
+
+
+def test_a_seed_gives_the_same_orders_and_values_again() -> None:
+    kernel = anymetal.metal_kernel(
+        name="append", input_names=[], output_names=["n", "y"], source=APPEND
+    )
+
+    def values(seed: int) -> list[object]:
+        with anymetal.sanitize("report", order="shuffle", seed=seed) as found:
+            kernel(
+                inputs=[], grid=(256, 1, 1), threadgroup=(64, 1, 1), output_shapes=[(1,), (256,)],
+                output_dtypes=[mx.int32] * 2, init_value=0,
+            )  # fmt: skip
+        assert {one.code for one in found.findings} == {"order-dependent"}
+        return [(one.details["values"], one.details["index"]) for one in found.findings]
+
+    assert values(1) == values(1)
+
+
 def test_what_other_orders_find_again_does_not_count() -> None:
     with finding(raw("shift-count")), anymetal.sanitize("report", order="shuffle") as found:
         twice()(mx.arange(8.0))

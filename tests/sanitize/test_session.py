@@ -16,11 +16,12 @@ import pytest
 import anymetal
 from anymetal import targets, transforms
 from anymetal.errors import KernelMemoryError, SanitizerError, UnsupportedFeatureError
-from anymetal.sanitizer import Session, session
+from anymetal.sanitizer import Session, launches, session
 from tests.conftest import _mlx_metal_kernel
 from tests.sanitize.fake import FakePlan, finding, raw, twice
 
 X = mx.arange(8.0)
+mx.eval(X)  # other threads cannot
 ERROR = raw("bounds-read", site=0, object=0, offset=32, thread=(7, 0, 0))
 WARNING = raw("shift-count", site=0, object=2**31 - 2)
 
@@ -319,6 +320,16 @@ def test_kernels_in_place_of_those_of_mlx() -> None:
     finally:
         anymetal.uninstall()
     assert [one.code for one in found.findings] == ["bounds-write"]
+
+
+def test_kernels_of_mlx_on_a_mac(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mx.fast, "metal_kernel", mx.fast.metal_kernel)
+    before = mx.fast.metal_kernel
+    launches.take_over()
+    assert mx.fast.metal_kernel is before
+    monkeypatch.setattr(targets, "HAS_METAL", True)
+    launches.take_over()
+    assert mx.fast.metal_kernel is anymetal.metal_kernel
 
 
 def test_kernels_of_libraries() -> None:
