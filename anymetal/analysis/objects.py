@@ -76,7 +76,8 @@ def in_threadgroup(origins: frozenset[Origin]) -> bool:
 
 
 def disjoint(one: frozenset[Origin], other: frozenset[Origin]) -> bool:
-    """Whether pointers with these origins never meet; two arguments may be one array."""
+    """Whether pointers with these origins never meet; two arguments may be one array, unless one
+    of them is alone."""
     if not one or not other or one & other:
         return False
     if any(isinstance(o, Instr) and o.op != "alloca" for o in one | other):
@@ -84,5 +85,10 @@ def disjoint(one: frozenset[Origin], other: frozenset[Origin]) -> bool:
     return not (_has_argument(one) and _has_argument(other))
 
 
+def is_alone(origins: frozenset[Origin]) -> bool:
+    """Whether a pointer with these origins leads to what no pointer of the kernel's leads to."""
+    return bool(origins) and all(isinstance(o, Argument) and o.alone for o in origins)
+
+
 def _has_argument(origins: frozenset[Origin]) -> bool:
-    return any(isinstance(o, Argument) for o in origins)
+    return any(isinstance(o, Argument) and not o.alone for o in origins)

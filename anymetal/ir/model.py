@@ -76,7 +76,7 @@ class ConstVector(Value):
 
 
 class Argument(Value):
-    __slots__ = ("describes", "index", "name", "output", "space")
+    __slots__ = ("alone", "describes", "index", "name", "output", "space")
 
     def __init__(self, type_: Type, name: str, index: int) -> None:
         self.type = type_
@@ -85,6 +85,7 @@ class Argument(Value):
         self.output = False  #: an array that the kernel is to write
         self.describes = False  #: shape, strides, ndim or size of an input
         self.space = DEVICE  #: of what it points to
+        self.alone = False  #: no other pointer leads there: a twin (passes/track_undefined.py)
 
 
 class Global(Value):

@@ -182,6 +182,7 @@ class _Tracker:
 
     def _argument(self, name: str) -> Argument:
         self.program.args.append(Argument(t.Ptr(t.DEVICE), name, len(self.program.args)))
+        self.program.args[-1].alone = True
         return self.program.args[-1]
 
     def _set(self, add: Add, twin: Value, type_: t.Type, byte: int) -> None:

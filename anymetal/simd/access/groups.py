@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from anymetal.analysis.affine import ONE, LinearForms
 from anymetal.analysis.effects import LOADS, is_plain, pointer_of, writes
-from anymetal.analysis.objects import Origin, disjoint
+from anymetal.analysis.objects import Origin, disjoint, is_alone
 from anymetal.analysis.uniformity import Shapes
 from anymetal.ir.model import Access, Argument, Block, Instr, Program, Value
 from anymetal.ir.rules import ORDERED
@@ -120,9 +120,18 @@ def runs(
             if op == "atomicrmw":
                 bases = {_base(pointer_of(run[0][1])) for run in open_runs.values()}
         if key is not None and op == "store":  # stores of different runs may overlap
-            others = [k for k in open_runs if open_runs[k][-1][1] is not instr]
+            others = [k for k in open_runs if not _goes_on(instr, open_runs[k], origins)]
             done.extend(open_runs.pop(k) for k in others)
     return [*done, *open_runs.values()]
+
+
+def _goes_on(
+    store: Instr, run: list[tuple[int, Instr]], origins: Origins
+) -> bool:  # fmt: skip
+    """Whether a run goes on behind a store: its own, or one of a twin among those of the kernel."""
+    nowhere: frozenset[Origin] = frozenset()
+    alone = [is_alone(origins.get(pointer_of(i), nowhere)) for i in (store, run[-1][1])]
+    return run[-1][1] is store or alone[0] != alone[1]
 
 
 def _may_group(instr: Instr) -> bool:
