@@ -393,3 +393,22 @@ def test_a_fault_is_an_error_that_names_the_place(mode: str, monkeypatch: Any) -
             with pytest.raises(KernelMemoryError, match=text):
                 library.spread(a, written, 1 << 43, grid=(6, 2), threadgroup=(6, 1))
             library.spread(a, written, 0, grid=(6, 2), threadgroup=(6, 1))
+
+
+def test_a_kernel_with_a_result_is_refused_at_its_line() -> None:
+    text = "\n\n  kernel _Float16 k(device int* a) { return 1; }\n"
+    with pytest.raises(MetalCompileError, match=r"^\S.*\nmetal_library:3:3: error: a kernel ret"):
+        anymetal.metal_library(text)
+
+
+def test_names_of_ours_do_not_show_in_messages() -> None:
+    text = "constant int N [[function_constant(0)]];\nkernel void k(device int* a) { *a = x N; }\n"
+    with pytest.raises(MetalCompileError) as caught:
+        anymetal.metal_library(text)
+    assert "__am" not in str(caught.value) and "[[function_constant(0)]]" not in str(caught.value)
+
+
+def test_names_of_ours_are_refused() -> None:
+    text = "kernel void k(device int* a) {\n  int __am_x = 1; *a = __am_x; }\n"
+    with pytest.raises(MetalCompileError, match=r"metal_library:2:7: error: '__am_x': names that"):
+        anymetal.metal_library(text)

@@ -51,7 +51,7 @@ def reason_for(word: str) -> str:
 
 _LONG_DOUBLE = re.compile(r"(?![0xX]{2})(?:[\d']*\.[\d']*(?:[eE].*)?|[\d']+[eE].*)[lL]")
 _UNSPEAKABLE = re.compile(r"\b__debug\b|\b__am_\w*")
-RESERVED = "'{}': names that begin with __am_ belong to AnyMetal"
+_OURS = "'{}': names that begin with __am_ belong to AnyMetal"
 _PREFIXES = ("volatile", "metal", "::")
 
 
@@ -79,7 +79,7 @@ def find_forbidden(source: KernelSource) -> list[Finding]:
     """Everything in the user's text that takes more than one word to recognise."""
     findings: list[Finding] = []
     for part, text in (("header", source.header), ("source", source.body)):
-        findings += _unspeakable(source, part, text)
+        findings += find_unspeakable(part, text, isinstance(source, LibrarySource))
         if _SUSPICIOUS.search(text):
             findings += _in_tokens(part, unconditional(text))
     return findings
@@ -128,16 +128,19 @@ def _in_scopes(part: str, tokens: Sequence[Token]) -> list[Finding]:
     return [Finding(part, token.start, why) for token, why in misplaced(tokens, scope)]
 
 
-def _unspeakable(source: KernelSource, part: str, text: str) -> Iterator[Finding]:
-    """What must not reach Clang, wherever it stands: orders to crash, and names of ours."""
-    if "__debug" not in text and "__am_" not in text:
-        return
+def find_unspeakable(part: str, text: str, ours: bool = False) -> list[Finding]:
+    """What must not reach Clang, wherever it stands: orders to crash, and names of ours, unless
+    `ours`: we have put some into the text."""
+    if "__debug" not in text and (ours or "__am_" not in text):
+        return []
+    findings = []
     for token in tokenize(text):
         for word in _UNSPEAKABLE.finditer(token.text):
             if word[0] == "__debug":
-                yield Finding(part, token.start + word.start(), reason_for("__debug"))
-            elif token.kind in ("word", "directive") and not isinstance(source, LibrarySource):
-                yield Finding(part, token.start + word.start(), RESERVED.format(word[0]))
+                findings.append(Finding(part, token.start + word.start(), reason_for("__debug")))
+            elif token.kind in ("word", "directive") and not ours:
+                findings.append(Finding(part, token.start + word.start(), _OURS.format(word[0])))
+    return findings
 
 
 def _long_long(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]:

@@ -22,7 +22,7 @@ from anymetal.errors import MetalCompileError
 from anymetal.frontend import scan
 from anymetal.frontend.dialect import with_constants
 from anymetal.frontend.expanded import KEEP_KEYWORDS, SourceFile, Token, tokens_of
-from anymetal.frontend.forbidden import RESERVED
+from anymetal.frontend.forbidden import find_unspeakable
 from anymetal.frontend.parameters import (
     PROPERTIES,
     LibraryKernel,
@@ -132,9 +132,7 @@ def read_contents(note: object, text: str, file: str, math_mode: MathMode) -> di
     from anymetal.frontend import clang  # not needed if the answer is in the cache
 
     user = SourceFile(file, text)
-    if found_name := re.search(r"\b__am_\w*", text):
-        line = text.count("\n", 0, found_name.start()) + 1
-        user.fail(Token(found_name[0], file, line), RESERVED.format(found_name[0]))
+    _refuse_unspeakable(text, user)
     whole = _whole(text, file, math_mode, before="", after="")
     preprocessed = clang.preprocess(whole, f'{KEEP_KEYWORDS}#line 1 "{file}"\n{text}\n')
     found = scan.scan(list(tokens_of(preprocessed, file)), user)
@@ -173,12 +171,22 @@ def read_contents(note: object, text: str, file: str, math_mode: MathMode) -> di
     return {"kernels": kernels, "constants": constants}
 
 
+def _refuse_unspeakable(text: str, user: SourceFile) -> None:
+    whole = _whole(text, user.name, "safe", before="", after="")
+    if findings := find_unspeakable("header", text):
+        from anymetal.frontend.diagnostics import error_at
+
+        raise error_at(whole, findings)
+
+
 def _table(kernels: Sequence[_Callable]) -> str:
     """The properties of all parameters, one kernel after the other."""
     types = "".join(
         _inside(
             c.scope,
-            f'\n#line {c.token.line} "{c.token.file}"\nusing __am_type_{i} = decltype({c.call});\n',
+            f'\n#line {c.token.line} "{c.token.file}"\nusing __am_type_{i} = decltype({c.call}); '
+            f"static_assert(::__am::library::returns_void<decltype({c.call})>, "
+            '"a kernel returns void");\n',
         )
         for i, c in enumerate(kernels)
     )

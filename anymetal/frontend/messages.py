@@ -32,6 +32,7 @@ _SPELLING = (
     (re.compile(r"; did you mean '__am(?:_\w+|::[\w:]+)'\?"), ""),
     (re.compile(r"\b__am_double\b"), "double"),
     (re.compile(r"\b__am_is_defined_"), ""),
+    (re.compile(r"static assertion failed due to requirement '[^']*__am[^']*': "), ""),
     (re.compile(r"\b(?:metal::)?__am::(?:flags::)?"), ""),
     (re.compile(r" in C\+\+ are a Clang extension"), " are not supported in Metal"),
     (
@@ -159,8 +160,11 @@ def exact_column(message: Message, source: KernelSource) -> Message:
         return shown_at(replace(message, line=len(lines), column=len(lines[-1]) + 1), lines[-1])
     if not 0 < message.line <= len(lines):
         return message
-    if any("__am" in line for line in message.snippet):
-        message = shown_at(message, lines[message.line - 1])
+    line = lines[message.line - 1]
+    if any("__am_type" in shown for shown in message.snippet):  # what we say about this line
+        return shown_at(replace(message, column=len(line) - len(line.lstrip()) + 1), line)
+    if any("__am" in shown for shown in message.snippet):
+        message = shown_at(message, line)
     before = lines[message.line - 1].encode()[: message.column - 1]
     return replace(message, column=len(as_written(before.decode(errors="ignore"))) + 1)
 

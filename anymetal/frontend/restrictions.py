@@ -33,7 +33,7 @@ _CALL = re.compile(
 _GLOBAL = re.compile(rf"^@(?P<name>{_NAME}) = (?!external)[\w ()]*\bglobal\b", re.M)
 _ELSEWHERE = re.compile(rf"^@(?P<name>{_NAME}) = external [\w ()]*\b(?:global|constant)\b", re.M)
 #: Memory of the stack that is asked for while the kernel runs; the address of a label.
-_GROWS = re.compile(r" = alloca [^,\n]*, i64 .*?(?:!dbg (!\d+))?$", re.M)
+_GROWS = re.compile(r" = alloca .*, i64 [%\d].*?(?:!dbg (!\d+))?$", re.M)
 _LABEL = re.compile(r"\bblockaddress\(.*?(?:!dbg (!\d+))?$", re.M)
 _ASSEMBLY = re.compile(r"^module asm |\bcall [^@\n]*\basm\b", re.M)
 _DELETE = re.compile(r"_Zd[la]")

@@ -107,6 +107,12 @@ def test_what_only_looks_like_it(header: str) -> None:
     compile_to_ir(kernel_source("out[0] = 1;", header))
 
 
+def test_a_pointer_to_a_member_is_no_array_of_variable_size() -> None:
+    header = "struct P { int a; int f() const { return a; } };"
+    body = "P p = {1}; int (P::*m)() const = &P::f; out[0] = (p.*m)();"
+    compile_to_ir(kernel_source(body, header))
+
+
 def test_the_preprocessor_runs_only_if_macros_may_hide_something() -> None:
     assert not may_hide(kernel_source("out[0] = N;", "#define N 3\n#define M(x) (2 * (x))\n"))
     assert may_hide(kernel_source("LL v = 1;", "#define LL \\\n  long long\n"))

@@ -172,12 +172,6 @@ BOMBS = (
         "".join(f"constexpr int c{i} = slow({i});\n" for i in range(1000)),
     ),
     (
-        "struct A0 { float v[2]; };\n"
-        + "".join(f"struct A{i + 1} {{ A{i} v[2]; }};\n" for i in range(24)),
-        "constexpr A24 a = {}; out[0] = a.v[0].v[1].v[0].v[0].v[0].v[0].v[0].v[0].v[0].v[0].v[0]"
-        ".v[0].v[0].v[0].v[0].v[0].v[0].v[0].v[0].v[0].v[0].v[0].v[0].v[0].v[0];\n",
-    ),
-    (
         "template <typename A, typename B> struct P {};\n"
         "template <int N, typename V> struct D { using type = "
         "typename D<N - 1, P<V, P<V, V>>>::type; };\n"

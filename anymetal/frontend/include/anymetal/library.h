@@ -60,6 +60,11 @@ template <typename T>
 struct parameter<T&> : parameter<T, 2> {};
 
 template <typename F>
+constexpr bool returns_void = false;
+template <typename... P>
+constexpr bool returns_void<void(P...)> = true;
+
+template <typename F>
 struct signature {
   static_assert(__is_same(F, void), "a kernel returns void");
 };
