@@ -154,8 +154,8 @@ def test_private_arrays(body: str, together: bool) -> None:
 @pytest.mark.parametrize("alone", [False, True])
 def test_stores_among_stores_to_memory_of_its_own(alone: bool) -> None:
     """Two arrays of a kernel may be one, so their stores stay in order; a twin is nobody else's."""
-    stores = "\n".join(f"out[i * 2 + {k}] = a[i]\nb[i * 2 + {k}] = 0" for k in range(2))
-    read = program(llvm(f"{_ENTRY}{stores}\nret void", _INTS), _ARGS, _TOP)
+    stores = "\n".join(f"out[i * 2 + {k}] = v\nb[i * 2 + {k}] = 0" for k in range(2))
+    read = program(llvm(f"{_ENTRY}v = a[i]\n{stores}\nret void", _INTS), _ARGS, _TOP)
     read.args[1].alone = alone
     known = planned(read, ALIGNED)
     grouped = dict.fromkeys(known(questions.groups).values())
