@@ -113,6 +113,9 @@ class Gang:
     def fence(self, mask: int = ALL) -> None:
         self._lib.machine_fence(self._at, _u32(mask & self.mask))
 
+    def set_time(self, time: int) -> None:
+        self._lib.machine_set_time(self._at, _u32(time))
+
     def end(self) -> None:
         self._lib.machine_end(self._at)
 

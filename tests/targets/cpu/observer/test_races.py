@@ -18,6 +18,7 @@ from tests.targets.cpu.observer.machine import (
     LOAD,
     NOBODY,
     STORE,
+    THREADGROUP,
     UPDATE,
     Gang,
     Machine,
@@ -207,3 +208,61 @@ def _pairs_at(
             if _racy(one, other):
                 pairs |= {(one.step.site, other.step.site), (one.step.site, None)}
     return pairs
+
+
+# -- single launches ---------------------------------------------------------------------------
+
+
+def test_time_may_come_to_its_end(folder: Path) -> None:
+    """Times are 32 bits; at their end all is forgotten, and nothing is made up."""
+
+    def kernel(gang: Gang) -> Generator[None, None, None]:
+        if gang.number == 0:
+            gang.set_time(2**32 - 8)
+        for turn in range(8):
+            gang.run(STORE, TILE, 128 * ((gang.number + turn) % 2), 4, site=1)
+            yield gang.barrier(THREADGROUP)
+            gang.run(LOAD, TILE, 128 * ((gang.number + turn + 1) % 2), 4, site=2)
+            yield gang.barrier(THREADGROUP)
+        gang.run(STORE, TILE, 0, 4, site=3)
+
+    found = Machine(folder, [Watched(256, False, 4)], 128, 64)(kernel)
+    assert [(f.site, f.other_site, f.count) for f in found] == [(3, 3, 64)]
+
+
+def test_threads_of_threadgroups_at_the_edge(folder: Path) -> None:
+    """A grid of 10 by 7 in threadgroups of 8 by 4: those at its edge are narrower and flatter."""
+
+    def kernel(gang: Gang) -> None:
+        gang.run(STORE, 0, 4 * gang.group, 0, mask=1 << 3, site=gang.group)
+        gang.run(LOAD, 0, 4 * gang.group, 0, mask=1 << 5, site=10)
+
+    found = Machine(folder, [Watched(64, True, 4)], (10, 7, 1), (8, 4, 1))(kernel)
+    assert {f.other_group[:2]: (f.other_thread[:2], f.thread[:2]) for f in found} == {
+        (0, 0): ((3, 0), (5, 0)),
+        (1, 0): ((9, 1), (9, 2)),
+        (0, 1): ((3, 4), (5, 4)),
+        (1, 1): ((9, 5), (9, 6)),
+    }
+
+
+def test_an_access_across_granules_makes_them_finer(folder: Path) -> None:
+    """Words at odd places touch neither neighbour."""
+
+    def kernel(gang: Gang) -> None:
+        gang.run(STORE, 0, 1, 4, site=1)
+        gang.run(STORE, 0, 129, 1, bytes=1, mask=2, site=2)
+
+    found = Machine(folder, [Watched(256, True, 4)], 32, 32)(kernel)
+    assert found == []
+
+
+def test_lanes_of_several_arrays(folder: Path) -> None:
+    """Each array has its own records; what is no array is passed over."""
+
+    def kernel(gang: Gang) -> None:
+        gang.lanes_at(STORE, [0, 1] * 15 + [2**31 - 1, 7], [4] * 32, site=1)
+
+    found = Machine(folder, [Watched(64, True, 4), Watched(64, True, 4)], 32, 32)(kernel)
+    assert {(f.array, f.offset) for f in found} <= {(0, 4), (1, 4)}
+    assert found
