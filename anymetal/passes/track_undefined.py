@@ -5,7 +5,7 @@
     store %v, %out + %i                       %some = icmp ne %v', 0
                                               call found(%some, undefined_output, …)
                                               store %v, %out + %i
-                                              store 0, %out.twin + %i            it is written now
+                                              store 255, %out.twin + %i / 4      it is written now
 
 Beside each value that may be undefined goes a shadow (shadows.py), beside each array that may be so
 a twin of the same layout, which holds the shadows of its contents. So shadows are loaded and stored
@@ -13,7 +13,9 @@ as values are, whole vectors at once. Which values and arrays these are is found
 (undefined_reach.py). It matters where a program branches, what address it uses, and what it writes
 to an array for others: there a finding is told, and such memory counts as defined from there on.
 
-At the end of a launch the twin of an output tells which elements nobody has written.
+The twin of an output is smaller. What is in an output is defined, or has not been written so far:
+there is a byte for as many bytes as all accesses are multiples of, which is 255 from the first
+write on. At the end of a launch it tells which elements nobody has written.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ from anymetal.ir.model import (
     Value,
     threadgroup_layout,
 )
-from anymetal.passes.check_bounds import ANYWHERE, NOWHERE, i32, i64, place_of
+from anymetal.passes.check_bounds import ANYWHERE, NOWHERE, WIDEST, i32, i64, place_of
 from anymetal.passes.observe import Observed
 from anymetal.passes.shadows import Add, Shadows, all_ones, no_ones, shadow_type
 from anymetal.passes.undefined_reach import BLOCKS, NONE, UPDATES, Object, Origins, Reach
@@ -54,7 +56,8 @@ _MOST_SET = 512
 class Undefined(NamedTuple):
     """What a launch has to know of the twins, which are its last arguments."""
 
-    outputs: dict[int, int]  #: numbers of the arguments that have a twin, and of a place to name
+    #: Arguments that have a twin, by number: the place to name, and for how many bytes each is.
+    outputs: dict[int, tuple[int, int]]
     threadgroup: int  #: bytes of the twin of threadgroup memory, which comes behind those; or 0
     origins: dict[int, list[tuple[str, str, str]]]  #: of findings, by their place
 
@@ -91,6 +94,8 @@ class _Tracker:
         self.joins: list[tuple[Instr, Instr]] = []  #: phis of values, and of their shadows
         self.outputs: dict[Argument, Instr | None] = {}  #: with the first instruction that writes
         self.threadgroup = 0  #: bytes of its twin
+        self.grains = self.reach.grains()  #: of outputs: the bytes for which their twins have one
+        self.ones: Global | None = None  #: in the place of a twin that is all written
         self.sink = self._array(t.Array(8, t.I8), 8)
         self._place_twins()
 
@@ -112,7 +117,7 @@ class _Tracker:
             site: sorted((o.kind, o.name, place_of(o.place)) for o in found)
             for site, found in self.told.items()
         }
-        outputs = {a.index: self._site_of_output(a) for a in self.outputs}
+        outputs = {a.index: (self._site_of_output(a), self.grains[a]) for a in self.outputs}
         return Undefined(outputs, self.threadgroup, origins)
 
     def _site_of_output(self, output: Argument) -> int:
@@ -194,7 +199,12 @@ class _Tracker:
             add(t.VOID, "call", operands, "llvm.memcpy.p0.p0.i64")
             return
         if type_.size > _MOST_SET:
-            operands = [twin, Const(t.I8, str(-byte)), i64(type_.size), Const(t.I1, "false")]
+            operands = [
+                twin,
+                Const(t.I8, "-1" if byte else "0"),
+                i64(type_.size),
+                Const(t.I1, "false"),
+            ]
             add(t.VOID, "call", operands, "llvm.memset.p0.i64")
             return
         for offset, kind in parts:
@@ -231,11 +241,19 @@ class _Tracker:
             self.joins.append((pointer, twin))
         else:
             operands = [self._twin_of(v) if v.type.is_ptr else v for v in pointer.operands]
-            twin = self._add(type_, pointer.op, operands, pointer.arg)
+            arg = pointer.arg
+            if pointer.op == "gep" and (grain := self._grain(pointer)):
+                arg = tuple(number // grain for number in arg)
+            twin = self._add(type_, pointer.op, operands, arg)
         self.twins[pointer] = twin
 
     def _twin_of(self, pointer: Value) -> Value:
         return self.twins.get(pointer, pointer)  # null is its own twin
+
+    def _grain(self, pointer: Value) -> int:
+        """For how many bytes the twin has one; 0 for memory that is no output."""
+        objects = self.reach.objects(pointer)
+        return next((self.grains[o] for o in objects if isinstance(o, Argument)), 0)
 
     def _is_twinned(self, pointer: Value) -> bool:
         objects = self.reach.objects(pointer)
@@ -314,13 +332,34 @@ class _Tracker:
         self._found(bad, ADDRESS, self.reach.of.get(pointer, NONE), "computed an address")
 
     def _load(self, instr: Instr) -> None:
-        twin = self._twin(instr.operands[0], self.checks.zeros)
-        if twin is None or not self.reach.reaches(instr):
-            return
-        operands = [twin, *instr.operands[1:]]
-        shadow = self._add(shadow_type(instr.type), instr.op, operands, Access(instr.arg.align))
-        shadow.flags = instr.flags
-        self.shadows.of[instr] = shadow
+        if self.reach.reaches(instr):
+            shadow = self._held(instr.operands[0], instr.type, instr)
+            if shadow is not None:
+                self.shadows.of[instr] = shadow
+
+    def _held(self, pointer: Value, type_: t.Type, like: Instr | None = None) -> Value | None:
+        """The shadow of what memory holds, loaded as `like` loads that."""
+        grain, bits = self._grain(pointer), shadow_type(type_)
+        twin = self._twin(pointer, self._written() if grain else self.checks.zeros)
+        if twin is None:
+            return None
+        held = t.Int(8 * type_.size // grain) if grain else bits
+        align = like.arg.align if like else type_.size
+        op, rest = (like.op, like.operands[1:]) if like else ("load", [])
+        loaded = self._add(held, op, [twin, *rest], Access(max(1, align // (grain or 1))))
+        loaded.flags = like.flags if like else ""
+        if not grain:
+            return loaded
+        if grain == 1:
+            return self._add(held, "xor", [loaded, all_ones(held)])
+        missing = self._add(t.I1, "icmp", [loaded, all_ones(held)], "ne")
+        return self._add(bits, "sext", [missing])
+
+    def _written(self) -> Global:
+        """Memory that is all written."""
+        if self.ones is None:
+            self.ones = self._table("@am.ones", b"\xff" * WIDEST)
+        return self.ones
 
     def _store(self, instr: Instr) -> None:
         value, pointer = instr.operands
@@ -335,13 +374,16 @@ class _Tracker:
 
     def _write(self, pointer: Value, shadow: Value, align: int) -> None:
         twin = self._twin(pointer, self.sink)
-        if twin is not None:
-            for written in self.reach.objects(pointer) & self.outputs.keys():
-                assert isinstance(written, Argument)
-                self.outputs[written] = self.outputs[written] or self.current
-            if shadow.type == t.I1:
-                shadow = self._add(t.I8, "zext", [shadow])
-            self._add(t.VOID, "store", [shadow, twin], Access(align))
+        if twin is None:
+            return
+        for written in self.reach.objects(pointer) & self.outputs.keys():
+            assert isinstance(written, Argument)
+            self.outputs[written] = self.outputs[written] or self.current
+        if grain := self._grain(pointer):
+            shadow, align = all_ones(t.Int(8 * shadow.type.size // grain)), max(1, align // grain)
+        elif shadow.type == t.I1:
+            shadow = self._add(t.I8, "zext", [shadow])
+        self._add(t.VOID, "store", [shadow, twin], Access(align))
 
     def _is_shared(self, pointer: Value) -> bool:
         """Whether a pointer leads into arrays that others read."""
@@ -354,10 +396,9 @@ class _Tracker:
         size = values[0].type.size
         for value in values:
             self._used(value, ATOMIC, "updated", pointer, size)
-        twin = self._twin(pointer, self.checks.zeros)
-        if twin is None:
+        shadow = self._held(pointer, values[0].type)
+        if shadow is None:
             return
-        shadow = self._add(shadow_type(values[0].type), "load", [twin], Access(size))
         kind = MISSING if self._is_shared(pointer) else ATOMIC
         origins = self.reach.content(pointer)
         self._found(self.shadows.any(shadow), kind, origins, "updated", pointer, size)
@@ -369,12 +410,15 @@ class _Tracker:
         twin = self._twin(target, self.sink)
         if twin is None:
             return
-        copied = self._twin(source, self.checks.zeros) if instr.arg.startswith(_COPIES) else None
-        if copied is not None and not self._is_shared(target):
+        copied = None
+        if instr.arg.startswith(_COPIES) and not self._grain(source):
+            copied = self._twin(source, self.checks.zeros)
+        if copied is not None and not self._grain(target):
             self._add(t.VOID, "call", [twin, copied, length, *rest], instr.arg)
             return
         name = f"llvm.memset.p0.{length.type}"
-        operands = [twin, Const(t.I8, "0"), length, Const(t.I1, "false")]
+        byte = Const(t.I8, "-1" if self._grain(target) else "0")
+        operands = [twin, byte, length, Const(t.I1, "false")]
         self._add(t.VOID, "call", operands, name)
 
     def _begin(self, instr: Instr) -> None:
@@ -382,6 +426,7 @@ class _Tracker:
         if array in self.twins:
             assert isinstance(array, Instr)
             self._set(self._add, self.twins[array], array.arg[0], 255)
+            self._set(self._add, array, array.arg[0], 0)  # so that all runs are alike
 
     def _phi(self, instr: Instr) -> None:
         if self.reach.reaches(instr):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from math import gcd
 from typing import NamedTuple
 
 from anymetal.analysis.effects import LOADS, pointer_of, tells
@@ -23,6 +24,7 @@ Leads = Callable[[Value], frozenset[Object | None]]
 UPDATES = ("atomicrmw", "cmpxchg")
 BLOCKS = ("llvm.memcpy.", "llvm.memmove.", "llvm.memset.")
 _COPIES = BLOCKS[:2]
+_MOST_GRAIN = 8
 
 
 class Origin(NamedTuple):
@@ -73,6 +75,9 @@ class Reach:
                     found -= self.leads(value)
         accessed = [self.leads(v) for i in self.instrs for v in i.operands if v.type.is_ptr]
         mixed = {leads for leads in accessed if len(leads) > 1}
+        for leads in mixed:  # the twins of outputs have another layout
+            if len({isinstance(o, Argument) for o in leads}) > 1:
+                found -= leads
         while lost := {o for leads in mixed if not leads <= found for o in leads & found}:
             found -= lost
         return found
@@ -91,6 +96,31 @@ class Reach:
         groups = {self.objects(v) for i in self.instrs for v in i.operands if v.type.is_ptr}
         while more := {o for group in groups if group & found for o in group} - found:
             found |= more
+        return found
+
+    def grains(self) -> dict[Object, int]:
+        """Of how many bytes all accesses to an output are multiples, in place and size."""
+        found: dict[Object, int] = dict.fromkeys(self.outputs, _MOST_GRAIN)
+        groups: list[frozenset[Object]] = []
+        for instr in self.instrs:
+            numbers: tuple[int, ...] = ()
+            if instr.op == "gep":
+                numbers = instr.arg
+            elif instr.op in (*LOADS, "store", *UPDATES):
+                value = instr.operands[
+                    0 if instr.op == "store" else 1 if instr.op in UPDATES else 0
+                ]
+                numbers = ((instr if instr.op in LOADS else value).type.size,)
+            elif instr.op == "call":
+                numbers = (1,)
+            for pointer in instr.operands:
+                outputs = self.objects(pointer) & self.outputs if pointer.type.is_ptr else ()
+                groups += [frozenset(outputs)] if len(outputs) > 1 else []
+                for output in outputs:
+                    found[output] = gcd(found[output], *numbers)
+        for _ in groups:  # outputs that one pointer may lead into have the same
+            for group in groups:
+                found.update(dict.fromkeys(group, min(found[o] for o in group)))
         return found
 
     # -- origins -----------------------------------------------------------------------------

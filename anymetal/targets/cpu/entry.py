@@ -73,7 +73,11 @@ def entry_function(
     if c.twin:
         memory, bytes_ = c.twin
         copied = f"ptr {memory}, ptr {INITIAL}, i64 {bytes_}, i1 false"
-        lines.append(f"  call void @llvm.memcpy.p0.p0.i64({copied})")
+        zeros = f"ptr %threadgroup, i8 0, i64 {bytes_}, i1 false"  # so that all runs are alike
+        lines += [
+            f"  call void @llvm.memcpy.p0.p0.i64({copied})",
+            f"  call void @llvm.memset.p0.i64({zeros})",
+        ]
     calls = _Calls(buffers, suspends, team)
     behind = "round" if suspends else "group.done"
     sole = c.alone and not suspends and not c.variant.partial

@@ -94,6 +94,8 @@ class _Described(ctypes.Structure):
         ("is_buffer", ctypes.c_uint32),
         ("element", ctypes.c_uint32),
         ("site", ctypes.c_uint32),
+        ("grain", ctypes.c_uint32),
+        ("reserved", ctypes.c_uint32),
     ]
 
 
@@ -154,11 +156,13 @@ class SanitizedPlan(Plan):
         self.pool.native = run, self.pool.native[1]
         self.pool.run_at = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)(run)
 
-    def _describe(self, about: _About, watched: dict[int, int], sites: dict[str, int]) -> None:
+    def _describe(
+        self, about: _About, watched: dict[int, int], sites: dict[str, tuple[int, int]]
+    ) -> None:
         """Tells the library of its own program. Several plans may: all tell the same."""
         twins = [
-            (int(slot), _element_bytes(self._source.parameters[int(slot)]), site)
-            for slot, site in sites.items()
+            (int(slot), _element_bytes(self._source.parameters[int(slot)]), site, grain)
+            for slot, (site, grain) in sites.items()
         ]
         arrays, granules = tuple(self.arrays), tuple(watched.items())
         about.objects = _described(self.code.path, arrays, granules, tuple(twins))
@@ -194,7 +198,7 @@ def _described(
     path: str,
     arrays: tuple[KnownArray, ...],
     watched: tuple[tuple[int, int], ...],
-    twins: tuple[tuple[int, int, int], ...],
+    twins: tuple[tuple[int, int, int, int], ...],
 ) -> ctypes.Array[_Described]:
     """The arrays of a program, for as long as the process lives: so does the library, perhaps."""
     granules = dict(watched)
@@ -204,8 +208,9 @@ def _described(
             for number, array in enumerate(arrays)
         )
     )
-    for number, element, site in twins:
-        described[number].element, described[number].site = element, site
+    for number, element, site, grain in twins:
+        its = described[number]
+        its.element, its.site, its.grain = element, site, grain
     return described
 
 

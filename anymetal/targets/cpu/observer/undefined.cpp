@@ -10,7 +10,7 @@ void free(void*);
 
 namespace {
 
-constexpr uint8_t UNDEFINED = 255;
+constexpr uint8_t WRITTEN = 255;
 
 // Memory for a twin. What the last launches had is kept: the next one often needs the same, and fresh
 // pages take longer than the launch.
@@ -42,36 +42,36 @@ void give_back(void* memory) {
   free(block);
 }
 
-bool is_missing(const uint8_t* twin, uint32_t bytes) {
-  uint8_t any = 0;
-  for (uint32_t i = 0; i < bytes; ++i) any |= twin[i];
-  return any;
+uint64_t bytes_of(const Described& described, const Object& object) {
+  return (object.bytes + described.grain - 1) / described.grain;
 }
 
-// Whether any byte is not 0: outputs are written as a rule.
-bool any_missing(const uint8_t* twin, uint64_t bytes) {
-  uint8_t any = 0;
-  for (uint64_t i = 0; i < bytes; ++i) any |= twin[i];
-  return any;
+// Whether all bytes are 255: outputs are written as a rule.
+bool is_written(const uint8_t* twin, uint64_t bytes) {
+  uint8_t all = WRITTEN;
+  for (uint64_t i = 0; i < bytes; ++i) all &= twin[i];
+  return all == WRITTEN;
 }
 
 void tell(Launch* launch, uint32_t object, const Described& described, const uint8_t* twin) {
-  const uint64_t bytes = launch->objects[object].bytes;
-  if (!any_missing(twin, bytes)) return;
+  const uint64_t bytes = bytes_of(described, launch->objects[object]);
+  if (is_written(twin, bytes)) return;
   Finding found{};
   found.kind = UNWRITTEN_OUTPUT;
   found.site = described.site;
   found.object = object;
   found.bytes = described.element;
   found.other_site = NO_SITE;
+  const uint64_t step = described.element > described.grain ? described.element / described.grain : 1;
   uint64_t count = 0;
-  for (uint64_t at = 0; at + described.element <= bytes; at += described.element) {
-    if (!is_missing(twin + at, described.element)) continue;
-    if (count++ == 0) found.offset = at;
+  for (uint64_t at = 0; at + step <= bytes; at += step) {
+    if (is_written(twin + at, step)) continue;
+    if (count++ == 0) found.offset = at * described.grain;
   }
+  const uint64_t each = described.grain > described.element ? described.grain / described.element : 1;
   const uint32_t before = launch->found;
   report(launch, found);
-  if (launch->found > before) launch->findings[before].count = count;
+  if (launch->found > before) launch->findings[before].count = count * each;
 }
 
 }  // namespace
@@ -87,13 +87,13 @@ void** undefined_begin(const Launch* launch, const Described* described, uint64_
   for (uint32_t i = 0; i <= launch->object_count; ++i) {
     const bool shared = i == launch->object_count;
     if (!shared && !described[i].element) continue;
-    const uint64_t bytes = shared ? shared_twin : launch->objects[i].bytes;
+    const uint64_t bytes = shared ? shared_twin : bytes_of(described[i], launch->objects[i]);
     all[slot] = block_of(bytes);
     if (!all[slot]) {
       undefined_end(all, count);
       return nullptr;
     }
-    __builtin_memset(all[slot++], UNDEFINED, bytes);
+    __builtin_memset(all[slot++], 0, bytes);
   }
   return all;
 }

@@ -11,6 +11,8 @@ struct Described {
   uint32_t is_buffer;
   uint32_t element;  // bytes of an element of an output that has a twin, else 0
   uint32_t site;     // the place to name if not all of that output is written
+  uint32_t grain;    // for how many bytes of that output its twin has one
+  uint32_t reserved;
 };
 
 // The addresses of a launch's buffers and, behind them, those of twins; null if there is no memory.
