@@ -146,8 +146,10 @@ class _Tracker:
     def _leads(self, pointer: Value) -> frozenset[Object | None]:
         """The memory that a pointer may lead into."""
         pointer = self._unchecked(pointer)
-        if isinstance(pointer, Instr) and pointer not in self.checks.origins:
-            return frozenset((None,))  # made by the checks, for what nobody knows
+        while isinstance(pointer, Instr) and pointer not in self.checks.origins:
+            if pointer.op not in ("gep", "freeze"):
+                return frozenset((None,))  # made by the checks, for what nobody knows
+            pointer = pointer.operands[0]  # a copy
         numbers = self.checks.origins_of(pointer) - {NOWHERE}
         return frozenset(None if n == ANYWHERE else self.checks.places[n] for n in numbers)  # type: ignore[misc]
 
@@ -248,7 +250,8 @@ class _Tracker:
         self.twins[pointer] = twin
 
     def _twin_of(self, pointer: Value) -> Value:
-        return self.twins.get(pointer, pointer)  # null is its own twin
+        """The pointer to the twin; null is its own."""
+        return pointer if isinstance(pointer, Const) else self.twins[pointer]
 
     def _grain(self, pointer: Value) -> int:
         """For how many bytes the twin has one; 0 for memory that is no output."""
