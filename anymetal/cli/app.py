@@ -49,6 +49,37 @@ def demo() -> None:
     raise typer.Exit(demo())
 
 
+@app.command(name="check")
+def check_(
+    files: Annotated[
+        list[Path], typer.Argument(help="Python programs and Metal files, or folders of them.")
+    ],
+    form: Annotated[
+        str, typer.Option("--format", metavar="FORM", help="text, json, github or sarif.")
+    ] = "text",
+    select: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CODE", help="Only rules that begin like this; repeatable."),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None, typer.Option(metavar="CODE", help="Not these rules; repeatable.")
+    ] = None,
+    fix: Annotated[bool, typer.Option("--fix", help="Repair what can safely be repaired.")] = False,
+) -> None:
+    """Find mistakes in kernels without running the program."""
+    from anymetal.cli.check import FORMATS, check, unknown_codes
+
+    if form not in FORMATS:
+        raise typer.BadParameter(f"one of {', '.join(FORMATS)}", param_hint="--format")
+    chosen, left_out = (
+        [code for given in codes or () for code in given.upper().split(",") if code]
+        for codes in (select, ignore)
+    )
+    if unknown := unknown_codes([*chosen, *left_out]):
+        raise typer.BadParameter(f"there is no rule {unknown[0]}; docs/lint.md lists them")
+    raise typer.Exit(check(files, form, chosen, left_out, fix))
+
+
 @app.command(name="explain", context_settings={"allow_interspersed_args": False})
 def explain_(
     file: Annotated[Path, typer.Argument(help="A program, a one-kernel case or a Metal file.")],

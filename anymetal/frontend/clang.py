@@ -102,6 +102,19 @@ def _refuse(source: KernelSource, findings: list[Finding]) -> None:
         raise error_at(source, findings)
 
 
+def syntax_tree(source: KernelSource) -> tuple[KernelSource, str]:
+    """Clang's syntax tree as JSON, and the kernel as it could be compiled, of which it is.
+
+    Raises as `compile_to_ir` does.
+    """
+    edited, _ = _compiled(constants.in_functions(source), ANY_PROFILE)
+    text = translation_unit(edited)
+    tree, error, _ = _output(edited, ANY_PROFILE, text, "-ast-dump=json")
+    if error:
+        raise error
+    return edited, tree
+
+
 def preprocess(source: KernelSource, text: str) -> str:
     """A text with its macros expanded; `source` says to whom errors in it belong.
 

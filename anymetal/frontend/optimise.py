@@ -119,14 +119,14 @@ def _optimised(text: str, profile: Profile, sanitized: bool) -> str:
         text = index_overflow.with_checks(_as_one(undefined.mark_undefined(text), profile))
         text = observed.with_accesses(text)
     module = llvm.parse_assembly(text)
-    _run_passes(module, _machine(profile))
+    _run_passes(module, host_machine(profile))
     return str(module)
 
 
 def _as_one(text: str, profile: Profile) -> str:
     """The program as one function whose variables are values; nothing else is optimised."""
     module = llvm.parse_assembly(text)
-    builder = llvm.create_pass_builder(_machine(profile), llvm.create_pipeline_tuning_options())
+    builder = llvm.create_pass_builder(host_machine(profile), llvm.create_pipeline_tuning_options())
     passes = llvm.create_new_module_pass_manager()
     passes.add_sroa_pass()
     passes.add_always_inliner_pass()
@@ -139,7 +139,7 @@ def _as_one(text: str, profile: Profile) -> str:
 def _simplified(text: str, profile: Profile) -> str:
     """The program as one function without needless branches, but with all loops of the text."""
     module = llvm.parse_assembly(text)
-    builder = llvm.create_pass_builder(_machine(profile), llvm.create_pipeline_tuning_options())
+    builder = llvm.create_pass_builder(host_machine(profile), llvm.create_pipeline_tuning_options())
     passes = llvm.create_new_module_pass_manager()
     passes.add_always_inliner_pass()
     passes.add_sroa_pass()
@@ -229,7 +229,7 @@ def _set_options() -> None:
 
 
 @functools.cache
-def _machine(profile: Profile) -> Any:
+def host_machine(profile: Profile) -> Any:
     _set_options()
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()

@@ -1,0 +1,1 @@
+"""The linter behind `anymetal check`: mistakes in kernels, found without running the program."""
