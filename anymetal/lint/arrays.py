@@ -75,10 +75,9 @@ def _check_of(flow: Flow, load: Instr, conditions: list[Instr]) -> Instr | None:
             for number, other in (compare.operands, compare.operands[::-1]):
                 if not flow.threads[other].is_uniform or flow.threads[number].is_uniform:
                     continue
-                shared = _linear_parts(number) & address
-                if any(not flow.threads[part].is_uniform for part in shared) and _is_position(
-                    _linear_parts(number)
-                ):
+                parts = _linear_parts(number)
+                varying = {part for part in parts if not flow.threads[part].is_uniform}
+                if varying and varying <= address and _is_position(parts & address):
                     return compare
     return None
 
@@ -117,20 +116,9 @@ def _is_position(parts: set[Instr]) -> bool:
     """Whether a number runs over a whole array, and not only over the threads of a threadgroup."""
     calls = {part.arg for part in parts if part.op == "call"}
     within = any(name.startswith(("__am_thread_", "__am_lane", "__am_gang")) for name in calls)
-    return not within or (
-        bool(parts)
-        and any(
-            part.op != "call" or part.arg.startswith("__am_group") for part in _all_parts(parts)
-        )
+    return not within or any(
+        part.op != "call" or part.arg.startswith("__am_group") for part in parts
     )
-
-
-def _all_parts(parts: set[Instr]) -> set[Instr]:
-    """The parts, and what products among them are made of."""
-    found = set(parts)
-    for part in parts:
-        found |= {v for v in part.operands if isinstance(v, Instr)}
-    return found
 
 
 # -- AM202 ------------------------------------------------------------------------------------

@@ -9,8 +9,6 @@ from pathlib import Path
 from anymetal.errors import (
     AnyMetalError,
     MetalCompileError,
-    ToolchainError,
-    UnsupportedFeatureError,
 )
 from anymetal.findings.model import Finding, Place
 from anymetal.ir.problem import Problem
@@ -74,15 +72,15 @@ def check_kernel(kernel: Kernel, made: Compiled, report: Report) -> list[Finding
     for rule in _RULES:
         try:
             found += list(rule(look))
-        except (
-            Problem,
-            UnsupportedFeatureError,
-        ) as problem:  # such as calls of pointers to functions
-            reason = f"kernel {kernel.name!r}: {problem}"
-            report.unchecked.append(Unchecked(_beginning(kernel), reason))
+        except (Problem, AnyMetalError) as error:  # such as calls of pointers to functions
+            _not_checked(report, kernel, _first_line(error), failed=False)
             break
+        except Exception as error:
+            reason = f"a defect of the linter, please report it: {type(error).__name__}: {error}"
+            _not_checked(report, kernel, reason, failed=True)
     report.fixes.update(look.fixes)
-    return found
+    # A function that is inlined twice has its mistakes in both copies.
+    return list({(finding.code, finding.place): finding for finding in reversed(found)}.values())
 
 
 def _python(report: Report) -> Iterator[tuple[Kernel | None, Iterable[Finding]]]:
@@ -106,10 +104,8 @@ def _text_of(kernel: Kernel, report: Report) -> Iterator[Finding]:
     """What is wrong in the Metal text of a kernel of a Python program."""
     try:
         made = compiled(kernel)
-    except ToolchainError:
-        raise
     except AnyMetalError as error:
-        report.unchecked.append(Unchecked(_beginning(kernel), _first_line(error), failed=True))
+        _not_checked(report, kernel, _first_line(error), failed=True)
         return
     if made.sources:
         yield from check_kernel(kernel, made, report)
@@ -117,8 +113,8 @@ def _text_of(kernel: Kernel, report: Report) -> Iterator[Finding]:
     found = list(names.check(kernel, names.sure(kernel, made.errors)))
     yield from found
     if not found:
-        reason = f"kernel {kernel.name!r}: it does not compile with any dtypes that were tried"
-        report.unchecked.append(Unchecked(_beginning(kernel), reason, failed=True))
+        reason = "it does not compile with any dtypes that were tried"
+        _not_checked(report, kernel, reason, failed=True)
 
 
 def _metal(report: Report) -> Iterator[tuple[Kernel | None, Iterable[Finding]]]:
@@ -133,10 +129,10 @@ def _metal(report: Report) -> Iterator[tuple[Kernel | None, Iterable[Finding]]]:
             yield kernel, check_kernel(kernel, Compiled([source]), report)
 
 
-def _beginning(kernel: Kernel) -> Place:
-    if kernel.node is not None:
-        return kernel.at_call(kernel.node)
-    return Place(kernel.file.name, 1, 1, kernel.file.line(1))
+def _not_checked(report: Report, kernel: Kernel, reason: str, failed: bool) -> None:
+    node, file = kernel.node, kernel.file
+    place = kernel.at_call(node) if node else Place(file.name, 1, 1, file.line(1))
+    report.unchecked.append(Unchecked(place, f"kernel {kernel.name!r}: {reason}", failed))
 
 
 def _first_line(error: Exception) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from anymetal.errors import AnyMetalError, MetalCompileError, ToolchainError
+from anymetal.errors import AnyMetalError, MetalCompileError
 from anymetal.findings.model import Place
 from anymetal.frontend.clang import compile_to_ir
 from anymetal.lint.guess import errors_in
@@ -28,8 +28,6 @@ def kernels(
     name = Path(file.name).name
     try:
         library = metal_library(file.text, name=name)
-    except ToolchainError:
-        raise
     except MetalCompileError as error:
         return [(Kernel(name, file, none, whole), error)], []
     except AnyMetalError as error:
@@ -44,8 +42,6 @@ def kernels(
             found.append((kernel, (source, compile_to_ir(source))))
         except MetalCompileError as error:
             found.append((kernel, error))
-        except ToolchainError:
-            raise
         except (AnyMetalError, ValueError) as error:
             unchecked.append(_unchecked(file, kernel_name, error, failed=False))
     return found, unchecked

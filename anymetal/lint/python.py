@@ -22,7 +22,7 @@ _MOST_LINKS = 20
 def parse(file: File) -> Module:
     """Raises SyntaxError (with a line) if the file is no Python."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SyntaxWarning)  # about escapes, which are not our business
+        warnings.simplefilter("ignore")  # about escapes, which are not our business
         try:
             return Module(file, ast.parse(file.text, file.name))
         except (ValueError, RecursionError, MemoryError) as error:

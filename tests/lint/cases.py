@@ -18,10 +18,12 @@ from anymetal.source import KernelSource
 from anymetal.testing import metal_case
 from anymetal.testing.metal_case import MetalCase
 
+FOLDER = Path(__file__).parents[1] / "kernels"
+
 
 def check_case(case: MetalCase) -> tuple[list[Finding], Report]:
     """What is found in a case with the first of its dtypes; nothing if it shall not compile."""
-    file = File(case.path.name, case.body)
+    file = File(case.path.name, case.path.read_text() if case.path.exists() else case.body)
     report = Report(file)
     try:
         source = _source(case)
@@ -30,10 +32,18 @@ def check_case(case: MetalCase) -> tuple[list[Finding], Report]:
         return [], report
     size = case.launch
     launch = Launch(size.grid, size.threadgroup, initialised=bool(case.all("init")))
-    header = Text(case.header, range(len(case.header)))
-    body = Text(case.body, range(len(case.body)))
+    header, body = (_in_file(text, file) for text in (case.header, case.body))
     kernel = Kernel(case.path.stem, file, body, header, launches=[launch])
     return check_kernel(kernel, made, report), report
+
+
+def _in_file(text: str, file: File) -> Text:
+    """Header or body of a case, whose lines have the numbers that they have in the file."""
+    places: list[int] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        start = file.offset(number, 0) if number <= file.text.count("\n") + 1 else len(file.text)
+        places += range(start, start + len(line) + 1)
+    return Text(text, places[: len(text)])
 
 
 def _source(case: MetalCase) -> KernelSource:

@@ -69,6 +69,14 @@ CLEAN = {
     float v = x[i];
     y[i] = v < 3 ? v : 0;
 """,
+    "another array's index": """
+    uint lane = thread_index_in_simdgroup;
+    for (uint s = 0; s < 4; ++s) {
+        uint column = 32 * s + lane;
+        float v = x[64 + lane];
+        if (column < n) y[column] = v;
+    }
+""",
     "odd ones": """
     uint i = thread_position_in_grid.x;
     float v = x[i];
