@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import mlx.core as mx
 import numpy as np
 import pytest
 
 import anymetal
 from anymetal.errors import KernelMemoryError, MetalCompileError
+from anymetal.frontend import optimise
 from anymetal.frontend.clang import compile_to_ir
 from tests.frontend.kernels import kernel_source
 
@@ -81,3 +84,39 @@ def test_a_variable_that_nobody_has_set_has_some_value(body: str, possible: set[
 def test_traps_are_refused(call: str) -> None:
     with pytest.raises(MetalCompileError, match=r"k: source:1:\d+: error: a kernel cannot trap"):
         compile_to_ir(kernel_source(f"if (a[0] > 1) {call}; out[0] = 1;"))
+
+
+# ------------------------------------------------------------- for those who look for such variables
+
+
+def marked(body: str, header: str = "") -> str:
+    """The program of one thread, in which variables without a value have one that says so."""
+    raw = compile_to_ir(kernel_source("uint i = thread_position_in_grid.x;\n" + body, header))
+    return optimise.optimise(raw, sanitized=True)
+
+
+def undefined_calls(text: str) -> list[str]:
+    return re.findall(r"%([\w.]+) = tail call \w+ @__am_undefined_\w+\(", text)
+
+
+def test_a_variable_on_one_way_keeps_its_name() -> None:
+    (name,) = undefined_calls(marked("float found; if (i > 3) found = a[i]; out[i] = found;"))
+    assert name.startswith("found.undefined.")
+
+
+def test_variables_with_values_and_components_that_nobody_uses_have_no_such() -> None:
+    assert not undefined_calls(marked("float b = a[i]; float4 v; v.y = b; out[i] = v.y;"))
+    assert not undefined_calls(marked("float3 v; v.x = v.y = v.z = a[i]; out[i] = dot(v, v);"))
+
+
+def test_large_arrays_begin_as_a_whole() -> None:
+    text = marked("float t[64]; t[i % 64] = a[i]; out[i] = t[i / 2 % 64];")
+    assert re.search(r"call void @__am_begin\(ptr [^,]*%t[\w.]*, i64 256, i32 \d+\)", text)
+
+
+def test_names_of_types_may_have_blanks() -> None:
+    header = "template <typename A, typename B> struct Pair { A a; B b; };"
+    assert (
+        len(undefined_calls(marked("Pair<float, int> p; p.b = 1; out[i] = p.a + p.b;", header)))
+        == 1
+    )
