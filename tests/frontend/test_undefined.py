@@ -86,7 +86,7 @@ def test_traps_are_refused(call: str) -> None:
         compile_to_ir(kernel_source(f"if (a[0] > 1) {call}; out[0] = 1;"))
 
 
-# ------------------------------------------------------------- for those who look for such variables
+# ------------------------------------------------------------- for those who look for such
 
 
 def marked(body: str, header: str = "") -> str:
