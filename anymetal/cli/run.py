@@ -12,6 +12,7 @@ import os
 import runpy
 import signal
 import sys
+from collections.abc import Callable
 from types import TracebackType
 
 import anymetal
@@ -22,12 +23,12 @@ def run(arguments: list[str]) -> int:
     options, program = _parse(arguments)
     anymetal.install(pretend_gpu=options.pretend_gpu, clamp_indices=True)
     if not options.sanitize:
-        return _run(options.module, program)
+        return _run(options.module, program, lambda: None)
     from anymetal.sanitizer import process
 
     process.begin_run()
     try:
-        status = _run(options.module, program)
+        status = _run(options.module, program, lambda: process.end_run(0))
     except SystemExit as end:
         if process.end_run(_status_of(end)) == _status_of(end):
             raise
@@ -40,7 +41,8 @@ def _status_of(end: SystemExit) -> int:
     return 0 if end.code is None else end.code if isinstance(end.code, int) else 1
 
 
-def _run(module: str | None, program: list[str]) -> int:
+def _run(module: str | None, program: list[str], finish: Callable[[], object]) -> int:
+    """Runs the program. `finish`: what is to be done if a signal then ends this process."""
     try:
         if module is not None:
             _run_module(module, program)
@@ -49,7 +51,7 @@ def _run(module: str | None, program: list[str]) -> int:
     except SystemExit:
         raise
     except BaseException as error:
-        return _report(error)
+        return _report(error, finish)
     return 0
 
 
@@ -117,11 +119,12 @@ def _run_module(module: str, program: list[str]) -> None:
     runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 
-def _report(error: BaseException) -> int:
+def _report(error: BaseException, finish: Callable[[], object]) -> int:
     """Print the traceback as Python would, without the frames that brought us here."""
     error.__traceback__ = _program_frames(error.__traceback__)
     sys.excepthook(type(error), error, error.__traceback__)
     if isinstance(error, KeyboardInterrupt):
+        finish()
         # Die by the signal, as Python does: shells stop their loops then.
         sys.stdout.flush()
         signal.signal(signal.SIGINT, signal.SIG_DFL)

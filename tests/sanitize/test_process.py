@@ -89,6 +89,11 @@ def test_exit_statuses(away: int, more: str, status: int, tmp_path: Path) -> Non
     assert ("ZeroDivisionError" in ended.stderr) == ("1 / 0" in more)
 
 
+def test_a_program_that_is_interrupted_is_reported(tmp_path: Path) -> None:
+    ended = run("--sanitize", program(tmp_path, 1, "shifted()\nraise KeyboardInterrupt\n"))
+    assert ended.returncode == -2 and "[bounds-read]" in ended.stderr
+
+
 @pytest.mark.slow
 def test_without_the_option_nothing_is_said(tmp_path: Path) -> None:
     ended = run(program(tmp_path, 0))
