@@ -23,6 +23,9 @@ _VERBS = {
     "and others give another",
     "used matrices": "makes a call that all threads of its SIMD-group have to make, and not all do",
 }
+_OF_SEVERAL = {"read": "read", "wrote": "write", "updated": "update atomically"}
+#: In place of the other thread: several, none of which is known.
+_SEVERAL = 2**32 - 1
 #: What happens at the other place of a finding.
 _INSTEAD = {
     "barrier-divergent": "it comes to this barrier instead",
@@ -118,7 +121,7 @@ class Reporter:
             "detail": raw.detail,
             "accesses": self._verb(raw.site),
             "other": _who(raw.other_thread, raw.other_group, raw.group),
-            "other_accesses": self._verb(other),
+            "other_accesses": self._verb(other, several=_tuple(raw.other_thread)[0] == _SEVERAL),
         }
         details: dict[str, Any] = {}
         if object_.kind:
@@ -130,10 +133,9 @@ class Reporter:
         if other < len(self._sites) and instead:
             others = (self._place(other, instead),)
         elif other < len(self._sites):
-            details |= {
-                "other_thread": _tuple(raw.other_thread),
-                "other_threadgroup": _tuple(raw.other_group),
-            }
+            if _tuple(raw.other_thread)[0] != _SEVERAL:
+                details["other_thread"] = _tuple(raw.other_thread)
+            details["other_threadgroup"] = _tuple(raw.other_group)
             others = (self._place(other, f"the other access, by {words['other']}"),)
         return Finding(
             code=kind.name,
@@ -186,11 +188,11 @@ class Reporter:
         for what, name, where in self._origins.get(str(site), ()):
             yield self._texts.place(where, _DECLARED[what].format(name=name or "a temporary"))
 
-    def _verb(self, site: int) -> str:
-        if site >= len(self._sites):
-            return "accesses"
-        action: str = self._sites[site][0]
-        return _VERBS.get(action, action)
+    def _verb(self, site: int, several: bool = False) -> str:
+        action: str = self._sites[site][0] if site < len(self._sites) else ""
+        if several:
+            return _OF_SEVERAL.get(action, "access")
+        return _VERBS.get(action, action or "accesses")
 
     def _place(self, site: int, message: str = "") -> Place:
         where = self._sites[site][2] if site < len(self._sites) else ""
@@ -223,7 +225,7 @@ def _tuple(numbers: Sequence[int]) -> Extent:
 
 def _who(thread: Sequence[int], group: Sequence[int], besides: Sequence[int] | None = None) -> str:
     """A thread; its threadgroup only if that is not the one that was named before."""
-    text = f"thread {_tuple(thread)}"
+    text = "other threads" if _tuple(thread)[0] == _SEVERAL else f"thread {_tuple(thread)}"
     if besides is not None and _tuple(besides) == _tuple(group):
         return text
     return f"{text} of threadgroup {_tuple(group)}"

@@ -50,6 +50,11 @@ MESSAGES = [
         "without a barrier between",
     ),
     (
+        raw("race-threadgroup", site=1, object=2, other_site=0, other_thread=(2**32 - 1,) * 3),
+        "thread (0, 0, 0) of threadgroup (0, 0, 0) writes t[0], which other threads read, "
+        "without a barrier between",
+    ),
+    (
         raw(
             "race-groups", site=1, object=1, other_site=1, other_thread=(40, 0, 0),
             other_group=(1, 0, 0),
