@@ -412,3 +412,16 @@ def test_names_of_ours_are_refused() -> None:
     text = "kernel void k(device int* a) {\n  int __am_x = 1; *a = __am_x; }\n"
     with pytest.raises(MetalCompileError, match=r"metal_library:2:7: error: '__am_x': names that"):
         anymetal.metal_library(text)
+
+
+def test_a_parameter_that_is_empty() -> None:
+    with pytest.raises(
+        MetalCompileError, match=r"metal_library:1:13: error: a parameter of 'k' is"
+    ):
+        anymetal.metal_library("kernel void k(device int* a [[buffer(0)]],) { *a = 1; }")
+
+
+def test_a_macro_that_breaks_what_we_add_is_an_error_of_the_text() -> None:
+    text = "kernel void k(device int* a) { *a = 1; }\n#define typename class\n"
+    with pytest.raises(MetalCompileError, match=r"metal_library:2:\d+: error: .*changes words"):
+        anymetal.metal_library(text)

@@ -116,10 +116,12 @@ def _of_what_follows(source: KernelSource) -> Callable[[Diagnostic], Diagnostic 
         for place in (*notes, *_inclusion(error, source)):
             text = f"{error.text}, in what AnyMetal adds or includes, because of this"
             return Diagnostic(replace(place, kind="error", text=text))
-        if error.file != part_name(source, "wrapper") or not source.header:
+        ours = error.file == part_name(source, "wrapper") or error.file.startswith("__am_")
+        if not ours or not source.header:
             return None
         end = source.header.rstrip()
         text = f"{error.text} behind the end of this text, which leaves something open"
+        text += " or changes words"
         return _pointing(source, Finding("header", max(len(end) - 1, 0), text))
 
     return explained

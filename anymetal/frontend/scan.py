@@ -216,9 +216,10 @@ class _Scanner:
     ) -> None:
         scope = self._scope()
         path = f"{scope}::{name.text}".removeprefix("::")
-        parameters = tuple(
-            _parameter(part, self.source) for part in split_at_commas(tokens, self.source)
-        )
+        parts = split_at_commas(tokens, self.source)
+        if not all(parts):
+            self.source.fail(name, f"a parameter of '{name.text}' is empty")
+        parameters = tuple(_parameter(part, self.source) for part in parts)
         if parameters and spelled(parameters[0].words) == "void":
             parameters = ()
         host_name = next((a.string(self.source) for a in attributes if _is_host(a)), path)
