@@ -32,8 +32,12 @@ typedef float __am_double __attribute__((unavailable("'double' is not supported 
 #define double __am_double
 #pragma GCC poison {" ".join(WORDS)}
 """
-#: Warnings that the user turns on are not for what we write.
-_UNOBSERVED = '#pragma clang diagnostic ignored "-Weverything"\n'
+#: Warnings that the user turns on are not for what we write. That of variables without a value is
+#: asked for at the function's head, which is ours (clang.py needs it).
+_UNOBSERVED = """\
+#pragma clang diagnostic ignored "-Weverything"
+#pragma clang diagnostic warning "-Wuninitialized"
+"""
 _INLINE = "static inline __attribute__((always_inline)) void"
 
 
