@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import anymetal
-from anymetal.passes.observe import BOUNDS_READ, BOUNDS_WRITE
+from anymetal.passes.observe import BOUNDS_READ, BOUNDS_WRITE, MISALIGNED
 from tests.sanitize.launching import Seen, sanitized, seen, watching
 
 X = mx.arange(64, dtype=mx.float32)
@@ -100,3 +100,25 @@ def test_what_one_launch_has_done_is_not_held_against_the_next():
     (plan,) = plans
     told = plan.take()
     assert [len(one.findings) for one in told] == [0] * 4
+
+
+def test_a_vector_that_is_not_aligned():
+    body = "uint i = thread_position_in_grid.x;\nfloat4 v = *(const device float4*)(x0 + {});\n"
+    body += "y0[i] = v.x;"
+    _, plan = sanitized(body.format("i % 32"), [X], [X])
+    assert [(f.kind, f.where, f.offset, f.count) for f in seen(plan)] == [
+        (MISALIGNED, "source:2:12", 4, 48)
+    ]
+    _, plan = sanitized(body.format("i / 4 * 4"), [X], [X])
+    assert seen(plan) == []
+
+
+def test_a_view_that_runs_backwards_begins_where_its_memory_does():
+    view = mx.as_strided(X, (32,), (-2,), 63)
+    body = "uint i = thread_position_in_grid.x;\nif (i < {}) y0[i] = x0[-2 * int(i)];"
+    for threads, expected in ((32, []), (33, [(BOUNDS_READ, "x0", -8, 32)])):
+        _, plan = sanitized(
+            body.format(threads), [view], [X], ensure_row_contiguous=False, init_value=0
+        )
+        found = [(f.kind, f.array, f.offset, f.thread[0]) for f in seen(plan)]
+        assert [one for one in found if one[0] <= MISALIGNED] == expected
