@@ -132,12 +132,12 @@ class _Finder:
         return node if isinstance(node, ast.Call) and self._makes_kernel(node) else None
 
     def _returned(self, function: ast.expr) -> ast.AST | None:
-        """What a function of the program returns, if it has one `return`."""
+        """What a function of the program returns, if it has one `return` with a value."""
         bound = self.module.binding(function) if isinstance(function, ast.Name) else None
         if not isinstance(bound, ast.FunctionDef):
             return None
-        returns = [n for n in ast.walk(bound) if isinstance(n, ast.Return)]
-        return returns[0].value if len(returns) == 1 else None
+        values = [n.value for n in ast.walk(bound) if isinstance(n, ast.Return) and n.value]
+        return values[0] if len(values) == 1 else None
 
     def _launch(self, call: ast.Call) -> Launch:
         given = {keyword.arg: keyword.value for keyword in call.keywords}

@@ -21,7 +21,7 @@ from anymetal.findings.model import Finding
 from anymetal.ir.calls import BARRIER
 from anymetal.ir.model import Const, Global, Instr, Value
 from anymetal.lint.barriers import SIMDGROUP_BARRIER, name_of
-from anymetal.lint.flow import Flow
+from anymetal.lint.flow import Flow, sources
 from anymetal.lint.look import Look
 
 _MOST_ACCESSES = 400
@@ -91,15 +91,9 @@ def _accesses(flow: Flow) -> dict[Instr, _Access]:
 
 
 def _is_lane_number(pointer: Value) -> bool:
-    """Whether an address is that of an array at the lane number."""
-    while isinstance(pointer, Instr) and pointer.op in ("zext", "sext", "gep"):
-        if pointer.op == "gep":
-            if len(pointer.operands) != 2:
-                return False
-            pointer = pointer.operands[1]
-        else:
-            pointer = pointer.operands[0]
-    return isinstance(pointer, Instr) and pointer.op == "call" and pointer.arg == "__am_lane"
+    """Whether the lane number alone decides an address."""
+    parts = sources(pointer)
+    return bool(parts) and all(part.op == "call" and part.arg == "__am_lane" for part in parts)
 
 
 def _first_byte(pointer: Value) -> int | None:

@@ -60,8 +60,8 @@ def _source(case: MetalCase) -> KernelSource:
             if value in known or is_number
             else (name, metal_case._dtype(value))
         )
-    inputs = [metal_case._declaration(case, text, dtype) for text in case.all("input")]
-    outputs = [metal_case._declaration(case, text, dtype) for text in case.all("output")]
+    inputs = [metal_case.declaration(case, text, dtype) for text in case.all("input")]
+    outputs = [metal_case.declaration(case, text, dtype) for text in case.all("output")]
     definition = KernelDefinition(
         "k",
         tuple(one.name for one in inputs),

@@ -69,6 +69,10 @@ MADE = {
     "method": f"class C:\n    def f(self, x):\n        k = §{_MAKE}\n        return k{_CALL}\n",
     "module": f"kernel = {_MAKE}\ndef f(x):\n    return kernel{_CALL}\n",
     "factory": f"def make():\n    return {_MAKE}\nk = make()\ndef f(x):\n    return k{_CALL}\n",
+    "factory that may refuse": (
+        f"def make():\n  if no_gpu():\n    return\n  return {_MAKE}\n"
+        f"def f(x):\n    k = make()\n    return k{_CALL}\n"
+    ),
     "cached": f"@functools.cache\ndef f(x):\n    kernel = {_MAKE}\n    return kernel{_CALL}\n",
     "attribute": f"class C:\n  def f(self, x):\n    self.k = {_MAKE}\n    self.k{_CALL}\n",
     "global": f"def f(x):\n    global k\n    k = {_MAKE}\n    return k{_CALL}\n",

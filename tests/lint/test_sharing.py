@@ -53,6 +53,16 @@ BAD = {
 {_BARRIER}
     y[i] = simd_sum(shared[lane]);
 """,
+    "AM104 second reduction, pairs": f"""{_HEAD}
+    float s = simd_sum(v);
+    if (lane == 0) shared[2 * group + 1] = s;
+{_BARRIER}
+    float mean = simd_sum(lane < 8 ? shared[2 * lane + 1] : 0);
+    s = simd_sum((v - mean) * (v - mean));
+    if (lane == 0) §shared[2 * group + 1] = s;
+{_BARRIER}
+    y[i] = simd_sum(lane < 8 ? shared[2 * lane + 1] : 0);
+""",
     "AM104 next row": f"""{_HEAD}
     for (uint row = 0; row < n; ++row) {{
         float s = simd_sum(x[row * 256 + t]);
