@@ -99,12 +99,20 @@ def _to_user(diagnostic: Diagnostic, source: KernelSource) -> Diagnostic:
             if error.shipped:
                 notes = [*_inclusion(error, source), *_users_notes(error, notes, source)]
                 return Diagnostic(error, notes)
-            if _ASSERTION.match(error.text):  # about the signature, which is MLX's
+            if _is_of_signature(diagnostic, source):
                 text = _ASSERTION.sub("", error.text)
                 return Diagnostic(Message("error", text, part_name(source, "signature"), 1, 1))
     error = with_metals_reason(exact_column(error, source), source)
     notes = [exact_column(note, source) for note in _users_notes(error, notes, source)]
     return explained(Diagnostic(error, notes), source)
+
+
+def _is_of_signature(diagnostic: Diagnostic, source: KernelSource) -> bool:
+    """Whether an error in our headers comes from types in the signature, which is MLX's."""
+    wrapper = part_name(source, "wrapper")
+    return bool(_ASSERTION.match(diagnostic.error.text)) or any(
+        note.file == wrapper and _LEADS_HERE.search(note.text) for note in diagnostic.notes
+    )
 
 
 def _of_what_follows(source: KernelSource) -> Callable[[Diagnostic], Diagnostic | None]:
