@@ -34,6 +34,15 @@ def as_text(finding: Finding) -> str:
     return "\n".join("".join(piece.text for piece in line) for line in _lines(finding))
 
 
+def as_rich(finding: Finding) -> Text:
+    """The same in colours."""
+    from rich.text import Text
+
+    return Text("\n").join(
+        Text.assemble(*((piece.text, piece.style) for piece in line)) for line in _lines(finding)
+    )
+
+
 def write(findings: Iterable[Finding], file: TextIO | None = None) -> None:
     """Writes findings to a stream (standard output), in colours if that is a terminal."""
     file = file or sys.stdout
@@ -45,8 +54,7 @@ def write(findings: Iterable[Finding], file: TextIO | None = None) -> None:
 
     console = Console(file=file, highlight=False, soft_wrap=True)
     for finding in findings:
-        for line in _lines(finding):
-            console.print(_styled(line))
+        console.print(as_rich(finding))
 
 
 def summary(findings: Iterable[Finding]) -> str:
@@ -127,9 +135,3 @@ def _cells(character: str) -> int:
     if unicodedata.combining(character):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
-
-
-def _styled(pieces: list[_Piece]) -> Text:
-    from rich.text import Text
-
-    return Text.assemble(*((piece.text, piece.style) for piece in pieces))

@@ -170,7 +170,7 @@ KINDS = (
     Kind(
         "index-overflow",
         "portability",
-        "{who} computes an index that overflows 32 bits, for {object}",
+        "{who} computes an index that overflows 32 bits",
         "Compute it in 64 bits: size_t(row) * columns + column.",
         "warning",
     ),
