@@ -43,7 +43,7 @@ __attribute__((cold, noinline)) void begin_anew(Races& races) {
   }
   for (auto& of_memory : races.ordered_in_simd_group)
     for (uint32_t& ordered : of_memory) ordered = 0;
-  if (races.groups) races.numbers[0] = races.numbers[races.groups - 1];
+  if (races.groups) races.places[0] = races.places[races.groups - 1];
   if (races.groups) races.groups = 1;
   races.begins[0] = races.time = races.first = races.ordered[0] = races.ordered[1] = 1;
   races.fence = races.releases = races.known = 0;
@@ -115,20 +115,7 @@ struct Access {
   uint32_t me;  // as records have it, of lane 0
 };
 
-// The threadgroup with a number, and the thread with a number in it.
-Place group_of(const Launch& launch, uint64_t group) {
-  const Place &grid = launch.grid, &size = launch.full_size;
-  const uint32_t x = (grid.x + size.x - 1) / size.x, y = (grid.y + size.y - 1) / size.y;
-  return {static_cast<uint32_t>(group % x), static_cast<uint32_t>(group / x % y),
-          static_cast<uint32_t>(group / x / y)};
-}
-
-uint64_t number_of(const Launch& launch, const Place& group) {
-  const Place &grid = launch.grid, &size = launch.full_size;
-  const uint32_t x = (grid.x + size.x - 1) / size.x, y = (grid.y + size.y - 1) / size.y;
-  return (uint64_t{group.z} * y + group.y) * x + group.x;
-}
-
+// The thread with a number in a threadgroup.
 Place thread_in(const Launch& launch, const Place& group, uint32_t thread) {
   const Place &grid = launch.grid, &size = launch.full_size;
   const Place begin{group.x * size.x, group.y * size.y, group.z * size.z};
@@ -153,7 +140,7 @@ __attribute__((cold, noinline)) void found(const Access& a, uint32_t lane, int64
   finding.offset = static_cast<uint64_t>(granule) << a.shadow.shift;
   finding.other_site = record.who >> SITE_SHIFT;
   finding.other_group =
-      foreign ? group_of(launch, a.races.numbers[group_at(a.races, record.time)]) : a.gang.group;
+      foreign ? a.races.places[group_at(a.races, record.time)] : a.gang.group;
   const uint32_t other = record.who & THREAD;
   finding.other_thread = thread_in(launch, finding.other_group, other);
   const bool near = (other ^ thread) < 32 && (record.who & SEVERAL);
@@ -225,11 +212,19 @@ __attribute__((noinline)) void each(const Access& a, uint32_t mask, const uint64
 }
 
 AM_INLINE Lanes load(const uint32_t* from) { return *reinterpret_cast<const Lanes*>(from); }
+AM_INLINE uint32_t bits_of(Lanes truth) {
+  return __builtin_bit_cast(uint32_t, __builtin_convertvector(truth, Flags));
+}
+AM_INLINE uint32_t equal(Offsets a, uint64_t b) {
+  return __builtin_bit_cast(uint32_t, __builtin_convertvector(a == b, Flags));
+}
 AM_INLINE void store(uint32_t* to, Lanes value) { *reinterpret_cast<Lanes*>(to) = value; }
 AM_INLINE bool any(Lanes truth) { return __builtin_reduce_or(truth) != 0; }
 
 constexpr Lanes LANE = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
                         16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+
+constexpr int MOST_ROWS = 4, LEAST_IN_ROW = 4;
 
 // Neighbouring lanes access neighbouring memory, 1 << wide granules each. Returns whether there is
 // a conflict; then records may be those from before.
@@ -268,10 +263,10 @@ AM_INLINE Lanes gathered(const uint32_t* plane, const int64_t* granules) {
   return result;
 }
 
-// Lanes access granules anywhere, one each. Returns those that have to be looked at one by one: all
-// of them if there is a conflict, and those whose record is now another lane's.
+// Lanes access granules anywhere, one each. Returns those whose record is now another lane's: as if
+// the others came first. If there is a conflict it does nothing, and returns all.
 template <uint32_t action>
-AM_INLINE uint32_t scattered(const Access& a, uint32_t mask, const int64_t* granules) {
+AM_INLINE uint32_t scattered(const Access& a, uint32_t mask, const int64_t* granules, bool& conflict) {
   constexpr bool reads = action == LOAD || action == ATOMIC_LOAD;
   uint32_t* const planes = a.shadow.planes;
   const uint64_t d = a.shadow.distance;
@@ -281,19 +276,18 @@ AM_INLINE uint32_t scattered(const Access& a, uint32_t mask, const int64_t* gran
   if (reads || a.shadow.is_read)
     read_ = {gathered(planes + 2 * d, granules), gathered(planes + 3 * d, granules)};
   const auto now = outcome<action>(write, read_, me, a.window, a.shadow.is_read);
-  if (__builtin_expect(any(now.conflict & active), 0)) return mask;
-  const Record<Lanes> record = reads ? now.read : now.write;
+  conflict = any(now.conflict & active);
+  if (__builtin_expect(conflict, 0)) return mask;
+  const Record<Lanes> before = reads ? read_ : write, record = reads ? now.read : now.write;
+  const Lanes changed = (record.time ^ before.time) | (record.who ^ before.who);
+  if (!any(changed & active)) return 0;
   uint32_t* const times = planes + (reads ? 2 * d : 0);
 #pragma clang loop unroll(full)
-  for (int i = 0; i < 32; ++i) {
+  for (int i = 31; i >= 0; --i) {  // the lowest of several lanes stays
     times[granules[i]] = record.time[i];
     times[d + granules[i]] = record.who[i];
   }
-  const Lanes lost = (gathered(times + d, granules) ^ record.who) & active;
-  if (__builtin_expect(!any(lost), 1)) return 0;
-  uint32_t result = 0;
-  for (int i = 0; i < 32; ++i) result |= static_cast<uint32_t>(lost[i] != 0) << i;
-  return result;
+  return bits_of(~is_zero(gathered(times + d, granules) ^ record.who) & active);
 }
 
 // Granules of one byte from now on: an access does not begin or end with one. What was noted of
@@ -323,10 +317,45 @@ __attribute__((noinline)) void anywhere(Access& a, uint32_t mask, const uint64_t
   }
   uint32_t left = 0;
   for (uint32_t part = a.bytes >> a.shadow.shift; part; --part) {
-    left |= scattered<action>(a, mask, granules);
+    uint32_t lost = mask;
+    bool conflict = false;
+    for (int round = 0; lost && !conflict && round < 3; ++round)
+      lost = scattered<action>(a, lost, granules, conflict);
+    left |= lost;
     for (int64_t& granule : granules) ++granule;
   }
   if (left) each<action>(a, left, offsets);
+}
+
+// Lanes whose offsets are a few rows, as threads of a tile have them: in each row neighbouring lanes
+// access neighbouring memory, or all read the same.
+template <uint32_t action>
+AM_INLINE void in_rows(Access& a, uint32_t mask, const uint64_t* offsets) {
+  const uint64_t bytes = a.bytes, size = a.shadow.bytes, odd = (1u << a.shadow.shift) - 1;
+  const uint32_t wide = static_cast<uint32_t>(__builtin_ctzll(bytes)) - a.shadow.shift;
+  const Offsets at = *reinterpret_cast<const Offsets*>(offsets);
+  const Offsets begins = at - __builtin_convertvector(LANE, Offsets) * bytes;  // of rows
+  uint32_t rest = mask;
+  if ((bytes & (bytes - 1)) == 0 && (bytes & odd) == 0 && wide <= 2) {
+    for (int rows = 0; rest && rows < MOST_ROWS; ++rows) {
+      const uint32_t lane = __builtin_ctz(rest);
+      const uint64_t offset = offsets[lane], begin = offset - lane * bytes;
+      const uint32_t row = equal(begins, begin) & rest, last = 31 - __builtin_clz(row);
+      const uint32_t same = action == LOAD ? equal(at, offset) & rest : 0;
+      if ((offset & odd) || offset > size || begin + (last + 1) * bytes > size) break;
+      if (__builtin_popcount(same) > __builtin_popcount(row)) {  // what two do shows what all do
+        const uint32_t others = same & (same - 1);
+        each<action>(a, same & ~(others & (others - 1)), offsets);
+        rest &= ~same;
+        continue;
+      }
+      if (__builtin_popcount(row) < LEAST_IN_ROW) break;
+      if (side_by_side<action>(a, row, static_cast<int64_t>(begin) >> a.shadow.shift, wide))
+        each<action>(a, row, offsets);
+      rest &= ~row;
+    }
+  }
+  if (rest) anywhere<action>(a, rest, offsets);
 }
 
 template <uint32_t action>
@@ -386,10 +415,10 @@ void complete_barrier(Races& races) {
     if (races.known < acquired) races.known = acquired;
 }
 
-void begin_group(Races& races, const Gang& gang, uint64_t number) {
+void begin_group(Races& races, const Gang& gang) {
   tick(races);
   races.first = races.ordered[0] = races.ordered[1] = races.begins[races.groups] = races.time;
-  races.numbers[races.groups++] = number;
+  races.places[races.groups++] = gang.group;
   races.live = gang.launch->gang_count;
   races.arrived = races.known = 0;
   races.flags = ~0u;
@@ -424,7 +453,7 @@ Races* take_all(Parts parts, const Launch& launch, uint64_t groups, uint32_t tim
   Races made{};
   made.shadows = parts.take<Shadow>(launch.object_count);
   made.begins = parts.take<uint32_t>(groups);
-  made.numbers = parts.take<uint64_t>(groups);
+  made.places = parts.take<Place>(groups);
   made.released = parts.take<Release>(MOST_RELEASES);
   made.arrays = launch.object_count;
   made.time = time;
@@ -487,8 +516,9 @@ void release(Launch* launch) {
 
 void begin(Gang* gang) {
   Races& races = *gang->launch->races;
-  const uint64_t number = number_of(*gang->launch, gang->group);
-  if (!races.groups || races.numbers[races.groups - 1] != number) begin_group(races, *gang, number);
+  const Place group = gang->group, before = races.groups ? races.places[races.groups - 1] : group;
+  const bool same = group.x == before.x && group.y == before.y && group.z == before.z;
+  if (!races.groups || !same) begin_group(races, *gang);
 }
 
 // The last gang to arrive completes a barrier, or the last of the others to end.
@@ -524,15 +554,12 @@ void access_lanes(Gang* gang, uint32_t site, uint32_t mask, const uint64_t* offs
                      const uint32_t* objects, uint32_t bytes, uint32_t action) {
   while (mask) {  // one array after the other
     const uint32_t object = objects[__builtin_ctz(mask)];
-    uint32_t here = 0;
-    for (uint32_t lane = 0; lane < 32; ++lane)
-      here |= static_cast<uint32_t>(objects[lane] == object) << lane;
-    here &= mask;
+    const uint32_t here = bits_of((Lanes)(load(objects) == object)) & mask;
     mask &= ~here;
     if (object >= gang->launch->races->arrays) continue;
     Access a = access(gang, site, here, object, bytes, action);
     if (a.shadow.planes)
-      with_action(action, [&]<uint32_t action> { anywhere<action>(a, here, offsets); });
+      with_action(action, [&]<uint32_t action> { in_rows<action>(a, here, offsets); });
   }
 }
 

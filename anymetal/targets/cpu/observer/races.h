@@ -29,7 +29,7 @@ constexpr uint32_t MOST_SIMD_GROUPS = 32, MOST_THREADS = 1024, MOST_RELEASES = 1
 struct Races {
   Shadow* shadows;  // by number of the array; without planes if nobody can race for it
   uint32_t* begins;    // when each threadgroup of the launch began, in order of execution
-  uint64_t* numbers;   // which one it was
+  Place* places;       // where it was
   uint32_t arrays, groups;  // how many there are; how many have begun
   uint32_t time, first;     // `first`: when this threadgroup began
   uint32_t ordered[2];      // the last barrier, for threadgroup and for device memory

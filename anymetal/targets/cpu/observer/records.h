@@ -22,6 +22,8 @@
 #pragma once
 
 typedef uint32_t Lanes __attribute__((ext_vector_type(32), aligned(4)));
+typedef uint64_t Offsets __attribute__((ext_vector_type(32), aligned(8)));
+typedef bool Flags __attribute__((ext_vector_type(32)));
 
 #define AM_INLINE __attribute__((always_inline)) inline
 
