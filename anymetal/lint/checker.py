@@ -12,13 +12,13 @@ from anymetal.errors import (
 )
 from anymetal.findings.model import Finding, Place
 from anymetal.ir.problem import Problem
+from anymetal.findings.silence import is_silenced
 from anymetal.lint import arrays, barriers, launches, metal, names, python, sharing, types
 from anymetal.lint.fixes import Edit
 from anymetal.lint.guess import Compiled, compiled
 from anymetal.lint.kernels import Kernel, Unchecked
 from anymetal.lint.look import Look
 from anymetal.lint.source_files import read
-from anymetal.lint.suppression import is_silenced
 from anymetal.lint.text import File
 
 #: Rules that look at a kernel that compiles.
@@ -59,8 +59,9 @@ def check_file(path: Path, wanted: Callable[[str], bool] = lambda code: True) ->
     report = Report(File(str(path), text))
     checks = _metal(report) if path.suffix == ".metal" else _python(report)
     for kernel, found in checks:
+        texts = (kernel.header.value, kernel.body.value) if kernel else ()
         for finding in found:
-            if wanted(finding.code) and not is_silenced(finding, kernel):
+            if wanted(finding.code) and not is_silenced(finding, texts):
                 report.findings.append(finding)
     report.findings.sort(key=lambda f: (f.place.line, f.place.column, f.code))
     return report

@@ -69,6 +69,7 @@ class ObservedSite(NamedTuple):
     action: str  #: what happens there: read, wrote, updated, barrier …
     bytes: int  #: of an access
     where: str  #: place in the user's text, or nothing
+    align: int = 1  #: the address is a multiple of it
 
 
 class Sites:
@@ -78,13 +79,15 @@ class Sites:
         self.all: list[ObservedSite] = []
         self._numbers: dict[tuple[object, str], int] = {}
 
-    def number(self, key: object, action: str, bytes_: int, loc: Location | None) -> int:
+    def number(
+        self, key: object, action: str, bytes_: int, loc: Location | None, align: int = 1
+    ) -> int:
         """The number of a place. Copies of an instruction have the key of the original, but a
         function of a header is called from several places."""
         where = place_of(loc)
         if (key, where) not in self._numbers:
             self._numbers[key, where] = len(self.all)
-            self.all.append(ObservedSite(action, bytes_, where))
+            self.all.append(ObservedSite(action, bytes_, where, align))
         return self._numbers[key, where]
 
 
@@ -331,7 +334,7 @@ class _ObservedBlock(CheckedAccess):
         pointer, length, *rest = self.instr.operands
         action, align, number = map(known_number, rest)
         size = known_number(length)
-        site = i32(self._site((calls.SEEN, number), _ACTIONS[action], size))
+        site = i32(self._site((calls.SEEN, number), _ACTIONS[action], size, align))
         origins = self.c.origins_of(pointer)
         shared = bool(size) and not self.c.watched.isdisjoint(origins)
         if shared:
@@ -406,8 +409,8 @@ class _ObservedBlock(CheckedAccess):
         where = i32(self._site((self.instr.arg, number), _TOGETHER[what], 0))
         self.add(t.VOID, "call", [value, i32(what), where], calls.CROSSES)
 
-    def _site(self, key: object, action: str, size: int) -> int:
-        return self.c.told.number(key, action, size, self.instr.loc)
+    def _site(self, key: object, action: str, size: int, align: int = 1) -> int:
+        return self.c.told.number(key, action, size, self.instr.loc, align)
 
     def _found(self, bad: Value, kind: int, where: Value, position: Value, owner: Value) -> None:
         self.add(t.VOID, "call", [bad, i32(kind), where, position, owner], calls.FOUND)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import mlx.core as mx
 
 from anymetal.findings import Finding
+from anymetal.findings.silence import is_silenced
 from anymetal.runtime import arrays as runtime_arrays
 from anymetal.sanitizer import order, replay
 from anymetal.sanitizer.replay import Job
@@ -121,7 +122,9 @@ class _Execution:
 
     def _add(self, findings: Sequence[Finding], count_again: bool) -> None:
         place = self.launched.place if self.launched else None
-        self.new += self.session.add(findings, place, count_again)
+        texts = (self.job.source.header, self.job.source.body)
+        heard = [one for one in findings if not is_silenced(one, texts, by_name=True)]
+        self.new += self.session.add(heard, place, count_again)
 
 
 def _plan(job: Job) -> SanitizedPlan:

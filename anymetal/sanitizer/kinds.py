@@ -48,7 +48,7 @@ KINDS = (
         "misaligned",
         "bounds",
         "{who} accesses {bytes} bytes at byte {offset} of {object}, which their type does not "
-        "allow: the address has to be a multiple of {detail}",
+        "allow: the address has to be a multiple of {align}",
         "Use a packed type, such as packed_float4, or an aligned index.",
     ),
     Kind(
@@ -231,7 +231,7 @@ def _summary(message: str) -> str:
         ": lane {detail}": "",
         "of lane {detail}": "of a lane",
         "{bytes} bytes at byte {offset} of its array": "memory at an address",
-        ": the address has to be a multiple of {detail}": "",
+        ": the address has to be a multiple of {align}": "",
     }
     for word, text in words.items():
         message = message.replace(word, text)

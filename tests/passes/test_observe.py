@@ -50,7 +50,7 @@ def test_accesses_of_what_is_written_are_told():
     ]
     assert events(read, fast=True) == [[ACCESS, "false", "", "1", "4", "1", "1"]]
     assert made.watched == {1: 4}
-    assert made.sites.all == [ObservedSite("read", 4, ""), ObservedSite("wrote", 4, "")]
+    assert made.sites.all == [ObservedSite("read", 4, "", 4), ObservedSite("wrote", 4, "", 4)]
 
 
 def test_copies_of_a_place_are_one_place():

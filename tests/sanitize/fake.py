@@ -44,8 +44,13 @@ def raw(kind: str, **fields: Any) -> Raw:
     return Raw(NUMBERS[kind], **fields)
 
 
-#: What sites of the fake are: action, bytes, place in the body.
-SITES = (("read", 4, "source:1:44"), ("wrote", 4, "source:1:37"), ("read", 4, "header:1:3"))
+#: What sites of the fake are: action, bytes, place in the body, alignment.
+SITES = (
+    ("read", 4, "source:1:44", 4),
+    ("wrote", 4, "source:1:37", 4),
+    ("read", 4, "header:1:3", 4),
+    ("read", 16, "source:1:44", 16),
+)
 
 
 class _PlanAsCalled(Plan):

@@ -67,7 +67,7 @@ MESSAGES = [
         "no thread writes y[1, 1]",
     ),
     (
-        raw("misaligned", object=0, offset=4, bytes=16, detail=16),
+        raw("misaligned", site=3, object=0, offset=4),
         "thread (0, 0, 0) of threadgroup (0, 0, 0) accesses 16 bytes at byte 4 of `x` (8 elements, "
         "shape (2, 4)), which their type does not allow: the address has to be a multiple of 16",
     ),
