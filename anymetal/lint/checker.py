@@ -11,8 +11,8 @@ from anymetal.errors import (
     MetalCompileError,
 )
 from anymetal.findings.model import Finding, Place
-from anymetal.ir.problem import Problem
 from anymetal.findings.silence import is_silenced
+from anymetal.ir.problem import Problem
 from anymetal.lint import arrays, barriers, launches, metal, names, python, sharing, types
 from anymetal.lint.fixes import Edit
 from anymetal.lint.guess import Compiled, compiled
