@@ -104,17 +104,18 @@ class Observed(NamedTuple):
         return json.dumps({"arrays": arrays, "watched": watched, "sites": self.sites.all, **more})
 
 
-def run(known: Analyses) -> Observed:
-    """Turns markers into events, and checks all accesses."""
-    checks = _Observing(known)
+def run(known: Analyses, nan: bool = False) -> Observed:
+    """Turns markers into events, and checks all accesses. `nan`: tells of NaN and infinity, too."""
+    checks = _Observing(known, nan)
     checks.run()
     watched = {number: checks.granules.get(number, 1) for number in sorted(checks.watched)}
     return Observed(checks, watched, checks.told)
 
 
 class _Observing(Checks):
-    def __init__(self, known: Analyses) -> None:
+    def __init__(self, known: Analyses, nan: bool) -> None:
         super().__init__(known.program)
+        self.nan = nan
         self.told = Sites()
         self.split = Splitter(known.program, self.own)
         #: Of how many bytes all accesses to an array are multiples, in place and size.
@@ -205,7 +206,7 @@ class _ObservedBlock(CheckedAccess):
         instr = self.instr
         called = instr.arg if instr.op == "call" else ""
         if instr.op in ("load", "store", "atomicrmw"):
-            if instr.op == "store":
+            if instr.op == "store" and self.c.nan:
                 self._stored()
             self._access()
         elif called == calls.SEEN:

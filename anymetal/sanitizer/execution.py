@@ -62,11 +62,11 @@ def run(job: Job, session: Session, launched: Launched | None) -> list[Any]:
 class _Execution:
     def __init__(self, job: Job, session: Session, launched: Launched | None) -> None:
         self.job, self.session, self.launched = job, session, launched
-        self.plan = _plan(job)
         self.new: list[Finding] = []
         self.wanted = set(session.options.wanted)
         if "nan" in self.wanted and not all(map(_is_finite, (*job.inputs, *(job.in_place or ())))):
             self.wanted.discard("nan")
+        self.plan = _plan(job, "nan" in self.wanted)
 
     @functools.cached_property
     def reporter(self) -> Reporter:
@@ -127,7 +127,7 @@ class _Execution:
         self.new += self.session.add(heard, place, count_again)
 
 
-def _plan(job: Job) -> SanitizedPlan:
+def _plan(job: Job, nan: bool) -> SanitizedPlan:
     from anymetal.targets.cpu.sanitized import SanitizedPlan
 
     sizes = [array.nbytes for array in job.inputs]
@@ -138,10 +138,10 @@ def _plan(job: Job) -> SanitizedPlan:
         sizes += [array.nbytes for array in job.in_place]
     large = max(sizes, default=0) // _LARGE
     filled = job.in_place is not None or job.init_value is not None
-    key = (job.source, job.grid, job.threadgroup, large, filled)
+    key = (job.source, job.grid, job.threadgroup, large, filled, nan)
     plan = _plans.pop(key, None)
     if plan is None:
-        plan = SanitizedPlan(job.source, job.grid, job.threadgroup, _WIDTH, large, filled)
+        plan = SanitizedPlan(job.source, job.grid, job.threadgroup, _WIDTH, large, filled, nan)
         if len(_plans) >= _MOST_PLANS:
             _plans.popitem(last=False)
     _plans[key] = plan

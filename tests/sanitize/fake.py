@@ -99,7 +99,7 @@ def finding(*raws: Raw) -> Iterator[list[FakePlan]]:
     """While it is open, every sanitized launch finds these."""
     plans: list[FakePlan] = []
 
-    def made(job: Any) -> FakePlan:
+    def made(job: Any, nan: bool) -> FakePlan:
         plans.append(FakePlan(job.source, job.grid, job.threadgroup, raws))
         return plans[-1]
 

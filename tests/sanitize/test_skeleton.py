@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from functools import partialmethod
 
 import mlx.core as mx
 import numpy as np
 import pytest
 
 import anymetal
-from anymetal.passes.observe import BOUNDS_READ, BOUNDS_WRITE, MISALIGNED
+from anymetal.passes.observe import BOUNDS_READ, BOUNDS_WRITE, MISALIGNED, NOT_A_NUMBER
+from anymetal.targets.cpu.sanitized import SanitizedPlan
 from tests.sanitize.launching import Seen, sanitized, seen, watching
 
 X = mx.arange(64, dtype=mx.float32)
@@ -122,3 +124,14 @@ def test_a_view_that_runs_backwards_begins_where_its_memory_does():
         )
         found = [(f.kind, f.array, f.offset, f.thread[0]) for f in seen(plan)]
         assert [one for one in found if one[0] <= MISALIGNED] == expected
+
+
+def test_nan_is_looked_for_only_on_request(monkeypatch):
+    def found(zero: int) -> list[int]:
+        body = f"uint i = thread_position_in_grid.x;\ny0[i] = 1 / (x0[i] - {zero});"
+        _, plan = sanitized(body, [X], [X])
+        return [one.kind for one in seen(plan)]
+
+    assert found(1) == []
+    monkeypatch.setattr(SanitizedPlan, "__init__", partialmethod(SanitizedPlan.__init__, nan=True))
+    assert found(2) == [NOT_A_NUMBER]

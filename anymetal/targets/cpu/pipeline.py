@@ -142,7 +142,7 @@ def _check(c: GangCompilation) -> bool:
 
 
 def _observe(c: GangCompilation) -> bool:
-    c.observed = observe.run(c.known)
+    c.observed = observe.run(c.known, c.variant.nan)
     return True
 
 

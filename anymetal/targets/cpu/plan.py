@@ -31,6 +31,7 @@ class Plan:
     checked = False  #: whether no access leaves its array (faults.py)
     sanitized = False  #: whether it tells of all that it does (sanitized.py)
     filled = False  #: of a sanitized build: whether outputs have contents before a launch
+    nan = False  #: likewise: whether it tells of NaN and infinity
     report: Callable[..., None] | None = None  #: of a checked build: reports accesses that do
 
     def __init__(
@@ -49,7 +50,7 @@ class Plan:
                 "end. `grid` counts threads."
             )
         variant = variant_for(
-            grid, self.group, large, width, self.checked, self.sanitized, self.filled
+            grid, self.group, large, width, self.checked, self.sanitized, self.filled, self.nan
         )
         #: Loaded as long as there is a plan, here or in the bridge.
         self.code = code_of(source, variant)

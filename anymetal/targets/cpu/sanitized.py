@@ -132,10 +132,11 @@ class SanitizedPlan(Plan):
 
     def __init__(
         self, source: KernelSource, grid: Extent, threadgroup: Extent, width: int, large: int,
-        filled: bool = False,
+        filled: bool = False, nan: bool = False,
     ) -> None:  # fmt: skip
         #: Whether outputs have contents before a launch: of init_value, or as they are in place.
         self.filled = filled or isinstance(source, LibrarySource)
+        self.nan = nan
         super().__init__(source, grid, threadgroup, width, large)
         self.ordered = True
         notes = json.loads(self.code.notes)

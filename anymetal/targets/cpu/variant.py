@@ -33,6 +33,7 @@ class Variant(NamedTuple):
     checked: bool = False  #: no access leaves its array (passes/check_bounds.py)
     sanitized: bool = False  #: tells of all it does (passes/observe.py); checked as well
     filled: bool = False  #: outputs have contents before a launch (passes/track_undefined.py)
+    nan: bool = False  #: also tells of stores of NaN and infinity
     without: tuple[str, ...] = ()  #: names of passes that are switched off
     cpu: str = ""  #: LLVM's name of a CPU to compile for; empty means this machine
 
@@ -55,6 +56,7 @@ class Variant(NamedTuple):
             words.append("large arrays")
         if self.sanitized:
             words.append("sanitized with filled outputs" if self.filled else "sanitized")
+            words += ["telling of NaN"] * self.nan
         elif self.checked:
             words.append("with bounds checks")
         if self.without:
@@ -129,6 +131,7 @@ def variant_for(
     checked: bool = False,
     sanitized: bool = False,
     filled: bool = False,
+    nan: bool = False,
 ) -> Variant:
     """The class of a launch of `grid` threads in threadgroups of `group` (clamped to the grid).
 
@@ -160,6 +163,7 @@ def variant_for(
         checked=checked,
         sanitized=sanitized,
         filled=sanitized and filled,
+        nan=sanitized and nan,
         without=switched_off(),
         cpu=os.environ.get("ANYMETAL_CPU", ""),
     )

@@ -358,6 +358,22 @@ AM_INLINE void in_rows(Access& a, uint32_t mask, const uint64_t* offsets) {
   if (rest) anywhere<action>(a, rest, offsets);
 }
 
+// Whether several lanes that read the same would change nothing: several have in this moment, and
+// what was written is in order. Loops over memory that all threads share come here all the time.
+AM_INLINE bool is_settled(const Access& a, uint64_t offset) {
+  if (offset + a.bytes > a.shadow.bytes) return false;
+  const uint32_t* at = a.shadow.planes + (offset >> a.shadow.shift);
+  const uint64_t d = a.shadow.distance;
+  for (uint32_t part = a.bytes >> a.shadow.shift; part; --part, ++at) {
+    const uint32_t wrote = at[0], who = at[3 * d];
+    const bool near = (who & SEVERAL_OF_SIMD_GROUP) && !((who ^ a.me) & SIMD_GROUP);
+    const bool in_order = wrote < a.window.since || wrote - a.window.first < a.window.ordered;
+    const bool noted = at[2 * d] == a.window.now && ((who & SEVERAL) || near) && !(who & ATOMIC);
+    if (!in_order || !noted) return false;
+  }
+  return true;
+}
+
 template <uint32_t action>
 AM_INLINE void run(Access& a, uint32_t mask, int64_t offset, int64_t stride) {
   const int64_t bytes = a.bytes, size = static_cast<int64_t>(a.shadow.bytes);
@@ -369,6 +385,7 @@ AM_INLINE void run(Access& a, uint32_t mask, int64_t offset, int64_t stride) {
       high <= size && !side_by_side<action>(a, mask, offset >> a.shadow.shift, wide))
     return;
   if (stride == 0) {  // what two do shows what all do
+    if (action == LOAD && even && is_settled(a, offset)) return;
     if (!even) make_finer(a);
     const uint32_t others = mask & (mask - 1);
     mask &= ~(others & (others - 1));
