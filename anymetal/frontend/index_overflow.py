@@ -28,6 +28,8 @@ _ARITHMETIC = re.compile(
     rf"(?P<right>{_NAME}|-?\d+)"
 )
 _NARROWED = re.compile(rf"trunc (?:nuw |nsw )*i64 (?P<value>{_NAME}) to i32")
+#: LLVM's name for a member of a struct that it keeps in one value of 64 bits.
+_MEMBER = re.compile(r"\.extract\.trunc[\w.]*$")
 _DEEPEST = 12  #: operations on each other that are followed
 #: From -2^31 up to 2^32: what some index of 32 bits stands for.
 _LOW, _COUNT = 1 << 31, (1 << 32) + (1 << 31)
@@ -85,7 +87,7 @@ class _Exact:
 
     def _made(self, value: str, depth: int) -> str:
         made = self.made.get(value, "")
-        if found := _NARROWED.fullmatch(made):
+        if (found := _NARROWED.fullmatch(made)) and not _MEMBER.search(value):
             self.may_wrap = True
             return found["value"]
         found = _ARITHMETIC.fullmatch(made)

@@ -48,3 +48,9 @@ def test_products_are_computed_in_64_bits(lines, exact):
 def test_others_are_not_asked_about(line):
     text = FUNCTION.format(f"  {line}")
     assert with_checks(text) == text
+
+
+def test_a_member_of_a_struct_in_one_value_is_not_cut_off():
+    text = FUNCTION.format("  %s.sroa.0.extract.trunc.i = trunc i64 %far to i32")
+    text = text.replace("%index", "%s.sroa.0.extract.trunc.i")
+    assert with_checks(text) == text
