@@ -10,8 +10,8 @@ import pytest
 
 from anymetal.testing.metal_case import MetalCase, parse, run
 
-_FOLDER = Path(__file__).parent / "kernels"
-CASES = [parse(path) for path in sorted(_FOLDER.rglob("*.metal"))]
+FOLDER = Path(__file__).parent / "kernels"
+CASES = [parse(path) for path in sorted(FOLDER.rglob("*.metal"))]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -32,7 +32,7 @@ def _quick(case: MetalCase) -> list[str]:
 
 
 def case_name(case: MetalCase, dtype: str) -> str:
-    return "-".join(filter(None, (str(case.path.relative_to(_FOLDER)), dtype)))
+    return "-".join(filter(None, (str(case.path.relative_to(FOLDER)), dtype)))
 
 
 @pytest.mark.parametrize(
