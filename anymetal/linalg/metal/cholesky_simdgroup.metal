@@ -44,5 +44,5 @@ uint pivot = 0;
 while (failed && !metal::isnan(u[pivot][pivot])) {
     ++pivot;
 }
-info[matrix] = failed ? pivot + 1 : 0;
+if (lane == 0) info[matrix] = failed ? pivot + 1 : 0;
 #endif

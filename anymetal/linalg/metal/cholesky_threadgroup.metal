@@ -46,5 +46,5 @@ uint pivot = 0;
 while (failed && !metal::isnan(strips[pivot / 32 * 32 * height + pivot * 32 + pivot % 32])) {
     ++pivot;
 }
-info[matrix] = failed ? pivot + 1 : 0;
+if (column == 0) info[matrix] = failed ? pivot + 1 : 0;
 #endif

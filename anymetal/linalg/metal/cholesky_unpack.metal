@@ -24,6 +24,6 @@ if (first == 0) {
     while (failed && !metal::isnan(from[in_panels(pivot, pivot, count, BLOCK)])) {
         ++pivot;
     }
-    info[matrix] = failed ? pivot + 1 : 0;
+    if (lane == 0) info[matrix] = failed ? pivot + 1 : 0;
 }
 #endif
