@@ -178,3 +178,18 @@ def test_the_numbers_of_kinds_are_those_of_the_observer() -> None:
     )
     names = [name.strip().lower().replace("_", "-") for name in text.split(",") if name.strip()]
     assert [{"not-a-number": "nan"}.get(name, name) for name in names] == [k.name for k in KINDS]
+
+
+def test_a_launch_tells_size_and_alignment_of_a_vector() -> None:
+    body = "uint i = thread_position_in_grid.x;\ny[i] = dot(*(const device float4*)(x + i), 1);"
+    kernel = anymetal.metal_kernel("skewed", ["x"], ["y"], body)
+    with anymetal.sanitize(action="report") as session:
+        mx.eval(
+            kernel(
+                inputs=[mx.zeros(16)], output_shapes=[(4,)], output_dtypes=[mx.float32],
+                grid=(4, 1, 1), threadgroup=(4, 1, 1),
+            )
+        )  # fmt: skip
+    (one,) = session.findings
+    assert "accesses 16 bytes at byte 4 of `x`" in one.message
+    assert one.message.endswith("a multiple of 16") and one.count == 3
