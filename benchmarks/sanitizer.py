@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from benchmarks.harness import Row
 
 _FEWEST, _MOST = 4, 20  #: rounds
+#: Rows whose expected results PyTorch makes.
+_NEEDS_TORCH = ("grid_sample_vjp",)
 _TORCH = ("torch", "torch.nn", "torch.nn.functional", "torch.utils", "torch.utils.dlpack")
 
 
@@ -141,8 +143,11 @@ def _wanted(names: list[str]) -> list[str]:
         row.name
         for group, rows in groups.items()
         for row in rows
-        if not {row.name, group}.isdisjoint(names)
-        or not (names or row.on_request or group.startswith("library"))
+        if row.name not in _NEEDS_TORCH
+        and (
+            not {row.name, group}.isdisjoint(names)
+            or not (names or row.on_request or group.startswith("library"))
+        )
     ]
 
 
