@@ -50,7 +50,8 @@ def reason_for(word: str) -> str:
 
 
 _LONG_DOUBLE = re.compile(r"(?![0xX]{2})(?:[\d']*\.[\d']*(?:[eE].*)?|[\d']+[eE].*)[lL]")
-_UNSPEAKABLE = re.compile(r"\b__debug\b|\b__am_\w*")
+#: Names of ours, but for those that exported functions bring along (size_extension.py).
+_UNSPEAKABLE = re.compile(r"\b__debug\b|\b__am_(?!size_of\b|\w+_size_buffer\b)\w*")
 _OURS = "'{}': names that begin with __am_ belong to AnyMetal"
 _PREFIXES = ("volatile", "metal", "::")
 

@@ -8,13 +8,16 @@ import mlx.core as mx
 import pytest
 
 import anymetal
-from anymetal.machine import Machine
+from anymetal.pipeline.program import thread_program
 from anymetal.sanitizer import execution
 from anymetal.sanitizer.order import other_orders
 from anymetal.sanitizer.replay import Job
 from anymetal.sanitizer.session import Options, Session
-from anymetal.targets.cpu.entry import entry_function
+from anymetal.targets.cpu.llvm_target import machine_for
+from anymetal.targets.cpu.variant import variant_for
+from tests.compiling import vector_ir
 from tests.conftest import RecordingTarget
+from tests.frontend.kernels import kernel_source
 
 Extent = tuple[int, int, int]
 
@@ -90,10 +93,11 @@ def test_tickets_are_drawn_in_the_order(job: Job) -> None:
 
 
 def test_the_entry_of_other_builds_knows_no_orders() -> None:
-    def entry(record: str) -> str:
-        return entry_function(
-            ["%x"], Machine("", "", "+avx2"), 32, 1, full=True,
-            partial=True, suspends=True, meets=False, streamed=0, fence="", sums=[], record=record,
-        )  # fmt: skip
+    def entry(sanitized: bool) -> str:
+        source = kernel_source("out[thread_position_in_grid.x] = 1;", inputs={"a": mx.zeros(64)})
+        variant = variant_for((64, 1, 1), (64, 1, 1), sanitized=sanitized)
+        program = thread_program(source, sanitized=sanitized)
+        text = vector_ir(program, variant, machine_for(""))
+        return text[text.index("@am_entry") :]
 
-    assert "order" in entry("%x") and "order" not in entry("")
+    assert "order" in entry(True) and "order" not in entry(False)

@@ -168,9 +168,9 @@ def test_a_thread_with_too_little_stack_is_told_so(monkeypatch: pytest.MonkeyPat
         return status[0]
 
     launch()  # which compiles
-    run = pool()._run
+    run = pool().run_at
     with monkeypatch.context() as patch:
-        patch.setattr(pool(), "_run", on_little)
+        patch.setattr(pool(), "run_at", on_little)
         with pytest.raises(KernelLoadError, match="needs more stack than the thread that ran it"):
             launch()
     launch()
