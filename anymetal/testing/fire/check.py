@@ -35,7 +35,7 @@ _INTERNAL = (
     re.compile(r"/proc/self/fd|umbrella\.h|frontend/include|site-packages"),
     re.compile(re.escape(str(Path(errors.__file__).parent))),
     re.compile(r"\banymetal/\w+\.h\b|<command line>|<scratch space>|<stdin>|PLEASE submit a bug"),
-    re.compile(r"\b(?:wrapper|__unused__):\d+"),
+    re.compile(r"\b(?:wrapper|__unused__)(?=:\d)"),
 )
 _LINE_DIRECTIVE = re.compile(r"^[ \t]*(?:#|%:)[ \t]*(?:line\b|\d)", re.M)
 _SHOWN = 1500
