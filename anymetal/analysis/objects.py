@@ -46,6 +46,15 @@ def origins(known: Analyses) -> dict[Value, frozenset[Origin]]:
     return result
 
 
+def root_of(pointer: Value) -> tuple[Value, int]:
+    """A pointer as a constant distance from another one, which may be itself."""
+    at = 0
+    while isinstance(pointer, Instr) and pointer.op == "gep" and len(pointer.operands) == 1:
+        at += pointer.arg[-1]
+        pointer = pointer.operands[0]
+    return pointer, at
+
+
 def read_only(known: Analyses) -> set[Argument]:
     """Arrays that the program only reads, and that no other pointer can lead into."""
     program, leads_to = known.program, known(origins)

@@ -31,6 +31,7 @@ from anymetal.emission.writer import suffix
 from anymetal.ir import types as t
 from anymetal.ir.calls import (
     BARRIER,
+    BLOCK_OPERATIONS,
     EVENTS,
     FOUND,
     INSIDE,
@@ -57,7 +58,6 @@ from anymetal.ir.model import (
 from anymetal.ir.printer import print_instr
 from anymetal.ir.problem import Problem
 
-_BLOCK_OPERATIONS = ("llvm.memcpy.", "llvm.memset.", "llvm.memmove.")
 _BINARY = frozenset(
     "add sub mul shl lshr ashr and or xor fadd fsub fmul fdiv frem udiv urem".split()
 )
@@ -298,7 +298,7 @@ class _Emitter:
             self.to.event(instr, names)
         elif callee.startswith("__am_"):
             raise Problem(f"emitter: a call for gangs: {print_instr(instr)}")
-        elif callee.startswith(_BLOCK_OPERATIONS):
+        elif callee.startswith(BLOCK_OPERATIONS):
             types = [v.type for v in instr.operands[:-1]]
             spelled = map(self.to.spelled, types)
             args = [*zip(spelled, names[:-1], strict=True), ("i1", "false")]
@@ -431,5 +431,5 @@ def _taken(instr: Instr, number: int) -> t.Type:
     if instr.op == "select":
         return instr.type
     address = instr.op in _ADDRESSED and number == (instr.op == "store")
-    block = instr.op == "call" and instr.arg.startswith(_BLOCK_OPERATIONS)
+    block = instr.op == "call" and instr.arg.startswith(BLOCK_OPERATIONS)
     return type_ if address or block else t.PTR

@@ -159,15 +159,16 @@ LIBM = frozenset(
 _SHORT = frozenset(
     "ceil copysign fabs floor fma fmax fmin nearbyint rint round roundeven sqrt trunc".split()
 )
+#: How the names begin of what copies memory, and of what works on blocks of memory at all.
+COPIES = ("llvm.memcpy.", "llvm.memmove.")
+BLOCK_OPERATIONS = (*COPIES, "llvm.memset.")
 _WITH_EFFECT = (
     BARRIER,
     "__am_simdgroup_barrier",
     LOG,
     STRAY,
     BEGIN,
-    "llvm.memcpy.",
-    "llvm.memmove.",
-    "llvm.memset.",
+    *BLOCK_OPERATIONS,
 )
 
 

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from anymetal.analysis.effects import is_plain, pointer_of
+from anymetal.analysis.objects import root_of
 from anymetal.findings.model import Finding
 from anymetal.ir.calls import BARRIER
 from anymetal.ir.model import Const, Global, Instr, Value
@@ -131,9 +132,7 @@ def _lowest(index: Value) -> int | None:
 
 def _is_one_place(pointer: Value) -> bool:
     """Whether an address does not depend on anything."""
-    while isinstance(pointer, Instr) and pointer.op == "gep" and len(pointer.operands) == 1:
-        pointer = pointer.operands[0]
-    return isinstance(pointer, (Global, Const))
+    return isinstance(root_of(pointer)[0], (Global, Const))
 
 
 def _conflict(first: _Access, second: _Access) -> str:

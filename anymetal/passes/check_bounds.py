@@ -24,8 +24,9 @@ import json
 import re
 from typing import NamedTuple
 
+from anymetal.analysis.objects import root_of
 from anymetal.ir import types as t
-from anymetal.ir.calls import STRAY, plain_name
+from anymetal.ir.calls import BLOCK_OPERATIONS, COPIES, STRAY, plain_name
 from anymetal.ir.cfg import reverse_postorder
 from anymetal.ir.model import (
     Access,
@@ -45,7 +46,6 @@ ANYWHERE, NOWHERE = 2**31 - 1, 2**31 - 2
 EXTENTS, RECORD = "%.extents", "%.strays"
 _EXTENT_BYTES = 16
 WIDEST = 8  #: bytes of an access
-_COPIES = ("llvm.memcpy.", "llvm.memmove.")
 
 
 class KnownArray(NamedTuple):
@@ -224,7 +224,7 @@ class CheckedAccess:
                 self._written(instr.operands[0].type.size, "wrote", 1)
             case "atomicrmw" | "cmpxchg":
                 self._written(instr.operands[1].type.size, "updated", 0)
-            case "call" if instr.arg.startswith(("llvm.memset.", *_COPIES)):
+            case "call" if instr.arg.startswith(BLOCK_OPERATIONS):
                 self._block()
             case _:
                 self.block.append(instr)
@@ -269,7 +269,7 @@ class CheckedAccess:
         self.tell(bad, position, target, "wrote", known_number(length))
         none = Const(length.type, "0")
         done: Value = self.add(length.type, "select", [bad, none, length])
-        if instr.arg.startswith(_COPIES):
+        if instr.arg.startswith(COPIES):
             lost, position = self.outside(source, length)
             self.tell(lost, position, source, "read", known_number(length))
             zeroed = self.add(length.type, "select", [lost, done, none])
@@ -282,10 +282,7 @@ class CheckedAccess:
 
     def inside(self, pointer: Value, size: int) -> bool:
         """Whether an access is certainly inside of its array."""
-        offset = 0
-        while isinstance(pointer, Instr) and pointer.op == "gep" and len(pointer.operands) == 1:
-            offset += pointer.arg[-1]
-            pointer = pointer.operands[0]
+        pointer, offset = root_of(pointer)
         if pointer not in self.c.number or isinstance(pointer, Argument):
             return False
         return 0 <= offset <= self.c.arrays[self.c.number[pointer]].bytes - size

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from anymetal.analysis.cache import Analyses
 from anymetal.ir import types as t
+from anymetal.ir.calls import BLOCK_OPERATIONS, COPIES
 from anymetal.ir.model import Access, Const, Instr, Value
 
 LIMIT = 512  # bytes
@@ -35,14 +36,12 @@ def _expand(instr: Instr) -> list[Instr] | None:
     if instr.op in ("load", "store") and isinstance(value.type, t.Int):
         odd = value.type.bits % 8 == 0 and value.type.bits not in (8, 16, 32, 64)
         return (_load_odd if instr.op == "load" else _store_odd)(instr) if odd else None
-    if instr.op != "call" or not instr.arg.startswith(
-        ("llvm.memcpy", "llvm.memmove", "llvm.memset")
-    ):
+    if instr.op != "call" or not instr.arg.startswith(BLOCK_OPERATIONS):
         return None
     length = instr.operands[2].int_value if isinstance(instr.operands[2], Const) else None
     if length is None or length > LIMIT:
         return None
-    if not instr.arg.startswith("llvm.memset"):
+    if instr.arg.startswith(COPIES):
         return _copy(instr, length)
     byte = instr.operands[1].int_value if isinstance(instr.operands[1], Const) else None
     return None if byte is None else _fill(instr, byte & 0xFF, length)

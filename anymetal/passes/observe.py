@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from anymetal.analysis.cache import Analyses
 from anymetal.analysis.effects import is_pure, pointer_of
-from anymetal.analysis.objects import read_only
+from anymetal.analysis.objects import read_only, root_of
 from anymetal.ir import calls
 from anymetal.ir import types as t
 from anymetal.ir.cfg import reverse_postorder
@@ -153,7 +153,7 @@ class _Batch:
 
     def covers(self, pointer: Value, size: int) -> bool:
         """Whether a marker asks about all of an access."""
-        root, at = _root(pointer)
+        root, at = root_of(pointer)
         return any(
             root is part.root and part.first <= at and at + size <= part.first + part.bytes
             for part in self.parts
@@ -172,7 +172,7 @@ class _Part:
 
     def __init__(self, pointer: Value, size: int, is_access: bool) -> None:
         self.is_access = is_access
-        self.root, self.first = _root(pointer)
+        self.root, self.first = root_of(pointer)
         self.bytes = 0 if is_access else size  #: that a marker asks about
         self.asked: list[tuple[Value, Value]] = []
         self.write: Part
@@ -301,23 +301,19 @@ class _ObservedBlock(CheckedAccess):
         instr = self.instr
         operands = list(instr.operands)
 
-        def copy() -> Instr:
-            made = Instr(instr.type, instr.op, operands, instr.arg, instr.flags, instr.loc)
-            return self.block.append(made)
-
         if bad is None:
-            return copy()
+            return self.block.append(_copied(instr, operands))
         number = 1 if instr.op == "store" else 0
         if pointer_of(instr).type.space == t.THREAD:  # whose pointers must stay what they are
             way.block = self.block
-            made = way.unless(bad, lambda: way.block.append(_copied(instr)), instr.loc)
+            made = way.unless(bad, lambda: way.block.append(_copied(instr, operands)), instr.loc)
             self.block = way.block
             return made
         other = self.c.zeros if instr.op == "load" else self.c.sink
         if instr.op == "atomicrmw":
             self.add(t.VOID, "store", [i64(0), self.c.sink], Access(WIDEST))
         operands[number] = self.add(t.PTR, "select", [bad, other, self._pointer(operands[number])])
-        return copy()
+        return self.block.append(_copied(instr, operands))
 
     def _pointer(self, pointer: Value) -> Value:
         """A pointer on the slow way; as much is known of it as of the original."""
@@ -425,14 +421,6 @@ class _ObservedBlock(CheckedAccess):
         return pointer in self.c.number and ANYWHERE not in self.c.origins_of(pointer)
 
 
-def _root(pointer: Value) -> tuple[Value, int]:
-    """A pointer as a constant distance from another one."""
-    at = 0
-    while isinstance(pointer, Instr) and pointer.op == "gep" and len(pointer.operands) == 1:
-        at += pointer.arg[-1]
-        pointer = pointer.operands[0]
-    return pointer, at
-
-
-def _copied(instr: Instr) -> Instr:
-    return Instr(instr.type, instr.op, list(instr.operands), instr.arg, instr.flags, instr.loc)
+def _copied(instr: Instr, operands: list[Value]) -> Instr:
+    """The instruction with other operands, without a name."""
+    return Instr(instr.type, instr.op, operands, instr.arg, instr.flags, instr.loc)

@@ -16,6 +16,7 @@ from anymetal.analysis.cache import Analyses
 from anymetal.analysis.control import predecessors
 from anymetal.analysis.effects import ACCESSES, is_plain, is_pure, writes
 from anymetal.analysis.needs import ALWAYS, NEVER, Need, Needs, Term, either
+from anymetal.analysis.objects import root_of
 from anymetal.ir import types as t
 from anymetal.ir.cfg import postorder
 from anymetal.ir.model import Argument, Block, Const, Global, Instr, Value
@@ -236,11 +237,7 @@ def _waits_for(instr: Instr, block: Block, guards: dict[Instr, Need], needs: Nee
 
 def _is_there(load: Instr) -> bool:
     """Whether a load reads memory that certainly exists."""
-    pointer: Value = load.operands[0]
-    offset = 0
-    while isinstance(pointer, Instr) and pointer.op == "gep" and len(pointer.operands) == 1:
-        offset += pointer.arg[-1]
-        pointer = pointer.operands[0]
+    pointer, offset = root_of(load.operands[0])
     size = 0
     if isinstance(pointer, Argument):
         size = DESCRIPTION_BYTES if pointer.describes else 0

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from anymetal.analysis.effects import LOADS, pointer_of
 from anymetal.ir import types as t
-from anymetal.ir.calls import BEGIN, FOUND, is_undefined
+from anymetal.ir.calls import BEGIN, BLOCK_OPERATIONS, COPIES, FOUND, is_undefined
 from anymetal.ir.cfg import reverse_postorder
 from anymetal.ir.layout import marked, scalars
 from anymetal.ir.model import (
@@ -40,7 +40,7 @@ from anymetal.ir.model import (
 from anymetal.passes.check_bounds import ANYWHERE, NOWHERE, WIDEST, i32, i64, place_of
 from anymetal.passes.observe import Observed
 from anymetal.passes.shadows import Add, Shadows, all_ones, no_ones, shadow_type
-from anymetal.passes.undefined_reach import BLOCKS, NONE, UPDATES, Object, Origins, Reach
+from anymetal.passes.undefined_reach import NONE, UPDATES, Object, Origins, Reach
 
 #: Kinds of findings, by their numbers in targets/cpu/observer/observer.h.
 BRANCH, ADDRESS, OUTPUT, ATOMIC, UNWRITTEN, MISSING = range(8, 14)
@@ -48,7 +48,6 @@ BRANCH, ADDRESS, OUTPUT, ATOMIC, UNWRITTEN, MISSING = range(8, 14)
 TWIN, THREADGROUP_TWIN = "%.twin.", "%.twin.threadgroup"
 #: What that of threadgroup memory holds when a threadgroup begins.
 INITIAL = "@am.undefined"
-_COPIES = BLOCKS[:2]
 #: Bytes of a private array that are set one word after the other, which suits its layout.
 _MOST_SET = 512
 
@@ -305,7 +304,7 @@ class _Tracker:
         elif instr.op == "call" and instr.arg == BEGIN:
             self._begin(instr)
             return
-        elif instr.op == "call" and instr.arg.startswith(BLOCKS):
+        elif instr.op == "call" and instr.arg.startswith(BLOCK_OPERATIONS):
             self._block(instr)
         if instr.op == "call" and is_undefined(instr.arg):
             self.shadows.of[instr] = all_ones(instr.type)
@@ -414,7 +413,7 @@ class _Tracker:
         if twin is None:
             return
         copied = None
-        if instr.arg.startswith(_COPIES) and not self._grain(source):
+        if instr.arg.startswith(COPIES) and not self._grain(source):
             copied = self._twin(source, self.checks.zeros)
         if copied is not None and not self._grain(target):
             self._add(t.VOID, "call", [twin, copied, length, *rest], instr.arg)

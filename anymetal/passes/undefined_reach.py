@@ -13,7 +13,7 @@ from math import gcd
 from typing import NamedTuple
 
 from anymetal.analysis.effects import LOADS, pointer_of, tells
-from anymetal.ir.calls import BEGIN, LOG, is_undefined, plain_name
+from anymetal.ir.calls import BEGIN, BLOCK_OPERATIONS, COPIES, LOG, is_undefined, plain_name
 from anymetal.ir.cfg import reverse_postorder
 from anymetal.ir.model import Argument, Global, Instr, Location, Program, Value
 from anymetal.ir.tokens import plain
@@ -22,8 +22,6 @@ Object = Argument | Global | Instr
 #: Memory that pointers lead into; None is memory that nobody knows.
 Leads = Callable[[Value], frozenset[Object | None]]
 UPDATES = ("atomicrmw", "cmpxchg")
-BLOCKS = ("llvm.memcpy.", "llvm.memmove.", "llvm.memset.")
-_COPIES = BLOCKS[:2]
 _MOST_GRAIN = 8
 
 
@@ -89,7 +87,7 @@ class Reach:
         for instr in self.instrs:
             if instr.op in (*LOADS, *UPDATES):
                 read |= self.objects(instr.operands[0])
-            elif instr.op == "call" and instr.arg.startswith(_COPIES):
+            elif instr.op == "call" and instr.arg.startswith(COPIES):
                 read |= self.objects(instr.operands[1])
         found = {o for o in read if self.contents.get(o)}
         found |= {o for o in self.outputs if o in self.followed}
@@ -167,7 +165,7 @@ class Reach:
         if instr.op == "store":
             origins = self.of.get(instr.operands[0], NONE)
             targets = self.objects(instr.operands[1])
-        elif instr.op == "call" and instr.arg.startswith(_COPIES):
+        elif instr.op == "call" and instr.arg.startswith(COPIES):
             origins = self.content(instr.operands[1])
             targets = self.objects(instr.operands[0])
         elif instr.op == "call" and instr.arg == BEGIN:
@@ -183,7 +181,7 @@ def _keeps_sight(instr: Instr, number: int) -> bool:
     if instr.op in ("gep", "phi", "select", "freeze", "icmp"):
         return True
     if instr.op == "call":
-        block = instr.arg.startswith(BLOCKS) or instr.arg in (BEGIN, LOG)
+        block = instr.arg.startswith(BLOCK_OPERATIONS) or instr.arg in (BEGIN, LOG)
         return block or tells(instr)
     return instr.op in (*LOADS, *UPDATES, "store") and instr.operands[number] is pointer_of(instr)
 

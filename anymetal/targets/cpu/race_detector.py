@@ -18,7 +18,7 @@ from anymetal.targets.cpu.llvm_target import machine_for
 
 _FOLDER = Path(__file__).parent / "observer"
 _UNITS = ("races.cpp", "findings.cpp")
-_HEADERS = ("observer.h", "races.h", "records.h")
+_HEADERS = ("observer.h", "race_memory.h", "races.h", "records.h")
 _FLAGS = (
     "-O3 -emit-obj -x c++ -std=c++20 -ffreestanding -nostdsysteminc -nobuiltininc -fno-rtti "
     "-mrelocation-model pic -pic-level 2 -relaxed-aliasing -mprefer-vector-width=512"
@@ -37,10 +37,8 @@ def _library() -> disk_cache.Cached:
     arguments = [*Profile(machine.triple, machine.cpu, machine.features).flags, *_FLAGS]
     contents = [(_FOLDER / name).read_bytes() for name in _UNITS + _HEADERS]
     key = digest(tools(), *arguments, *contents)
-    if (found := disk_cache.get(key)) is None:
-        with locks.making(key):
-            if (found := disk_cache.get(key)) is None:
-                objects = [zig.compiled(_FOLDER / name, arguments) for name in _UNITS]
-                made = zig.link_shared(*objects)
-                found = disk_cache.put(key, ".so", made, "the race detector")
-    return found
+
+    def made() -> bytes:
+        return zig.link_shared(*(zig.compiled(_FOLDER / name, arguments) for name in _UNITS))
+
+    return locks.cached(key, ".so", "the race detector", made)

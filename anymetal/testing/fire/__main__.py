@@ -13,9 +13,10 @@ import sys
 import time
 from pathlib import Path
 
+from anymetal.testing.failure import Failure
 from anymetal.testing.fire.check import Verdict
 from anymetal.testing.fire.generate import CLASSES, generate
-from anymetal.testing.fire.results import Failure, Results
+from anymetal.testing.fire.results import Results
 from anymetal.testing.fire.shrink import shrunk
 from anymetal.testing.fire.worker import Worker
 from anymetal.testing.workers import check_all

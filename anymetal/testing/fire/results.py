@@ -8,27 +8,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from anymetal.testing.failure import Failure
 from anymetal.testing.fire.check import Verdict
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A trial that failed; `python -m anymetal.testing.fire --seed SEED --count 1` repeats it, with
-    `--class ONLY` if the run was of one class."""
-
-    seed: int
-    only: str
-    kind: str
-    status: str
-    detail: str
-    key: str
-
-    @property
-    def line(self) -> str:
-        """What repeats it, and how it failed."""
-        only = f" --class {self.only}" if self.only else ""
-        what = " ".join(self.detail.split())[:160]
-        return f"{self.status}: --seed {self.seed}{only} ({self.kind}) {what}"
 
 
 @dataclass

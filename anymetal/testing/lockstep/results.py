@@ -8,30 +8,22 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from anymetal.testing import failure
 from anymetal.testing.lockstep import fired
 from anymetal.testing.lockstep.check import Verdict
 from anymetal.testing.passes_off import Off, setting
 
 
 @dataclass(frozen=True)
-class Failure:
-    """A case that failed; `python -m anymetal.testing.lockstep --seed SEED --count 1` repeats it,
-    with `--class ONLY` if the run was of one class, and with `ANYMETAL_PASSES` as it was."""
+class Failure(failure.Failure):
+    """A kernel that failed, with what it was compiled without."""
 
-    seed: int
-    only: str
-    kind: str
-    status: str
-    detail: str
-    key: str
     off: tuple[str, ...] = ()  #: passes of the compiler that were off
 
     @property
-    def line(self) -> str:
-        """What repeats it, and how it failed."""
-        only = f" --class {self.only}" if self.only else ""
-        what = " ".join(self.detail.split())[:160]
-        return f"{self.status}: {setting(self.off)}--seed {self.seed}{only} ({self.kind}) {what}"
+    def setting(self) -> str:
+        """`ANYMETAL_PASSES` as it was."""
+        return setting(self.off)
 
 
 @dataclass
