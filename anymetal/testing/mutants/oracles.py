@@ -79,17 +79,21 @@ _SCRUB = metal_kernel(
 
 
 def _scrub() -> None:
-    """Overwrites threadgroup memory, in which the right values may be left from another run."""
-    threads = (64 * 256, 1, 1)
-    mx.eval(
-        _SCRUB(
-            inputs=[],
-            grid=threads,
-            threadgroup=(256, 1, 1),
-            output_shapes=[threads[:1]],
-            output_dtypes=[mx.uint32],
+    """Overwrites threadgroup memory, in which the right values may be left from another run.
+
+    One threadgroup always runs on the thread that launches, many on the threads of the pool, too.
+    """
+    for groups in (64, 1):
+        threads = (groups * 256, 1, 1)
+        mx.eval(
+            _SCRUB(
+                inputs=[],
+                grid=threads,
+                threadgroup=(256, 1, 1),
+                output_shapes=[threads[:1]],
+                output_dtypes=[mx.uint32],
+            )
         )
-    )
 
 
 def _words(array: mx.array) -> Array:
