@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from anymetal.frontend.dialect import DEFINED
 from anymetal.frontend.edits import PLACE, Edit, Edits
 from anymetal.frontend.line_table import Places
-from anymetal.frontend.metal_tokens import Token, closing, offset_of, tokenize
+from anymetal.frontend.metal_tokens import Token, closings, offset_of, tokenize
 from anymetal.source import KernelSource
 
 #: Clang's options for these warnings.
@@ -107,15 +107,16 @@ def _shifts(tokens: Sequence[Token]) -> Iterator[int]:
     """Offsets of the shifts in functions that Clang may evaluate, and in macros."""
     for start, within in _macros(tokens):
         yield from (start + at for at in _operators(within))
+    ends = closings(tokens)
     for index, token in enumerate(tokens):
         start, body = index + 1, None
         if token.text == "constexpr" and tokens[index - 1].text != "if":
-            body = _body(tokens, start)
+            body = _body(tokens, ends, start)
         elif token.text == "[" and _begins_lambda(tokens, index):
-            start = closing(tokens, index) + 1
-            body = _body(tokens, start, parameters=True)
+            start = ends[index] + 1
+            body = _body(tokens, ends, start, parameters=True)
         if body is not None:
-            yield from _operators(tokens[start : closing(tokens, body)])
+            yield from _operators(tokens[start : ends[body]])
 
 
 def _macros(tokens: Sequence[Token]) -> Iterator[tuple[int, list[Token]]]:
@@ -138,8 +139,10 @@ def _begins_lambda(tokens: Sequence[Token], index: int) -> bool:
     return before.kind == "mark" and before.text not in (")", "]", "[")
 
 
-def _body(tokens: Sequence[Token], index: int, parameters: bool = False) -> int | None:
-    """Index of the brace that opens a function's body; None for a variable."""
+def _body(
+    tokens: Sequence[Token], ends: Sequence[int], index: int, parameters: bool = False
+) -> int | None:
+    """Index of the brace that opens a function's body; None for a variable. `ends`: `closings`."""
     while index < len(tokens):
         text = tokens[index].text
         if text == "{":
@@ -147,7 +150,7 @@ def _body(tokens: Sequence[Token], index: int, parameters: bool = False) -> int 
         if text in (";", ")", "}") or (text == "=" and tokens[index - 1].text != "operator"):
             return None
         if text == "(":
-            parameters, index = True, closing(tokens, index)
+            parameters, index = True, ends[index]
         index += 1
     return None
 

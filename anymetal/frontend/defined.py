@@ -6,6 +6,7 @@ what Clang itself computes, see constants.py.)
 * shift counts use their low bits (`1u << 33` is 2);
 * floating point to integer saturates, NaN becomes 0 (vectors only: Clang does it for scalars);
 * an integer divided by zero gives some value instead of a trap (the divisor becomes 1);
+* exceptions of floating point do not exist, so a pragma that asks for them changes nothing;
 * a 32-bit unsigned index counts as signed, unless arrays may be that `large` (indices.py).
 """
 
@@ -28,13 +29,15 @@ _CONVERT = re.compile(
     r"(?P<value>.+) to (?P<target>i\d+|<\d+ x i\d+>)(?P<rest>, !dbg.*)?$",
     re.M,
 )
+#: With it, inlining makes calls that observe exceptions of all that a function calls.
+_STRICT = re.compile(r"^(attributes #.*) strictfp\b", re.M)
 _SUFFIX = {"half": "f16", "bfloat": "bf16", "float": "f32", "double": "f64"}
 
 
 def define_semantics(text: str, large: int) -> str:
     """The module with these operations replaced. `large`: see indices.py."""
     declared: dict[str, str] = {}
-    text = with_signed_indices(text, large)
+    text = _STRICT.sub(r"\1 nounwind", with_signed_indices(text, large))
     text = _LINE.sub(_integer, text)
     text = _CONVERT.sub(lambda m: _saturate(m, declared), text)
     return text + "".join(f"{line}\n" for line in declared.values())

@@ -36,7 +36,7 @@ def definition_at(text: str, line: int, column: int) -> Definition | None:
     while first and not _ends_before(tokens, first - 1):
         first -= 1
     body = _body(tokens, name)
-    if body == len(tokens):
+    if body >= len(tokens):
         return None
     end = closing(tokens, body) if tokens[body].text == "{" else body
     if end + 1 < len(tokens) and {"struct", "class"} & {t.text for t in tokens[first:name]}:

@@ -38,6 +38,8 @@ _CONST = re.compile(r"\b(?:const|constant|thread)\s*$")
 WIDE, ANY = "__am_wide=", "(__am_any)"
 #: What stands behind a shift or a division of constants, before the operator once more.
 DEFINED = "__am_defined"
+#: `static`, in front of a variable of a function that is constant.
+STATIC = "__am_static "
 _READ = re.compile(r"\.get_([xyzw]{1,4})\(\)")
 _SIXTEEN_BITS = re.compile(r"\bstatic_cast<(?:bfloat|half|bfloat16_t|float16_t)>\(")
 #: What the message of an error must not show.
@@ -48,6 +50,7 @@ _OVERWRITTEN = (
     (re.compile(re.escape(WIDE)), ""),
     (re.compile(re.escape(ANY)), ""),
     (re.compile(rf"{DEFINED}(?:<<|>>|[/%=])"), ""),
+    (re.compile(STATIC), ""),
     (_READ, r".\1"),
     (re.compile(r"=__am_fc<(\w+)>\{\} *"), r"[[function_constant(\1)]]"),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import NamedTuple, NoReturn
 
 from anymetal.errors import MetalCompileError
@@ -34,6 +35,13 @@ class Token(NamedTuple):
     def is_word(self) -> bool:
         return self.text[0].isalpha() or self.text[0] == "_"
 
+    def offset_in(self, line: str) -> int:
+        """Where it stands in its line: Clang's preprocessed text has lines, not columns, so it is
+        the first word of this spelling."""
+        edge = r"\b" if self.is_word else ""
+        found = re.search(edge + re.escape(self.text) + edge, line)
+        return found.start() if found else 0
+
 
 class SourceFile(NamedTuple):
     """The user's text, to point at in errors."""
@@ -60,10 +68,7 @@ class SourceFile(NamedTuple):
         return self.text.split("\n")[token.line - 1]
 
     def _column(self, token: Token) -> int:
-        """Clang's preprocessed text has lines, not columns: the first word of this spelling."""
-        edge = r"\b" if token.is_word else ""
-        found = re.search(edge + re.escape(token.text) + edge, self._line(token))
-        return found.start() + 1 if found else 1
+        return token.offset_in(self._line(token)) + 1
 
 
 def tokens_of(preprocessed: str, file: str) -> Iterator[Token]:
@@ -100,16 +105,22 @@ def in_parts(preprocessed: str, source: KernelSource) -> dict[str, list[metal_to
     written = parts(source)
     names = {part_name(source, part): part for part in written}
     lines = {part: text.split("\n") for part, text in written.items()}
+    starts = {part: _starts(those) for part, those in lines.items()}
     found: dict[str, list[metal_tokens.Token]] = {part: [] for part in written}
     for token in tokens_of(preprocessed, next(iter(names))):
         part = names.get(token.file)
         if part is None or token.line > len(lines[part]):
             continue
-        column = SourceFile(token.file, written[part])._column(token)
-        start = metal_tokens.offset_of(written[part], token.line, column)
+        at = token.line - 1
+        start = starts[part][at] + token.offset_in(lines[part][at])
         kind = "word" if token.is_word else "number" if token.text[0].isdigit() else "mark"
         found[part].append(metal_tokens.Token(kind, token.text, start, start + len(token.text)))
     return found
+
+
+def _starts(lines: Sequence[str]) -> list[int]:
+    """The offset of each line of a text."""
+    return [0, *accumulate(len(line) + 1 for line in lines)]
 
 
 def close_of(tokens: Sequence[Token], start: int, source: SourceFile) -> int:

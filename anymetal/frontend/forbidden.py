@@ -49,7 +49,11 @@ def reason_for(word: str) -> str:
     return f"'{word}' is not supported in Metal" + (f": {reason}" if reason else "")
 
 
-_LONG_DOUBLE = re.compile(r"(?![0xX]{2})(?:[\d']*\.[\d']*(?:[eE].*)?|[\d']+[eE].*)[lL]")
+#: A literal of a type that is wider than float.
+_WIDE_FLOAT = re.compile(
+    r"(?:(?![0xX]{2})(?:[\d']*\.[\d']*(?:[eE].*)?|[\d']+[eE].*)|0[xX].*[pP].*)([lLqQ])"
+)
+_WIDE_TYPES = {"l": "long double", "q": "__float128"}
 #: Names of ours, but for those that exported functions bring along (size_extension.py).
 _UNSPEAKABLE = re.compile(r"\b__debug\b|\b__am_(?!size_of\b|\w+_size_buffer\b)\w*")
 _OURS = "'{}': names that begin with __am_ belong to AnyMetal"
@@ -65,7 +69,7 @@ class Finding(NamedTuple):
 
 
 #: Without any of these words there is nothing to find.
-_SUSPICIOUS = re.compile(r"long|threadgroup|delete|[lL]\b")
+_SUSPICIOUS = re.compile(r"long|threadgroup|delete|[\d.][lLqQ]\b")
 _MISPLACED = re.compile(r"threadgroup|static|device|\bmain\b|\bkernel\b")
 _AT_PROGRAM_SCOPE = re.compile(r"^[ \t]*(?:inline|auto|extern|namespace|template)\b", re.M)
 #: Macros behind which these words, declarations, or words that are put together, may hide.
@@ -96,19 +100,26 @@ def find_misplaced(source: KernelSource) -> list[Finding]:
 
 
 def may_hide(source: KernelSource) -> bool:
-    """Whether macros may hide something, so that it takes the preprocessor to find it."""
-    return "#" in source.header + source.body and bool(
-        _HIDING.search(joined(source.header)) or _HIDING.search(joined(source.body))
+    """Whether it takes the preprocessor to tell if there is something: macros may hide it, or it
+    stands between `#if` and `#endif`."""
+    texts = [text for text in (source.header, source.body) if "#" in text]
+    return any(_HIDING.search(joined(text)) or _is_conditional(text) for text in texts)
+
+
+def _is_conditional(text: str) -> bool:
+    return bool(_SUSPICIOUS.search(text)) and any(
+        next(check(tokenize(text)), None) for check in _CHECKS
     )
 
 
 def find_expanded(part: str, tokens: Sequence[Token]) -> list[Finding]:
     """What is forbidden in the tokens of a part whose macros are expanded."""
     found = _in_tokens(part, tokens) + _in_scopes(part, tokens)
-    for before, token in itertools.pairwise(tokens):
+    for token in tokens:
         if token.text in WORDS:  # put together by `##`; others Clang finds
             found.append(Finding(part, token.start, reason_for(token.text)))
-        elif before.text == "long" and token.text == "double":
+    for before, token in itertools.pairwise(tokens):
+        if before.text == "long" and token.text == "double":
             found.append(Finding(part, before.start, reason_for("long double")))
     return found
 
@@ -164,10 +175,11 @@ def _deletes(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]:
             yield token, reason_for("delete")
 
 
-def _long_doubles(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]:
+def _wide_floats(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]:
     for token in tokens:
-        if token.kind == "number" and _LONG_DOUBLE.fullmatch(token.text):
-            yield token, f"'{token.text}': 'long double' is not supported in Metal"
+        if token.kind == "number" and (found := _WIDE_FLOAT.fullmatch(token.text)):
+            wide = _WIDE_TYPES[found[1].lower()]
+            yield token, f"'{token.text}': '{wide}' is not supported in Metal"
 
 
 def _initialised_threadgroup(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]:
@@ -281,6 +293,6 @@ def declared_once(tokens: Sequence[Token], name: str, parameter: bool = False) -
 
 
 _CHECKS = (
-    *(_long_long, _long_doubles, _deletes),
+    *(_long_long, _wide_floats, _deletes),
     *(_initialised_threadgroup, _float_atomics, _crossed_spaces),
 )

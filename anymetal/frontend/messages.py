@@ -31,6 +31,11 @@ _SPELLING = (
     (re.compile(r"\b__bf16\b"), "bfloat"),
     (re.compile(r"; did you mean '__am(?:_\w+|::[\w:]+)'\?"), ""),
     (re.compile(r"\b__am_double\b"), "double"),
+    (
+        re.compile(r"no viable conversion from '__am_fc<\w+>' to '(?:const )?([^']*)'"),
+        r"a function constant cannot be of type '\1'",
+    ),
+    (re.compile(r"cannot open file '[^']*/frontend/include/([^']*)': .*"), r"'\1' file not found"),
     (re.compile(r"\b__am_is_defined_"), ""),
     (re.compile(r"static assertion failed due to requirement '[^']*__am[^']*': "), ""),
     (re.compile(r"\b(?:metal::)?__am::(?:flags::)?"), ""),
@@ -195,10 +200,16 @@ def text_of(message: Message, source: KernelSource) -> str:
     return texts.get(message.file, "")
 
 
+def _line_of(error: Message, source: KernelSource) -> str:
+    """The line that an error is about; of a text with a file name of its own, as Clang shows it."""
+    if text := text_of(error, source):
+        return "".join(text.split("\n")[error.line - 1 : error.line])
+    return error.snippet[0].partition("| ")[2] if error.snippet else ""
+
+
 def with_metals_reason(error: Message, source: KernelSource) -> Message:
     """An error in the words of Metal instead of those of C++. The column must be exact."""
-    lines = text_of(error, source).split("\n")
-    line = lines[error.line - 1] if 0 < error.line <= len(lines) else ""
+    line = _line_of(error, source)
     for pattern, context, text in _REASONS:
         if pattern.match(error.text) and (found := context.search(line)):
             return replace(error, text=text or reason_for(found[0]))

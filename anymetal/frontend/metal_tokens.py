@@ -86,6 +86,17 @@ def closing(tokens: Sequence[Token], opening: int) -> int:
     return len(tokens)
 
 
+def closings(tokens: Sequence[Token]) -> list[int]:
+    """For each token that opens a bracket what `closing` says of it, in one walk over the text."""
+    found, opened = [len(tokens)] * len(tokens), []
+    for index, token in enumerate(tokens):
+        if token.text in ("(", "[", "{"):
+            opened.append(index)
+        elif token.text in (")", "]", "}") and opened:
+            found[opened.pop()] = index
+    return found
+
+
 def position(text: str, offset: int) -> tuple[int, int]:
     """Line and column, both counted from 1, of an offset."""
     start = text.rfind("\n", 0, offset) + 1

@@ -3,6 +3,7 @@
     bfloat(h), (bfloat)h, static_cast<bfloat>(h)   Clang has no conversion between half and bfloat
     v.xy * 2.0f                                    in a template, where a user's operator* is known
     t[column, row]                                 of a tensor: C++17 has no such subscripts
+    constant int t[2] = {1, 2};                    in a `switch` that jumps over it
 
 Few kernels need this, and only Clang knows the types of expressions. So the text is compiled as it
 is, repaired where Clang complains, and compiled again. `dialect.as_written` hides the repairs in
@@ -14,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from anymetal.frontend.dialect import ANY, WIDE
+from anymetal.frontend.dialect import ANY, STATIC, WIDE
 from anymetal.frontend.edits import PLACE, Edit, Edits, Position
 from anymetal.frontend.metal_tokens import Token, closing, tokenize
 from anymetal.source import KernelSource
@@ -34,6 +35,7 @@ _ELEMENT = re.compile(
     PLACE + r"error: no viable overloaded operator\[\] for type '(?:const )?(?:metal::)?tensor<",
     re.M,
 )
+_JUMPED = re.compile(PLACE + r"note: jump bypasses variable initialization$", re.M)
 _SIXTEEN_BITS = ({"_Float16", "__bf16"}, {"half", "bfloat"})
 _QUALIFIERS = re.compile(r"\b(?:const|volatile)\b|\s|metal::")
 _SWIZZLE = re.compile(r"[xyzw]{1,4}|[rgba]{1,4}")
@@ -47,7 +49,7 @@ def repaired(source: KernelSource, messages: str) -> KernelSource | None:
         types = {_QUALIFIERS.sub("", match[place + 1] or match[place]) for place in (5, 7)}
         if types in _SIXTEEN_BITS and (place := _place_of_cast(edits, match)):
             edits.add(place.part, _cast(edits.texts[place.part], place.offset, match["how"]))
-    for pattern, repair in ((_OPERATOR, _operands), (_ELEMENT, _element)):
+    for pattern, repair in ((_OPERATOR, _operands), (_ELEMENT, _element), (_JUMPED, _constant)):
         for match in pattern.finditer(messages):
             if place := edits.place(match):
                 edits.add(place.part, repair(tokenize(edits.texts[place.part]), place.offset))
@@ -86,6 +88,16 @@ def _element(tokens: Sequence[Token], offset: int) -> Iterator[Edit]:
     if at < end < len(tokens):
         yield Edit(offset, offset + 1, "(")
         yield Edit(tokens[end].start, tokens[end].end, ")")
+
+
+def _constant(tokens: Sequence[Token], offset: int) -> Iterator[Edit]:
+    """Gives a variable in constant memory one place for the whole program, as it has in Metal."""
+    index = next((i for i, token in enumerate(tokens) if token.start == offset), 0)
+    while index > 0 and tokens[index - 1].text not in (";", "{", "}", ":", "static"):
+        index -= 1
+        if tokens[index].text == "constant":
+            yield Edit(tokens[index].start, tokens[index].start, STATIC)
+            return
 
 
 def _operands(tokens: Sequence[Token], offset: int) -> Iterator[Edit]:

@@ -51,6 +51,8 @@ def statements(tokens: Sequence[Token], scope: Scope) -> Iterator[Statement]:
 
 def _next(tokens: Sequence[Token], first: int, end: int, scopes: list[Scope]) -> int:
     """Where the next statement begins: behind a `;`, or inside of or behind braces."""
+    if scopes[-1] == "program" and (behind := _behind_macro(tokens, first, end)):
+        return behind
     at = end
     while at < len(tokens):
         text = tokens[at].text
@@ -65,6 +67,16 @@ def _next(tokens: Sequence[Token], first: int, end: int, scopes: list[Scope]) ->
                 return at + 1
         at = closing(tokens, at) + 1 if text in ("(", "[", "{") else at + 1
     return at
+
+
+def _behind_macro(tokens: Sequence[Token], first: int, end: int) -> int | None:
+    """The word behind `name(…)` at program scope: with no `;` between, that is a macro."""
+    if end != first + 1 or end >= len(tokens) or tokens[end].text != "(":
+        return None
+    behind = closing(tokens, end) + 1
+    if behind >= len(tokens) or tokens[behind].kind != "word":
+        return None
+    return behind if tokens[behind].text not in _BEHIND_PARAMETERS else None
 
 
 def _opened(statement: Sequence[Token], around: Scope) -> Scope:

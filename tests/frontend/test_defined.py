@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from anymetal.frontend.defined import define_semantics
+from anymetal.pipeline.program import thread_program
+from tests.frontend.kernels import kernel_source
 from tests.ir.programs import ir_text, run_text
 
 _DBG = ", !dbg !7"
@@ -172,3 +174,14 @@ def test_conversions(sign: str, bits: int, number: float, expected: int) -> None
     given, result = np.array([number], np.float32), np.zeros(1, np.uint32)
     run_text(text, [given.view(np.uint8), result.view(np.uint8)])
     assert result[0] == expected
+
+
+def test_exceptions_of_floating_point_are_not_observed() -> None:
+    text = 'attributes #1 = { alwaysinline strictfp "a"="b" }\nattributes #2 = { strictfp }\n'
+    assert "strictfp" not in (defined := define_semantics(text, 0))
+    assert 'alwaysinline nounwind "a"="b"' in defined
+
+
+def test_functions_under_a_pragma_for_exceptions_are_inlined() -> None:
+    header = "inline float f(float a) { return a + 1; }\n#pragma STDC FENV_ACCESS ON"
+    thread_program(kernel_source("out[0] = f(a[0]);", header))

@@ -249,8 +249,12 @@ def test_a_text_that_ends_clang_by_its_depth():
     [
         ("threadgroup_barrier(mem_flags::mem_nothing);", ""),
         ("int n = atomic_fetch_add_explicit a;", ""),
+        ("", "#include <" + 300 * "a" + ".h>"),
+        ("", "constant __fp16 f [[function_constant(3)]];"),
+        ("switch (1) { constant int t = 1; int v = 2; case 1: out[0] = t; }", ""),
         ("wh = 1;", "uint3 where [[thread_position_in_grid]];\ninline int where() { return 1; }"),
     ],
 )
 def test_messages_show_none_of_our_names(body, header):
-    assert "__am" not in message_of(Case(body, "", "", header=header))
+    message = message_of(Case(body, "", "", header=header))
+    assert "__am" not in message and "frontend/include" not in message

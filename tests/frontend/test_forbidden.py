@@ -49,6 +49,7 @@ def place_and_text(body: str, header: str) -> str:
         ("#define LL long long\ninline LL f() { return 1; }", "2:1", "'long long' is not"),
         ("#define LD long double\ninline LD f() { return 1; }", "2:1", "'long double' is not"),
         ("#define P(a, b) a##b\ninline int f() { P(go, to) e; e: return 1; }", "2:1", "'goto'"),
+        ('instantiate_kernel("f", f, 5)\nstatic metal::float4 s;', "2:22", _GLOBAL),
     ],
 )
 def test_in_text_that_nobody_uses(header: str, place: str, text: str) -> None:
@@ -66,6 +67,11 @@ def test_in_text_that_nobody_uses(header: str, place: str, text: str) -> None:
         ("_Complex float z = 1;", "1:1", "'_Complex' is not supported in Metal"),
         ("out[0] = 1.0L;", "1:10", "'1.0L': 'long double' is not supported in Metal"),
         ("out[0] = 1e3l;", "1:10", "'1e3l': 'long double' is not supported in Metal"),
+        ("out[0] = 0x1p3L;", "1:10", "'0x1p3L': 'long double' is not supported in Metal"),
+        ("out[0] = 1.0q;", "1:10", "'1.0q': '__float128' is not supported in Metal"),
+        ("#if 1\nout[0] = 1.0L;\n#endif", "2:10", "'1.0L': 'long double' is not supported"),
+        ("#define ALL try { } catch (...) { }\nALL", "2:1", "'try' is not supported in Metal"),
+        ('#line 7 "a.metal"\nint* p = new int;', "", "a.metal:7:10: error: 'new' is not supported"),
         ("long unsigned int long v = 1;", "1:1", "'long long' is not supported in Metal"),
         ("threadgroup int t{3};", "1:17", "cannot be initialized"),
         ("threadgroup int t(3);", "1:17", "cannot be initialized"),
@@ -81,7 +87,7 @@ def test_in_text_that_nobody_uses(header: str, place: str, text: str) -> None:
 )
 def test_in_the_body(body: str, place: str, text: str) -> None:
     error = place_and_text(body, "")
-    assert error.startswith(f"k: source:{place}: error: "), error
+    assert error.startswith(f"k: source:{place}: error: " if place else text), error
     assert text in error
 
 
@@ -116,6 +122,8 @@ def test_a_pointer_to_a_member_is_no_array_of_variable_size() -> None:
 def test_the_preprocessor_runs_only_if_macros_may_hide_something() -> None:
     assert not may_hide(kernel_source("out[0] = N;", "#define N 3\n#define M(x) (2 * (x))\n"))
     assert may_hide(kernel_source("LL v = 1;", "#define LL \\\n  long long\n"))
+    assert may_hide(kernel_source("#ifdef N\nlong long v;\n#endif"))
+    compile_to_ir(kernel_source("out[0] = 1;\n#if 0\nlong long v = 1.0L;\n#endif"))
 
 
 def test_many_errors_are_cut_and_long_lines_too() -> None:

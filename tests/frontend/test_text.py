@@ -7,7 +7,15 @@ import pytest
 
 from anymetal import MetalCompileError, UnsupportedFeatureError, metal_kernel
 from anymetal.frontend.clang import compile_to_ir
-from anymetal.frontend.metal_tokens import offset_of, position, tokenize, unconditional
+from anymetal.frontend.definitions import definition_at
+from anymetal.frontend.metal_tokens import (
+    closing,
+    closings,
+    offset_of,
+    position,
+    tokenize,
+    unconditional,
+)
 from tests.frontend.kernels import kernel_source
 
 HEADER = """float first(threadgroup float* p) { return *p; }
@@ -144,6 +152,20 @@ def test_tokens() -> None:
         ">", ">=", "&&",
     ]  # fmt: skip
     assert all(text[token.start : token.end] == token.text for token in tokens)
+
+
+def test_brackets_find_their_ends() -> None:
+    for text in ("a(b[c]{d}) e", "((( [ ) ]", "]) ( }", ""):
+        tokens = tokenize(text)
+        ends = closings(tokens)
+        assert len(ends) == len(tokens)
+        for at, token in enumerate(tokens):
+            if token.text in ("(", "[", "{"):
+                assert ends[at] == closing(tokens, at)
+
+
+def test_a_name_at_the_end_of_what_is_never_closed_has_no_definition() -> None:
+    assert definition_at("int f(int a", 1, 5) is None
 
 
 def test_unconditional_tokens() -> None:

@@ -38,6 +38,8 @@ _INTERNAL = (
     re.compile(r"\b(?:wrapper|__unused__)(?=:\d)"),
 )
 _LINE_DIRECTIVE = re.compile(r"^[ \t]*(?:#|%:)[ \t]*(?:line\b|\d)", re.M)
+#: What no line of the text is to blame for: our own signature, a library without a kernel.
+_PLACELESS = re.compile(r": signature:|^library\.metal: error: no kernel found", re.M)
 _SHOWN = 1500
 
 
@@ -155,7 +157,7 @@ def _misplaced(trial: Trial, error: Exception) -> str:
                 return ""
     if trial.refusal:
         return f"not in lines {trial.refusal.lines} of {trial.refusal.part}"
-    return "" if f"{trial.name}: signature:" in text else "no place"
+    return "" if _PLACELESS.search(text) else "no place"
 
 
 def _key(name: str, error: Exception) -> str:

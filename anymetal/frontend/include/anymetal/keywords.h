@@ -15,6 +15,7 @@
 #define device
 #define thread
 #define constant const
+#define __am_static static
 #define threadgroup __attribute__((annotate("threadgroup")))
 #define coherent(...)
 
