@@ -1,4 +1,4 @@
-"""`python -m benchmarks [--row NAME]…`: run rows, all of them without `--row`.
+"""`python -m benchmarks [--foreign] [--row NAME]…`: run rows, all of them without `--row`.
 
 Every result is kept in benchmarks/results/. `--write` makes RESULTS.md of what was kept under the
 conditions of now, `--plot` a picture of it.
@@ -35,13 +35,15 @@ def main() -> int:
         _ask_for_huge_pages()
     threads.prepare(options.threads)
     os.environ.setdefault("ANYMETAL_BRIDGE", "wait")  # no run is to change half-way
-    from benchmarks import report, results
-    from benchmarks.rows import all_rows
+    from benchmarks import foreign, report, results
+    from benchmarks import rows as own
+    from benchmarks.others import mlx
 
-    groups = all_rows()
+    mlx.sources = options.mlx_sources
+    groups = foreign.all_rows() if options.foreign else own.all_rows()
     rows = {row.name: row for group in groups.values() for row in group}
     members = {name: [row.name for row in group] for name, group in groups.items()}
-    single = {name: [name] for name in (*rows, LATENCY)}
+    single = {name: [name] for name in (*rows, *([] if options.foreign else [LATENCY]))}
     for name in options.row:
         if name not in members and name not in single:
             known = f"Groups: {', '.join(members)}\nRows: {', '.join(single)}"
@@ -60,12 +62,20 @@ def main() -> int:
     if not options.no_run:
         measured = _measure(names, rows, options.seconds, conditions, console)
     kept = list(results.load(list(rows), conditions))
+    moving = {row.name for row in rows.values() if row.moves}
     if options.no_run or len(measured) > 1:
-        console.print(report.table(*report.summary(measured or [m.result for m in kept])))
+        shown = measured or [m.result for m in kept]
+        summary = (
+            report.foreign_summary(shown, moving) if options.foreign else report.summary(shown)
+        )
+        console.print(report.table(*summary))
     if options.write:
-        latencies = results.load_table(LATENCY, conditions)
         notes = {row.name: row.note for row in rows.values() if row.note}
-        report.write(HERE / "RESULTS.md", kept, [latencies] if latencies else [], notes)
+        if options.foreign:
+            report.write_foreign(HERE / "RESULTS.md", kept, moving, notes)
+        else:
+            latencies = results.load_table(LATENCY, conditions)
+            report.write(HERE / "RESULTS.md", kept, [latencies] if latencies else [], notes)
         console.print(f"Written to {HERE / 'RESULTS.md'}: {len(kept)} of {len(rows)} rows")
     if options.plot:
         picture = HERE / "results" / "ratios.svg"
@@ -131,6 +141,16 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         metavar="NAME",
         help="only this row, or the rows of this group; repeatable",
+    )
+    parser.add_argument(
+        "--foreign", action="store_true", help="kernels that were not written for this compiler"
+    )
+    parser.add_argument(
+        "--mlx-sources",
+        type=Path,
+        metavar="FOLDER",
+        help="a checkout of MLX's repository: with --foreign, rows of kernels that its package "
+        "lacks, too",
     )
     parser.add_argument("--list", action="store_true", help="print the names of the rows and stop")
     parser.add_argument(

@@ -23,6 +23,9 @@ from benchmarks import floor
 #: The contender that all others are compared with.
 OURS = "AnyMetal"
 CXX, TORCH, MLX, NUMPY = "C++", "PyTorch", "MLX", "NumPy"
+#: Where PyTorch has no such operation: several of its operations.
+COMPOSED = "PyTorch, composed"
+LIBRARY = "library"  #: AnyMetal's own routine for the same
 #: What geometric means are taken of. A contender of another name is there for comparison only.
 RIVALS = (CXX, TORCH, MLX, NUMPY)
 FLOORS = ("floor: memory", "floor: arithmetic")
@@ -68,6 +71,7 @@ class Row:
     prepare: Callable[[np.random.Generator], Race]
     on_request: bool = False  #: takes minutes, so it runs only if it is named
     note: str = ""  #: what to know about its figures, such as why we are behind
+    moves: bool = False  #: it only moves memory
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from math import exp, log
 from pathlib import Path
 
@@ -13,9 +13,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from anymetal.timing import Timing, duration
-from benchmarks.harness import CXX, FLOORS, OURS, RIVALS, TORCH, Result
+from benchmarks.harness import COMPOSED, CXX, FLOORS, LIBRARY, MLX, OURS, RIVALS, TORCH, Result
 from benchmarks.results import Measured
 
+FOREIGN = "# Foreign kernels"  #: the heading of the second part of RESULTS.md
 HEADINGS = ("", "what", "median", "quartiles", "times ours", "rate")
 Section = tuple[str, Sequence[str], Sequence[Sequence[str]]]  #: title, headings, lines
 
@@ -37,6 +38,24 @@ def summary(results: Sequence[Result]) -> Section:
     lines.append(("geometric mean", "", _ratio(floors), *map(_ratio, means)))
     title = "Times of others, in times of AnyMetal's (above 1: AnyMetal is faster)"
     return title, ("row", OURS, "floor", *RIVALS), lines
+
+
+def foreign_summary(results: Sequence[Result], moving: Collection[str]) -> Section:
+    """The same for foreign kernels, whose rivals are others; `moving` names those of the rows that
+    only move memory, whose floors have a mean of their own."""
+    rivals = (TORCH, COMPOSED, MLX, LIBRARY)
+    lines: list[Sequence[str]] = []
+    for result in results:
+        ratios = [_ratio(result.ratio(who)) for who in rivals]
+        lines.append((result.name, duration(result.ours.median), _ratio(floor(result)), *ratios))
+    means = [_ratio(geometric_mean(ratio(results, who))) for who in rivals]
+    moved = (value for r in results if r.name in moving and (value := floor(r)) is not None)
+    floors = geometric_mean(value for r in results if (value := floor(r)) is not None)
+    lines.append(("geometric mean", "", _ratio(floors), *means))
+    blanks = [""] * len(rivals)
+    lines.append(("of rows that only move memory", "", _ratio(geometric_mean(moved)), *blanks))
+    title = "Foreign kernels: times of others, in times of AnyMetal's"
+    return title, ("row", OURS, "floor", *rivals), lines
 
 
 def floor(result: Result) -> float | None:
@@ -79,13 +98,38 @@ def markdown(title: str, headings: Sequence[str], lines: Iterable[Sequence[str]]
 def write(
     path: Path, measured: Sequence[Measured], more: Sequence[Section], notes: Mapping[str, str]
 ) -> None:
-    """RESULTS.md of rows that were measured under the same conditions; `notes` are of rows."""
+    """The first part of RESULTS.md, of rows that were measured under the same conditions; `notes`
+    are of rows. What the file has of foreign kernels stays."""
     results = [m.result for m in measured]
     tables = [summary(results), *map(section, results)] if results else []
-    texts = [markdown(*part) for part in (*tables, *more)]
+    _, found, foreign = _parts(path)
+    text = _page("# Results of the benchmark", measured, [*tables, *more], notes)
+    path.write_text(text + found + foreign)
+
+
+def write_foreign(
+    path: Path, measured: Sequence[Measured], moving: Collection[str], notes: Mapping[str, str]
+) -> None:
+    """The second part of RESULTS.md; the first stays. `moving` as in `foreign_summary`."""
+    results = [m.result for m in measured]
+    tables = [foreign_summary(results, moving), *map(section, results)] if results else []
+    first, _, _ = _parts(path)
+    path.write_text(first + "\n" + _page(FOREIGN, measured, tables, notes))
+
+
+def _parts(path: Path) -> tuple[str, str, str]:
+    text = path.read_text() if path.exists() else ""
+    first, found, foreign = text.partition(f"\n{FOREIGN}\n")
+    return first, found, foreign
+
+
+def _page(
+    title: str, measured: Sequence[Measured], parts: Sequence[Section], notes: Mapping[str, str]
+) -> str:
     said = [f"* **{name}**: {note}" for name, note in notes.items()]
     ending = ["\n".join(["## Notes on rows", "", *said, ""])] if said else []
-    path.write_text("\n".join([_heading(measured), *texts, *ending]))
+    tables = [markdown(*part) for part in parts]
+    return "\n".join([_heading(title, measured), *tables, *ending])
 
 
 def plot(path: Path, results: Sequence[Result]) -> None:
@@ -130,10 +174,10 @@ def _ratio(value: float | None) -> str:
     return "" if value is None else f"{value:.2f}"
 
 
-def _heading(measured: Sequence[Measured]) -> str:
+def _heading(title: str, measured: Sequence[Measured]) -> str:
     command = shlex.join(["python", "-m", "benchmarks", *sys.argv[1:]])
     lines = [
-        "# Results of the benchmark\n",
+        f"{title}\n",
         f"Written by `{command}`. The contenders of a row run in turn; times are medians, a ratio",
         "is the median of the ratios of the rounds. What each column means, and how memory is",
         "treated, is in [README.md](README.md).\n",

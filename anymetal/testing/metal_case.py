@@ -124,9 +124,9 @@ def run(case: MetalCase, dtype: str = "") -> None:
     if error:
         _check_error(case, dtype, error)
         return
-    inputs = _inputs(case, dtype)
-    results = _launch(case, dtype, inputs)
-    _compare(case, dtype, inputs, results)
+    arrays = inputs(case, dtype)
+    results = _launch(case, dtype, arrays)
+    _compare(case, dtype, arrays, results)
 
 
 def _check_error(case: MetalCase, dtype: str, error: str) -> None:
@@ -134,7 +134,7 @@ def _check_error(case: MetalCase, dtype: str, error: str) -> None:
     assert expected
     name = expected["type"] or MetalCompileError.__name__
     try:
-        _launch(case, dtype, _inputs(case, dtype))
+        _launch(case, dtype, inputs(case, dtype))
     except Exception as raised:
         text = str(raised)
         actual = type(raised).__name__
@@ -190,9 +190,11 @@ def _dtype(name: str) -> mx.Dtype:
     return dtype
 
 
-def _inputs(case: MetalCase, dtype: str) -> dict[str, mx.array]:
-    """The inputs, row-contiguous; the same data in every run."""
-    random = np.random.default_rng(zlib.crc32(case.path.stem.encode()))
+def inputs(
+    case: MetalCase, dtype: str, random: np.random.Generator | None = None
+) -> dict[str, mx.array]:
+    """The inputs by name, row-contiguous; the same data in every run, unless `random` makes it."""
+    random = random or np.random.default_rng(zlib.crc32(case.path.stem.encode()))
     result: dict[str, mx.array] = {}
     for text in case.all("input"):
         declared = declaration(case, text, dtype)
@@ -251,20 +253,16 @@ def template_value(text: str) -> Any:
     return int(text) if re.fullmatch(r"-?\d+", text) else _dtype(text)
 
 
-def launcher(case: MetalCase, dtype: str) -> Callable[[], list[mx.array]]:
-    """What launches the case, as often as one likes, and returns the outputs."""
-    return _launcher(case, dtype, _inputs(case, dtype))
-
-
 def _launch(case: MetalCase, dtype: str, inputs: dict[str, mx.array]) -> dict[str, mx.array]:
-    results = _launcher(case, dtype, inputs)()
+    results = launcher(case, dtype, inputs)()
     names = [declaration(case, text, dtype).name for text in case.all("output")]
     return dict(zip(names, results, strict=True))
 
 
-def _launcher(
+def launcher(
     case: MetalCase, dtype: str, inputs: dict[str, mx.array]
 ) -> Callable[[], list[mx.array]]:
+    """What launches the case, as often as one likes, and returns the outputs."""
     outputs = [declaration(case, text, dtype) for text in case.all("output")]
     template = [("T", _dtype(dtype))] if dtype else []
     for pair in case.one("template", "").split():

@@ -7,6 +7,7 @@ line `// kernel: NAME`, with directives as in tests/kernels/README.md, but nothi
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -23,23 +24,29 @@ class Kernel(NamedTuple):
     make: Callable[[str], Callable[[], list[Any]]]
 
 
+@functools.cache
+def texts() -> dict[str, str]:
+    """The text of each kernel of `*.metal`, by its name."""
+    found: dict[str, str] = {}
+    for file in sorted(_HERE.glob("*.metal")):
+        _, *parts = _KERNEL.split(file.read_text())
+        found.update(zip(parts[::2], parts[1::2], strict=True))
+    return found
+
+
 def kernels() -> list[Kernel]:
     """All of them."""
     from benchmarks.others import mlx
 
-    found = []
-    for file in sorted(_HERE.glob("*.metal")):
-        _, *parts = _KERNEL.split(file.read_text())
-        found += [_case(name, text) for name, text in zip(parts[::2], parts[1::2], strict=True)]
-    return [*found, *mlx.kernels()]
+    return [*(_case(name, text) for name, text in texts().items()), *mlx.kernels()]
 
 
 def _case(name: str, text: str) -> Kernel:
     def make(comment: str) -> Callable[[], list[Any]]:
-        from anymetal.testing.metal_case import launcher, read
+        from anymetal.testing.metal_case import inputs, launcher, read
 
         case = read(Path(name), text)
         case.header += "\n" + comment
-        return launcher(case, case.dtypes[0])
+        return launcher(case, case.dtypes[0], inputs(case, case.dtypes[0]))
 
     return Kernel(name, make)

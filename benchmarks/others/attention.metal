@@ -1,7 +1,7 @@
 // kernel: attention_decode
 // input: q = float32[16, 64] normal
-// input: k = float32[16, 512, 64] normal
-// input: v = float32[16, 512, 64] normal
+// input: k = float32[16, 2048, 64] normal
+// input: v = float32[16, 2048, 64] normal
 // output: out = float32[16, 64]
 // grid: 32 16
 // threadgroup: 32 1
@@ -9,24 +9,24 @@ uint h = thread_position_in_grid.y, lane = thread_index_in_simdgroup;
 float2 query = ((const device float2*)(q + h * 64))[lane] * 0.125f;
 float2 acc = 0;
 float m = -INFINITY, s = 0;
-for (uint t = 0; t < 512; ++t) {
-  float2 key = ((const device float2*)(k + (h * 512 + t) * 64))[lane];
+for (uint t = 0; t < 2048; ++t) {
+  float2 key = ((const device float2*)(k + (h * 2048 + t) * 64))[lane];
   float score = simd_sum(query.x * key.x + query.y * key.y);
   float best = metal::max(m, score), f = metal::exp(m - best), e = metal::exp(score - best);
   s = s * f + e;
-  acc = acc * f + e * ((const device float2*)(v + (h * 512 + t) * 64))[lane];
+  acc = acc * f + e * ((const device float2*)(v + (h * 2048 + t) * 64))[lane];
   m = best;
 }
 ((device float2*)(out + h * 64))[lane] = acc / s;
 
 // kernel: flash_thread_query
-// input: q = float32[4, 128, 32] normal
-// input: k = float32[4, 128, 32] normal
-// input: v = float32[4, 128, 32] normal
-// output: out = float32[4, 128, 32]
-// grid: 128 4
+// input: q = float32[8, 512, 32] normal
+// input: k = float32[8, 512, 32] normal
+// input: v = float32[8, 512, 32] normal
+// output: out = float32[8, 512, 32]
+// grid: 512 8
 // threadgroup: 64 1
-constexpr int D = 32, N = 128;
+constexpr int D = 32, N = 512;
 uint h = thread_position_in_grid.y, i = thread_position_in_grid.x;
 float query[D], acc[D];
 for (int d = 0; d < D; ++d) {
@@ -45,19 +45,19 @@ for (int j = 0; j < N; ++j) {
 for (int d = 0; d < D; ++d) out[(h * N + i) * D + d] = acc[d] / s;
 
 // kernel: attention_causal_two_pass
-// input: q = float16[8, 96, 64] normal
-// input: k = float16[8, 96, 64] normal
-// input: v = float16[8, 96, 64] normal
-// output: out = float16[8, 96, 64]
-// grid: 96 8
+// input: q = float16[8, 512, 64] normal
+// input: k = float16[8, 512, 64] normal
+// input: v = float16[8, 512, 64] normal
+// output: out = float16[8, 512, 64]
+// grid: 512 8
 // threadgroup: 32 1
 uint h = thread_position_in_grid.y, i = thread_position_in_grid.x;
-const device half* query = q + (h * 96 + i) * 64;
-float scores[96];
+const device half* query = q + (h * 512 + i) * 64;
+float scores[512];
 float best = -INFINITY, total = 0;
 for (uint j = 0; j <= i; ++j) {
   float s = 0;
-  for (uint d = 0; d < 64; ++d) s += float(query[d]) * float(k[(h * 96 + j) * 64 + d]);
+  for (uint d = 0; d < 64; ++d) s += float(query[d]) * float(k[(h * 512 + j) * 64 + d]);
   scores[j] = s * 0.125f;
   best = metal::max(best, scores[j]);
 }
@@ -67,42 +67,42 @@ for (uint j = 0; j <= i; ++j) {
 }
 for (uint d = 0; d < 64; ++d) {
   float acc = 0;
-  for (uint j = 0; j <= i; ++j) acc += scores[j] * float(v[(h * 96 + j) * 64 + d]);
-  out[(h * 96 + i) * 64 + d] = half(acc / total);
+  for (uint j = 0; j <= i; ++j) acc += scores[j] * float(v[(h * 512 + j) * 64 + d]);
+  out[(h * 512 + i) * 64 + d] = half(acc / total);
 }
 
 // kernel: attention_window
-// input: q = float32[4, 512, 32] normal
-// input: k = float32[4, 512, 32] normal
-// input: v = float32[4, 512, 32] normal
-// output: out = float32[4, 512, 32]
-// grid: 32 512 4
+// input: q = float32[4, 2048, 32] normal
+// input: k = float32[4, 2048, 32] normal
+// input: v = float32[4, 2048, 32] normal
+// output: out = float32[4, 2048, 32]
+// grid: 32 2048 4
 // threadgroup: 32 4 1
 uint lane = thread_index_in_simdgroup, i = thread_position_in_grid.y, h = thread_position_in_grid.z;
 int j = int(i) + int(lane) - 15;
-bool inside = j >= 0 && j < 512;
+bool inside = j >= 0 && j < 2048;
 float score = -INFINITY;
 if (inside) {
   score = 0;
-  for (int d = 0; d < 32; ++d) score += q[(h * 512 + i) * 32 + d] * k[(h * 512 + j) * 32 + d];
+  for (int d = 0; d < 32; ++d) score += q[(h * 2048 + i) * 32 + d] * k[(h * 2048 + j) * 32 + d];
 }
 float e = inside ? metal::exp(score * 0.17677f - simd_max(score * 0.17677f)) : 0.0f;
 float p = e / simd_sum(e), acc = 0;
 for (uint n = 0; n < 32; ++n) {
   int at = int(i) + int(n) - 15;
   float weight = simd_shuffle(p, ushort(n));
-  if (at >= 0 && at < 512) acc += weight * v[(h * 512 + at) * 32 + lane];
+  if (at >= 0 && at < 2048) acc += weight * v[(h * 2048 + at) * 32 + lane];
 }
-out[(h * 512 + i) * 32 + lane] = acc;
+out[(h * 2048 + i) * 32 + lane] = acc;
 
 // kernel: flash_tiled
-// input: q = float32[4, 128, 64] normal
-// input: k = float32[4, 128, 64] normal
-// input: v = float32[4, 128, 64] normal
-// output: out = float32[4, 128, 64]
-// grid: 128 4
+// input: q = float32[8, 512, 64] normal
+// input: k = float32[8, 512, 64] normal
+// input: v = float32[8, 512, 64] normal
+// output: out = float32[8, 512, 64]
+// grid: 512 8
 // threadgroup: 32 1
-constexpr uint D = 64, N = 128, B = 16;
+constexpr uint D = 64, N = 512, B = 16;
 threadgroup float ks[B][D], vs[B][D];
 uint h = threadgroup_position_in_grid.y, t = thread_position_in_threadgroup.x;
 uint i = threadgroup_position_in_grid.x * 32 + t;

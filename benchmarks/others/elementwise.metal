@@ -1,8 +1,8 @@
 // kernel: swiglu
-// input: gate = float32[262144] normal
-// input: up = float32[262144] normal
-// output: out = float32[262144]
-// grid: 65536
+// input: gate = float32[4194304] normal
+// input: up = float32[4194304] normal
+// output: out = float32[4194304]
+// grid: 1048576
 // threadgroup: 256
 uint i = thread_position_in_grid.x;
 float4 g = ((device const float4*)gate)[i];
@@ -10,10 +10,10 @@ float4 u = ((device const float4*)up)[i];
 ((device float4*)out)[i] = g / (1.0f + metal::exp(-g)) * u;
 
 // kernel: bias_gelu_half
-// input: x = float16[512, 1024] normal
+// input: x = float16[4096, 1024] normal
 // input: bias = float16[1024] normal
-// output: out = float16[512, 1024]
-// grid: 524288
+// output: out = float16[4096, 1024]
+// grid: 4194304
 // threadgroup: 256
 uint i = thread_position_in_grid.x;
 float v = float(x[i]) + float(bias[i % 1024]);
@@ -21,15 +21,15 @@ float inner = 0.7978845608f * (v + 0.044715f * v * v * v);
 out[i] = half(0.5f * v * (1.0f + metal::precise::tanh(inner)));
 
 // kernel: adamw_step
-// input: p = float32[262144] normal
-// input: g = float32[262144] normal
-// input: m = float32[262144] normal
-// input: v = float32[262144] uniform(0.0, 1.0)
+// input: p = float32[2097152] normal
+// input: g = float32[2097152] normal
+// input: m = float32[2097152] normal
+// input: v = float32[2097152] uniform(0.0, 1.0)
 // input: lr = float32 0.001
-// output: p_out = float32[262144]
-// output: m_out = float32[262144]
-// output: v_out = float32[262144]
-// grid: 262144
+// output: p_out = float32[2097152]
+// output: m_out = float32[2097152]
+// output: v_out = float32[2097152]
+// grid: 2097152
 // threadgroup: 256
 uint i = thread_position_in_grid.x;
 if (i >= (uint)p_shape[0]) return;
@@ -42,29 +42,29 @@ m_out[i] = mi;
 v_out[i] = vi;
 
 // kernel: rope_pairs
-// input: x = float32[32, 128, 64] normal
+// input: x = float32[32, 1024, 64] normal
 // input: offset = int32 17
-// output: out = float32[32, 128, 64]
-// grid: 32 128 32
+// output: out = float32[32, 1024, 64]
+// grid: 32 1024 32
 // threadgroup: 32 8 1
 uint3 pos = thread_position_in_grid;
 float angle = float(pos.y + offset) * metal::exp2(-float(pos.x) * 0.4152410118609203f);
 float c = metal::cos(angle), s = metal::sin(angle);
-uint base = (pos.z * 128 + pos.y) * 64 + 2 * pos.x;
+uint base = (pos.z * 1024 + pos.y) * 64 + 2 * pos.x;
 float a = x[base], b = x[base + 1];
 out[base] = a * c - b * s;
 out[base + 1] = a * s + b * c;
 
 // kernel: rope_halves_table
-// input: x = float16[16, 256, 128] normal
-// input: cosines = float32[256, 64] uniform(-1.0, 1.0)
-// input: sines = float32[256, 64] uniform(-1.0, 1.0)
-// output: out = float16[16, 256, 128]
-// grid: 262144
+// input: x = float16[32, 1024, 128] normal
+// input: cosines = float32[1024, 64] uniform(-1.0, 1.0)
+// input: sines = float32[1024, 64] uniform(-1.0, 1.0)
+// output: out = float16[32, 1024, 128]
+// grid: 2097152
 // threadgroup: 256
 uint i = thread_position_in_grid.x;
-uint d = i % 64, t = (i / 64) % 256, h = i / (64 * 256);
-uint base = (h * 256 + t) * 128 + d;
+uint d = i % 64, t = (i / 64) % 1024, h = i / (64 * 1024);
+uint base = (h * 1024 + t) * 128 + d;
 float c = cosines[t * 64 + d], s = sines[t * 64 + d];
 float a = x[base], b = x[base + 64];
 out[base] = half(a * c - b * s);
@@ -84,10 +84,10 @@ float u = float(w >> 8) * (1.0f / 16777216.0f);
 out[i] = u < 0.1f ? 0.0f : x[i] * (1.0f / 0.9f);
 
 // kernel: add_broadcast_4d
-// input: a = float32[8, 1, 64, 64] normal
+// input: a = float32[64, 1, 64, 64] normal
 // input: b = float32[1, 16, 1, 64] normal
-// output: out = float32[8, 16, 64, 64]
-// grid: 524288
+// output: out = float32[64, 16, 64, 64]
+// grid: 4194304
 // threadgroup: 512
 uint i = thread_position_in_grid.x;
 uint d = i % 64, c = (i / 64) % 64, h = (i / 4096) % 16, n = i / 65536;

@@ -1,8 +1,8 @@
 // kernel: matmul_16x16_tiles
-// input: a = float32[192, 192] normal
-// input: b = float32[192, 192] normal
-// output: c = float32[192, 192]
-// grid: 192 192
+// input: a = float32[512, 512] normal
+// input: b = float32[512, 512] normal
+// output: c = float32[512, 512]
+// grid: 512 512
 // threadgroup: 16 16
 threadgroup float as[16][16], bs[16][16];
 uint2 t = thread_position_in_threadgroup.xy, p = thread_position_in_grid.xy;
@@ -77,10 +77,10 @@ for (uint k = 0; k < 128; ++k)
 y[row] = sum.x + sum.y + sum.z + sum.w;
 
 // kernel: matvec_simd_row_half
-// input: a = float16[1024, 1024] normal
+// input: a = float16[4096, 1024] normal
 // input: x = float16[1024] normal
-// output: y = float16[1024]
-// grid: 32 1024
+// output: y = float16[4096]
+// grid: 32 4096
 // threadgroup: 32 8
 uint row = thread_position_in_grid.y;
 float sum = 0;
@@ -92,9 +92,9 @@ sum = simd_sum(sum);
 if (thread_index_in_simdgroup == 0) y[row] = half(sum);
 
 // kernel: inverse_4x4
-// input: m = float32[32768, 4, 4] normal
-// output: out = float32[32768, 4, 4]
-// grid: 32768
+// input: m = float32[131072, 4, 4] normal
+// output: out = float32[131072, 4, 4]
+// grid: 131072
 // threadgroup: 128
 uint n = thread_position_in_grid.x;
 float a[4][4], r[4][4];
@@ -207,9 +207,9 @@ for (uint j = 0; j < n; j++) {
 }
 
 // kernel: project_columns
-// input: Q = float32[4096, 96] normal
-// input: v = float32[4096] normal
-// input: shape = uint32[2] [4096, 96]
+// input: Q = float32[16384, 96] normal
+// input: v = float32[16384] normal
+// input: shape = uint32[2] [16384, 96]
 // output: out = float32[96]
 // grid: 128
 // threadgroup: 64
@@ -220,20 +220,20 @@ for (uint i = 0; i < m; ++i) acc += Q[i * k + gid] * v[i];
 out[gid] = acc;
 
 // kernel: transpose_tile
-// input: x = float32[512, 512] normal
-// output: y = float32[512, 512]
-// grid: 512 128
+// input: x = float32[2048, 2048] normal
+// output: y = float32[2048, 2048]
+// grid: 2048 512
 // threadgroup: 32 8
 threadgroup float tile[32][33];
 uint2 t = thread_position_in_threadgroup.xy, g = threadgroup_position_in_grid.xy * 32;
-for (uint j = t.y; j < 32; j += 8) tile[j][t.x] = x[(g.y + j) * 512 + g.x + t.x];
+for (uint j = t.y; j < 32; j += 8) tile[j][t.x] = x[(g.y + j) * 2048 + g.x + t.x];
 threadgroup_barrier(mem_flags::mem_threadgroup);
-for (uint j = t.y; j < 32; j += 8) y[(g.x + j) * 512 + g.y + t.x] = tile[t.x][j];
+for (uint j = t.y; j < 32; j += 8) y[(g.x + j) * 2048 + g.y + t.x] = tile[t.x][j];
 
 // kernel: permute_0213
-// input: x = float32[4, 64, 8, 64] normal
-// output: y = float32[4, 8, 64, 64]
-// grid: 131072
+// input: x = float32[64, 64, 8, 64] normal
+// output: y = float32[64, 8, 64, 64]
+// grid: 2097152
 // threadgroup: 256
 uint i = thread_position_in_grid.x;
 uint d = i % 64, t = (i / 64) % 64, h = (i / 4096) % 8, n = i / 32768;
@@ -267,12 +267,12 @@ for (uint k = 0; k < 32; ++k) {
 out[threadgroup_position_in_grid.y * 1024 + t.y * 32 + t.x] = s[t.y][t.x];
 
 // kernel: qmv_4bit
-// input: w = uint32[2048, 128] random
-// input: scales = float32[2048, 16] normal
-// input: biases = float32[2048, 16] normal
+// input: w = uint32[8192, 128] random
+// input: scales = float32[8192, 16] normal
+// input: biases = float32[8192, 16] normal
 // input: x = float32[1024] normal
-// output: y = float32[2048]
-// grid: 32 2048
+// output: y = float32[8192]
+// grid: 32 8192
 // threadgroup: 32 2
 uint row = thread_position_in_grid.y, lane = thread_index_in_simdgroup;
 float sum = 0;
@@ -327,13 +327,13 @@ sum = simd_sum(sum);
 if (lane == 0) y[row] = sum;
 
 // kernel: qmm_int8
-// input: a = int8[128, 256] integers(-127, 127)
-// input: b = int8[256, 128] integers(-127, 127)
-// input: scale = float32[128] normal
-// output: c = float32[128, 128]
-// grid: 128 128
+// input: a = int8[512, 256] integers(-127, 127)
+// input: b = int8[256, 512] integers(-127, 127)
+// input: scale = float32[512] normal
+// output: c = float32[512, 512]
+// grid: 512 512
 // threadgroup: 32 8
 uint j = thread_position_in_grid.x, i = thread_position_in_grid.y;
 int sum = 0;
-for (uint k = 0; k < 256; ++k) sum += int(a[i * 256 + k]) * int(b[k * 128 + j]);
-c[i * 128 + j] = float(sum) * scale[j];
+for (uint k = 0; k < 256; ++k) sum += int(a[i * 256 + k]) * int(b[k * 512 + j]);
+c[i * 512 + j] = float(sum) * scale[j];

@@ -1,9 +1,9 @@
 // kernel: layer_norm_simd
-// input: x = float32[2048, 768] normal
+// input: x = float32[8192, 768] normal
 // input: w = float32[768] normal
 // input: b = float32[768] normal
-// output: out = float32[2048, 768]
-// grid: 32 2048
+// output: out = float32[8192, 768]
+// grid: 32 8192
 // threadgroup: 32 8
 uint row = thread_position_in_grid.y, lane = thread_index_in_simdgroup;
 device const float4* in = (device const float4*)(x + row * 768);
@@ -22,12 +22,12 @@ for (uint i = lane; i < 192; i += 32) {
 }
 
 // kernel: rms_norm_residual_half
-// input: x = float16[256, 2048] normal
-// input: r = float16[256, 2048] normal
+// input: x = float16[2048, 2048] normal
+// input: r = float16[2048, 2048] normal
 // input: w = float16[2048] normal
-// output: out = float16[256, 2048]
-// output: sum = float16[256, 2048]
-// grid: 65536
+// output: out = float16[2048, 2048]
+// output: sum = float16[2048, 2048]
+// grid: 524288
 // threadgroup: 256
 threadgroup float shared[8];
 uint row = threadgroup_position_in_grid.x, t = thread_position_in_threadgroup.x;
@@ -54,9 +54,9 @@ for (uint k = 0; k < 8; ++k) {
 }
 
 // kernel: softmax_online_tree
-// input: x = float32[32, 8192] normal
-// output: out = float32[32, 8192]
-// grid: 8192
+// input: x = float32[256, 8192] normal
+// output: out = float32[256, 8192]
+// grid: 65536
 // threadgroup: 256
 constexpr uint N = 8192, T = 256;
 threadgroup float maxima[T], sums[T];
@@ -85,10 +85,10 @@ float best = maxima[0], total = sums[0];
 for (uint i = t; i < N; i += T) out[row * N + i] = metal::exp(x[row * N + i] - best) / total;
 
 // kernel: cross_entropy_thread_row
-// input: logits = float32[2048, 100] normal
-// input: targets = int32[2048] integers(0, 99)
-// output: loss = float32[2048]
-// grid: 2048
+// input: logits = float32[32768, 100] normal
+// input: targets = int32[32768] integers(0, 99)
+// output: loss = float32[32768]
+// grid: 32768
 // threadgroup: 64
 uint row = thread_position_in_grid.x;
 const device float* in = logits + row * 100;
@@ -99,9 +99,9 @@ for (int i = 0; i < 100; ++i) s += metal::exp(in[i] - m);
 loss[row] = metal::log(s) + m - in[targets[row]];
 
 // kernel: argmax_simd
-// input: x = float32[256, 4096] normal
-// output: best = uint32[256]
-// grid: 32 256
+// input: x = float32[2048, 4096] normal
+// output: best = uint32[2048]
+// grid: 32 2048
 // threadgroup: 32 1
 uint row = thread_position_in_grid.y;
 float value = -INFINITY;
@@ -124,9 +124,9 @@ for (ushort step = 16; step > 0; step >>= 1) {
 if (thread_index_in_simdgroup == 0) best[row] = at;
 
 // kernel: topk_insertion
-// input: x = float32[512, 256] normal
-// output: out = float32[512, 8]
-// grid: 512
+// input: x = float32[8192, 256] normal
+// output: out = float32[8192, 8]
+// grid: 8192
 // threadgroup: 64
 uint row = thread_position_in_grid.x;
 float top[8];
@@ -144,19 +144,19 @@ for (int i = 0; i < 256; ++i) {
 for (int k = 0; k < 8; ++k) out[row * 8 + k] = top[k];
 
 // kernel: column_sums
-// input: x = float32[1024, 512] normal
+// input: x = float32[8192, 512] normal
 // output: out = float32[512]
 // grid: 512
 // threadgroup: 64
 uint column = thread_position_in_grid.x;
 float sum = 0;
-for (uint row = 0; row < 1024; ++row) sum += x[row * 512 + column];
+for (uint row = 0; row < 8192; ++row) sum += x[row * 512 + column];
 out[column] = sum;
 
 // kernel: group_norm_nhwc
-// input: x = float32[4, 32, 32, 64] normal
-// output: out = float32[4, 32, 32, 64]
-// grid: 8192
+// input: x = float32[32, 32, 32, 64] normal
+// output: out = float32[32, 32, 32, 64]
+// grid: 65536
 // threadgroup: 256
 constexpr uint C = 64, G = 8, P = 1024, CG = C / G;
 threadgroup float sums[32], squares[32];
@@ -184,10 +184,10 @@ for (uint i = t; i < P * CG; i += 256) {
 }
 
 // kernel: pairwise_distances
-// input: a = float32[256, 32] normal
-// input: b = float32[256, 32] normal
-// output: out = float32[256, 256]
-// grid: 256 256
+// input: a = float32[1024, 32] normal
+// input: b = float32[1024, 32] normal
+// output: out = float32[1024, 1024]
+// grid: 1024 1024
 // threadgroup: 16 16
 uint i = thread_position_in_grid.y, j = thread_position_in_grid.x;
 float sum = 0;
@@ -195,12 +195,12 @@ for (int k = 0; k < 32; ++k) {
   float d = a[i * 32 + k] - b[j * 32 + k];
   sum += d * d;
 }
-out[i * 256 + j] = metal::sqrt(sum);
+out[i * 1024 + j] = metal::sqrt(sum);
 
 // kernel: cumulative_product
-// input: x = float32[2048, 128] uniform(0.9, 1.1)
-// output: out = float32[2048, 128]
-// grid: 2048
+// input: x = float32[32768, 128] uniform(0.9, 1.1)
+// output: out = float32[32768, 128]
+// grid: 32768
 // threadgroup: 32
 uint row = thread_position_in_grid.x;
 float p = 1;
@@ -210,10 +210,10 @@ for (uint i = 0; i < 128; ++i) {
 }
 
 // kernel: quantise_rows_int8
-// input: x = float32[2048, 512] normal
-// output: q = int8[2048, 512]
-// output: scale = float32[2048]
-// grid: 262144
+// input: x = float32[8192, 512] normal
+// output: q = int8[8192, 512]
+// output: scale = float32[8192]
+// grid: 1048576
 // threadgroup: 128
 threadgroup float shared[4];
 uint row = threadgroup_position_in_grid.x, t = thread_position_in_threadgroup.x;

@@ -1,13 +1,13 @@
 // kernel: nbody_tiles
-// input: p = float32[512, 4] normal
-// output: acc = float32[512, 4]
-// grid: 512
+// input: p = float32[2048, 4] normal
+// output: acc = float32[2048, 4]
+// grid: 2048
 // threadgroup: 128
 threadgroup float4 tile[128];
 uint i = thread_position_in_grid.x, t = thread_position_in_threadgroup.x;
 float4 mine = ((const device float4*)p)[i];
 float3 sum = 0;
-for (uint b = 0; b < 512; b += 128) {
+for (uint b = 0; b < 2048; b += 128) {
   tile[t] = ((const device float4*)p)[b + t];
   threadgroup_barrier(mem_flags::mem_threadgroup);
   for (uint j = 0; j < 128; ++j) {
@@ -83,9 +83,9 @@ for (uint k = 0; k < 32; ++k) h = (h ^ text[i * 32 + k]) * 16777619u;
 out[i] = h;
 
 // kernel: fft_256_threadgroup
-// input: x = float32[128, 256, 2] normal
-// output: y = float32[128, 256, 2]
-// grid: 16384
+// input: x = float32[4096, 256, 2] normal
+// output: y = float32[4096, 256, 2]
+// grid: 524288
 // threadgroup: 128
 threadgroup float2 a[256], b[256];
 uint t = thread_position_in_threadgroup.x, n = threadgroup_position_in_grid.x;

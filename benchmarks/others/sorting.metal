@@ -1,7 +1,7 @@
 // kernel: bitonic_sort
-// input: x = float32[64, 512] normal
-// output: out = float32[64, 512]
-// grid: 32768
+// input: x = float32[2048, 512] normal
+// output: out = float32[2048, 512]
+// grid: 1048576
 // threadgroup: 512
 threadgroup float s[512];
 uint t = thread_position_in_threadgroup.x, i = thread_position_in_grid.x;
@@ -38,11 +38,11 @@ for (ushort k = 2; k <= 32; k <<= 1)
 out[thread_position_in_grid.x] = v;
 
 // kernel: histogram_threadgroup
-// input: x = uint8[262144] integers(0, 255)
+// input: x = uint8[8388608] integers(0, 255)
 // output: out = uint32[256]
 // init: 0
 // atomic_outputs: true
-// grid: 65536
+// grid: 2097152
 // threadgroup: 256
 threadgroup metal::atomic_uint bins[256];
 uint t = thread_position_in_threadgroup.x;
@@ -66,11 +66,11 @@ atomic_fetch_add_explicit(&out[t], atomic_load_explicit(&bins[t], memory_order_r
 atomic_fetch_add_explicit(&out[x[thread_position_in_grid.x]], 1, memory_order_relaxed);
 
 // kernel: compact_positive
-// input: x = float32[262144] normal
-// output: out = float32[262144]
-// output: count = uint32[1024]
+// input: x = float32[4194304] normal
+// output: out = float32[4194304]
+// output: count = uint32[16384]
 // init: 0
-// grid: 262144
+// grid: 4194304
 // threadgroup: 256
 threadgroup uint totals[8];
 uint lane = thread_index_in_simdgroup, sg = simdgroup_index_in_threadgroup;
@@ -102,18 +102,18 @@ rank[i] = r;
 
 // kernel: embedding_rows
 // input: table = float32[4096, 256] normal
-// input: ids = int32[512] integers(0, 4095)
-// output: out = float32[512, 256]
-// grid: 64 512
+// input: ids = int32[16384] integers(0, 4095)
+// output: out = float32[16384, 256]
+// grid: 64 16384
 // threadgroup: 64 4
 uint row = thread_position_in_grid.y, c = thread_position_in_grid.x;
 ((device float4*)out)[row * 64 + c] = ((const device float4*)table)[uint(ids[row]) * 64 + c];
 
 // kernel: embedding_bag
 // input: table = float32[2048, 64] normal
-// input: ids = int32[512, 8] integers(0, 2047)
-// output: out = float32[512, 64]
-// grid: 64 512
+// input: ids = int32[16384, 8] integers(0, 2047)
+// output: out = float32[16384, 64]
+// grid: 64 16384
 // threadgroup: 64 4
 uint c = thread_position_in_grid.x, row = thread_position_in_grid.y;
 float sum = 0;
@@ -121,21 +121,21 @@ for (uint k = 0; k < 8; ++k) sum += table[ids[row * 8 + k] * 64 + c];
 out[row * 64 + c] = sum;
 
 // kernel: scatter_add_rows
-// input: x = float32[8192, 64] normal
-// input: ids = int32[8192] integers(0, 255)
-// output: out = float32[256, 64]
+// input: x = float32[65536, 64] normal
+// input: ids = int32[65536] integers(0, 4095)
+// output: out = float32[4096, 64]
 // init: 0
 // atomic_outputs: true
-// grid: 64 8192
+// grid: 64 65536
 // threadgroup: 64 4
 uint c = thread_position_in_grid.x, row = thread_position_in_grid.y;
 atomic_fetch_add_explicit(&out[ids[row] * 64 + c], x[row * 64 + c], memory_order_relaxed);
 
 // kernel: take_along_axis
-// input: x = float32[512, 512] normal
-// input: at = int32[512, 512] integers(0, 511)
-// output: out = float32[512, 512]
-// grid: 512 512
+// input: x = float32[4096, 512] normal
+// input: at = int32[4096, 512] integers(0, 511)
+// output: out = float32[4096, 512]
+// grid: 512 4096
 // threadgroup: 256 1
 uint c = thread_position_in_grid.x, r = thread_position_in_grid.y;
 out[r * 512 + c] = x[r * 512 + at[r * 512 + c]];
@@ -153,12 +153,12 @@ for (uint e = row * 16; e < row * 16 + 16; ++e) sum += values[e] * x[columns[e]]
 y[row] = sum;
 
 // kernel: spmv_simd_row
-// input: starts = int32[4097] np.arange(4097) * 64
-// input: values = float32[262144] normal
-// input: columns = int32[262144] integers(0, 4095)
-// input: x = float32[4096] normal
-// output: y = float32[4096]
-// grid: 32 4096
+// input: starts = int32[16385] np.arange(16385) * 64
+// input: values = float32[1048576] normal
+// input: columns = int32[1048576] integers(0, 16383)
+// input: x = float32[16384] normal
+// output: y = float32[16384]
+// grid: 32 16384
 // threadgroup: 32 8
 uint row = thread_position_in_grid.y;
 float sum = 0;
@@ -168,10 +168,10 @@ sum = simd_sum(sum);
 if (thread_index_in_simdgroup == 0) y[row] = sum;
 
 // kernel: nearest_centroid
-// input: x = float32[32768, 8] normal
+// input: x = float32[262144, 8] normal
 // input: centres = float32[32, 8] normal
-// output: label = int32[32768]
-// grid: 32768
+// output: label = int32[262144]
+// grid: 262144
 // threadgroup: 256
 uint i = thread_position_in_grid.x;
 float best = INFINITY;
@@ -191,9 +191,9 @@ label[i] = at;
 
 // kernel: binary_search
 // input: sorted = float32[4096] np.arange(4096)
-// input: x = float32[65536] uniform(0.0, 4096.0)
-// output: at = uint32[65536]
-// grid: 65536
+// input: x = float32[1048576] uniform(0.0, 4096.0)
+// output: at = uint32[1048576]
+// grid: 1048576
 // threadgroup: 256
 uint i = thread_position_in_grid.x;
 float v = x[i];
@@ -203,3 +203,45 @@ while (low < high) {
   if (sorted[middle] < v) low = middle + 1; else high = middle;
 }
 at[i] = low;
+
+// kernel: moe_combine
+// input: y = float32[8192, 512] normal
+// input: slots = int32[4096, 2] integers(0, 8191)
+// input: weights = float32[4096, 2] uniform(0.0, 1.0)
+// output: out = float32[4096, 512]
+// grid: 128 4096
+// threadgroup: 128 2
+uint c = thread_position_in_grid.x, token = thread_position_in_grid.y;
+float4 sum = 0;
+for (uint k = 0; k < 2; ++k) {
+  uint slot = slots[token * 2 + k];
+  sum += weights[token * 2 + k] * ((const device float4*)(y + slot * 512))[c];
+}
+((device float4*)(out + token * 512))[c] = sum;
+
+// kernel: moe_gather
+// input: x = float32[4096, 512] normal
+// input: order = int32[8192] integers(0, 4095)
+// output: out = float32[8192, 512]
+// grid: 4194304
+// threadgroup: 256
+uint i = thread_position_in_grid.x, row = i / 512, column = i % 512;
+out[i] = x[order[row] * 512 + column];
+
+// kernel: neighbour_list
+// input: p = float32[4096, 3] uniform(0.0, 1.0)
+// output: neighbours = int32[4096, 64]
+// output: count = int32[4096]
+// grid: 4096
+// threadgroup: 64
+uint i = thread_position_in_grid.x;
+float3 here = float3(p[3 * i], p[3 * i + 1], p[3 * i + 2]);
+int found = 0;
+for (uint j = 0; j < 4096; ++j) {
+  float3 d = float3(p[3 * j], p[3 * j + 1], p[3 * j + 2]) - here;
+  if (j == i || metal::dot(d, d) >= 0.01f) continue;
+  if (found < 64) neighbours[i * 64 + found] = int(j);
+  found++;
+}
+count[i] = found;
+for (int k = found; k < 64; ++k) neighbours[i * 64 + k] = -1;

@@ -74,7 +74,7 @@ def run(case: Case, dtype: str = "") -> Session:
         if case.kernel.all("expect"):
             metal_case.run(case.kernel, dtype)
         else:
-            metal_case.launcher(case.kernel, dtype)()
+            metal_case.launcher(case.kernel, dtype, metal_case.inputs(case.kernel, dtype))()
     return found
 
 

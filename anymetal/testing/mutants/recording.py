@@ -13,7 +13,7 @@ from anymetal import targets
 from anymetal.source import LibrarySource
 from anymetal.targets.base import Launch
 from anymetal.targets.cpu.launch import CpuTarget
-from anymetal.testing.metal_case import CaseFormatError, MetalCase, launcher, parse
+from anymetal.testing.metal_case import CaseFormatError, MetalCase, inputs, launcher, parse
 
 
 @contextlib.contextmanager
@@ -44,7 +44,7 @@ def launches_of(program: Callable[[], object]) -> list[Launch]:
 
 def launch_of(case: MetalCase) -> Launch:
     """The launch of a kernel case, with the first of its dtypes."""
-    (launch,) = launches_of(launcher(case, case.dtypes[0]))
+    (launch,) = launches_of(launcher(case, case.dtypes[0], inputs(case, case.dtypes[0])))
     return launch
 
 

@@ -1,0 +1,33 @@
+"""Rows of the examples in MLX's documentation, and of kernels as guides have them."""
+
+from __future__ import annotations
+
+from benchmarks.foreign.row import row
+
+_IMAGES = "2 images of 512 × 512 × 64 at 2 × 256 × 256 points"
+_SAMPLED = 4 * (2 * 256 * 256 * 64)  #: bytes: each point needs four pixels, points share some
+
+ROWS = [
+    row("docs_exp", "16 M float32", operation="torch.exp(inp)", mlx="mx.exp(inp)"),
+    row("docs_exp_strided", "every second row of 4096 × 2048 float32", operation="torch.exp(inp)",
+        mlx="mx.exp(inp)"),
+    row("docs_exp_transposed", "2048 × 2048 float32", operation="torch.exp(inp).contiguous()",
+        mlx="mx.contiguous(mx.exp(inp))"),
+    row("docs_grid_sample", _IMAGES, operation="sampled(x, grid)",
+        library="nn.grid_sample(x, grid)", absolute=2e-4, touched={"x": _SAMPLED}),
+    row("docs_grid_sample_vjp", f"both gradients, {_IMAGES}",
+        operation="sampled_vjp(x, grid, cotangent)",
+        library="mx.vjp(nn.grid_sample, [x, grid], [cotangent])[1]",
+        # Slopes are thousands, change with the rounding of a point, and jump at pixels.
+        relative=1e-3, absolute=0.2, outliers=1e-3, touched={"x": _SAMPLED}),
+    row("guide_exp", "16.8 M float32, not a multiple of 256", operation="torch.exp(inp0)",
+        mlx="mx.exp(inp0)"),
+    row("guide_cholesky_blocks", "512 × 512 float32, blocks of 16",
+        operation="torch.linalg.cholesky(A)", mlx="mx.linalg.cholesky(A, stream=mx.cpu)",
+        library="linalg.cholesky(A)", flops=512**3 // 3),
+    row("cholesky_one_thread", "96 × 96 float32", operation="torch.linalg.cholesky(A)",
+        mlx="mx.linalg.cholesky(A, stream=mx.cpu)", library="linalg.cholesky(A)",
+        flops=96**3 // 3),
+    row("project_columns", "(16384 × 96)ᵀ float32 times a vector", operation="torch.mv(Q.T, v)",
+        mlx="Q.T @ v", absolute=2e-3),
+]  # fmt: skip
