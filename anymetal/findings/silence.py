@@ -1,11 +1,12 @@
 """Comments that silence findings.
 
     x[i] = 1;  // anymetal: ignore[AM201]
-    // anymetal: ignore-kernel[AM101, unwritten-output]
+    // anymetal: ignore-kernel[AM101, unwritten-output(scratch)]
 
 The first is about its line, and may stand in Python as `# anymetal: ignore[AM401]`; the second,
 anywhere in the text of a kernel, about that kernel. Without brackets all rules of the linter are
-meant; what the sanitizer has seen has to be named.
+meant; what the sanitizer has seen has to be named. In parentheses stands a buffer or array, if only
+findings about that are meant.
 """
 
 from __future__ import annotations
@@ -25,17 +26,19 @@ def is_silenced(finding: Finding, kernel: Iterable[str], by_name: bool = False) 
 
     `kernel`: the texts of the kernel. `by_name`: only if it names the kind of finding.
     """
-    return _silences(finding.place.text, "ignore", finding.code, by_name) or any(
-        _silences(text, "ignore-kernel", finding.code, by_name) for text in kernel
+    return _silences(finding.place.text, "ignore", finding, by_name) or any(
+        _silences(text, "ignore-kernel", finding, by_name) for text in kernel
     )
 
 
-def _silences(text: str, what: str, code: str, by_name: bool) -> bool:
+def _silences(text: str, what: str, finding: Finding, by_name: bool) -> bool:
     if "anymetal:" not in text:
         return False
+    memory = finding.details.get("buffer") or finding.details.get("array")
+    named = {finding.code, f"{finding.code}({memory})"}
     for found in _COMMENT.finditer(text):
-        codes = [one.strip() for one in (found["codes"] or "").split(",") if one.strip()]
+        codes = {"".join(one.split()) for one in (found["codes"] or "").split(",")}
         everything = found["codes"] is None and not by_name
-        if found["what"] == what and (everything or code in codes):
+        if found["what"] == what and (everything or codes & named):
             return True
     return False

@@ -33,6 +33,8 @@ def _found(body: str, header: str = "") -> list[str]:
         ("\n// anymetal: ignore-kernel[bounds-read]", "", True),
         ("", "// anymetal: ignore-kernel[bounds-read]\n", True),
         ("", "// anymetal: ignore-kernel\n", False),
+        ("", "// anymetal: ignore-kernel[AM101, bounds-read( x )]\n", True),
+        ("", "// anymetal: ignore-kernel[bounds-read(y)]\n", False),
     ],
 )
 def test_what_is_named_is_not_told(line: str, header: str, is_silent: bool) -> None:

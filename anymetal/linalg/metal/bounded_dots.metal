@@ -1,6 +1,6 @@
 // A SIMD-group for one dot product and for whether it is within the tolerance.
 // Sums that the rung before has settled stay unwritten:
-// anymetal: ignore-kernel[unwritten-output]
+// anymetal: ignore-kernel[unwritten-output(out)]
 const uint lane = thread_index_in_simdgroup, count = x_shape[2];
 const Pair pair = pair_of_rows(thread_position_in_grid.y, x_shape, y_shape);
 if (SYMMETRIC && pair.below) return;

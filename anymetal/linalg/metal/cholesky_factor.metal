@@ -1,7 +1,7 @@
 // The rows of the first strips that end on their diagonals: what a threadgroup can factor alone.
 // It has a SIMD-group per strip.
 // Nobody needs the strips beyond the diagonal, and they stay unwritten:
-// anymetal: ignore-kernel[unwritten-output]
+// anymetal: ignore-kernel[unwritten-output(diagonal)]
 const uint height = strips_shape[2], size = strips_shape[1] * height * 32;
 const uint rows = threads_per_threadgroup.x;
 const uint lane = thread_index_in_simdgroup, s = simdgroup_index_in_threadgroup;

@@ -1,6 +1,6 @@
 // A SIMD-group for one dot product, from the survey to the float.
 // Sums that the rung before has settled stay unwritten, and `enough` where there is none:
-// anymetal: ignore-kernel[unwritten-output]
+// anymetal: ignore-kernel[unwritten-output(out), unwritten-output(enough)]
 const uint lane = thread_index_in_simdgroup, count = x_shape[2];
 const Pair pair = pair_of_rows(thread_position_in_grid.y, x_shape, y_shape);
 if (SYMMETRIC && pair.below) return;

@@ -1,6 +1,6 @@
 // A matrix per threadgroup; strip s belongs to SIMD-group s % groups.
 // Nobody needs a block's part beyond its reflections, and it stays unwritten:
-// anymetal: ignore-kernel[unwritten-output]
+// anymetal: ignore-kernel[unwritten-output(blocks)]
 const uint m = a_shape[a_ndim - 2], n = a_shape[a_ndim - 1], k = metal::min(m, n);
 const uint height = (m + 7) / 8 * 8;
 const uint lane = thread_index_in_simdgroup, group = simdgroup_index_in_threadgroup;

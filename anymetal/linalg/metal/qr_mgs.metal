@@ -1,6 +1,6 @@
 // A matrix per SIMD-group. Columns of A are rows here, and so are those of Q.
 // `rest` is for columns beyond the basis, and stays unwritten without such:
-// anymetal: ignore-kernel[unwritten-output]
+// anymetal: ignore-kernel[unwritten-output(rest)]
 const uint n = a_shape[a_ndim - 2], m = a_shape[a_ndim - 1], k = metal::min(m, n);
 const uint lane = thread_index_in_simdgroup, matrix = threadgroup_position_in_grid.y;
 auto from = a + ulong(matrix) * m * n;
