@@ -83,9 +83,31 @@ class _Worker(ctypes.Structure):
     )
 
 
+# LLVM calls this function on processors that cannot round to bfloat; nothing here is linked to one.
+_TO_BFLOAT = """
+define bfloat @__truncsfbf2(float %x) {
+  %bits = bitcast float %x to i32
+  %high = lshr i32 %bits, 16
+  %odd = and i32 %high, 1
+  %bias = add i32 %odd, 32767
+  %rounded = add i32 %bits, %bias
+  %nan = fcmp uno float %x, %x
+  %quiet = or i32 %bits, 4194304
+  %chosen = select i1 %nan, i32 %quiet, i32 %rounded
+  %upper = lshr i32 %chosen, 16
+  %word = trunc i32 %upper to i16
+  %result = bitcast i16 %word to bfloat
+  ret bfloat %result
+}
+"""
+
+
 def run_text(text: str, buffers: list[Bytes]) -> None:
     """Calls `__am_kernel` of an LLVM module as it is: one thread, nothing of ours."""
-    _call(llvm.parse_assembly(text), "__am_kernel", [b.ctypes.data for b in buffers])
+    module = llvm.parse_assembly(text)
+    if "bfloat" in text:
+        module.link_in(llvm.parse_assembly(_TO_BFLOAT))
+    _call(module, "__am_kernel", [b.ctypes.data for b in buffers])
 
 
 def run_program(program: Program, buffers: list[Bytes], width: int = 1, threads: int = 1) -> None:

@@ -140,7 +140,7 @@ def test_samples_have_all_kinds_and_come_again() -> None:
 
 def test_each_kernel_of_a_program_is_recorded_once() -> None:
     case = metal_case.read(Path("k.metal"), _HEAD + "y[i] = 1;")
-    run = metal_case.launcher(case, "")
+    run = metal_case.launcher(case, "", {})
     assert [launch.source.name for launch in launches_of(lambda: [run(), run()])] == ["k"]
 
 
