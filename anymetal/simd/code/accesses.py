@@ -36,7 +36,7 @@ class Accesses:
             args = [(f"ptr align {align}", address), (self.masks.type, self.masks.text(mask))]
             callee = f"llvm.masked.load.{suffix(type_, w.width)}.p0"
             return w.call(vector, callee, [*args, (vector, "poison")])
-        if self.takes_lanes_apart:
+        if self._takes_apart("gather", type_):
             return self._load_apart(type_, address, consecutive, align, mask)
         address, mask = self._pointers("gather", type_, address, consecutive, mask)
         return _gather(w, type_, address, align, self.masks.text(mask))
@@ -54,10 +54,11 @@ class Accesses:
             callee = f"llvm.masked.store.{suffix(type_, w.width)}.p0"
             w.call("void", callee, [(vector, name), *args])
             return
+        if self._takes_apart("scatter", type_):
+            self._store_apart(type_, name, address, consecutive, align, mask)
+            return
         address, mask = self._pointers("scatter", type_, address, consecutive, mask)
-        pointers = f"{w.vector(t.PTR)} align {align}"
-        args = [(vector, name), (pointers, address), (self.masks.type, self.masks.text(mask))]
-        w.call("void", f"llvm.masked.scatter.{suffix(type_, w.width)}.v{w.width}p0", args)
+        _scatter(w, type_, name, address, align, self.masks.text(mask))
 
     def stream(self, type_: t.Type, name: str, address: str, align: int, mask: Mask) -> None:
         """Stores consecutive elements; bypasses the caches where that pays."""
@@ -109,15 +110,14 @@ class Accesses:
 
     # -- one lane after the other ----------------------------------------------------------
 
-    @property
-    def takes_lanes_apart(self) -> bool:
-        """Whether the processor has no gathers at all."""
-        return not self.machine.masked("gather", 4)
+    def _takes_apart(self, operation: str, type_: t.Type) -> bool:
+        """Whether the processor has no such gathers or scatters, and LLVM accesses each lane."""
+        return not self.machine.masked(operation, type_.size)
 
     def gather(self, type_: t.Type, addresses: Addresses, lane: str, align: int, mask: Mask) -> str:
         """The loaded vector, where lane number `lane` is certain to be active."""
         w = self.w
-        if not self.takes_lanes_apart or addresses.whole:
+        if not self._takes_apart("gather", type_) or addresses.whole:
             return self.load(type_, addresses.pointers(w), False, align, mask)
         index, spelling = addresses.vector, w.vector(addresses.type_)
         if mask is not None:
@@ -142,13 +142,33 @@ class Accesses:
             pointers = _each(inner, type_, names, consecutive)
             return _gather(inner, type_, pointers, align, "splat (i1 true)")
 
+        kind, given = self._apart_places(address, consecutive, mask)
+        return shared(self.w, f"load.{kind}{type_}.{align}", self.w.vector(type_), given, body)
+
+    def _store_apart(
+        self, type_: t.Type, name: str, address: str, consecutive: bool, align: int, mask: Mask
+    ) -> None:
+        def body(inner: Writer, names: list[str]) -> str:
+            pointers = _each(inner, type_, names[1:], consecutive)
+            _scatter(inner, type_, names[0], pointers, align, "splat (i1 true)")
+            return ""
+
+        kind, places = self._apart_places(address, consecutive, mask)
+        given = [(self.w.vector(type_), name), *places]
+        shared(self.w, f"store.{kind}{type_}.{align}", "void", given, body)
+
+    def _apart_places(
+        self, address: str, consecutive: bool, mask: Mask
+    ) -> tuple[str, list[tuple[str, str]]]:
+        """What tells a shared function where the lanes' elements are: a part of its name and its
+        arguments."""
         kind = "run." if consecutive else ""
         given = [("ptr" if consecutive else self.w.vector(t.PTR), address)]
         if mask is not None:
             kind += "masked."
             # As a number: LLVM would pass a vector of i1 lane by lane.
             given += [(f"i{self.w.width}", self.masks.bits(mask)), ("ptr", self._unused())]
-        return shared(self.w, f"load.{kind}{type_}.{align}", self.w.vector(type_), given, body)
+        return kind, given
 
 
 def _each(w: Writer, type_: t.Type, given: list[str], consecutive: bool) -> str:
@@ -178,3 +198,10 @@ def _gather(w: Writer, type_: t.Type, pointers: str, align: int, mask: str) -> s
     places = (f"{w.vector(t.PTR)} align {align}", pointers)
     callee = f"llvm.masked.gather.{suffix(type_, w.width)}.v{w.width}p0"
     return w.call(vector, callee, [places, (w.vector(t.I1), mask), (vector, "poison")])
+
+
+def _scatter(w: Writer, type_: t.Type, name: str, pointers: str, align: int, mask: str) -> None:
+    vector = w.vector(type_)
+    places = (f"{w.vector(t.PTR)} align {align}", pointers)
+    callee = f"llvm.masked.scatter.{suffix(type_, w.width)}.v{w.width}p0"
+    w.call("void", callee, [(vector, name), places, (w.vector(t.I1), mask)])

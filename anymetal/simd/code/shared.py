@@ -2,8 +2,9 @@
 
     %v = call fastcc <32 x i32> @am.shared.gather.i32.i32.4.4(ptr %base, <32 x i32> %numbers)
 
-A processor without gathers needs an extract, a load and an insert for each of 32 lanes. Written
-hundreds of times, that takes LLVM seconds to compile. Functions with few calls are inlined.
+A processor without gathers needs an extract, a load and an insert for each of 32 lanes, one
+without scatters an extract and a store. Written hundreds of times, that takes LLVM seconds to
+compile. Functions with few calls are inlined.
 """
 
 from __future__ import annotations
