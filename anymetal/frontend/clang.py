@@ -13,6 +13,7 @@ from pathlib import Path
 
 from anymetal.errors import MetalCompileError, ToolchainError
 from anymetal.frontend import constants, toolchain
+from anymetal.frontend.contraction import contracted
 from anymetal.frontend.forbidden import (
     Finding,
     find_expanded,
@@ -92,7 +93,7 @@ def compile_to_ir(source: KernelSource, profile: Profile = ANY_PROFILE) -> str:
         _refuse(source, _find_hidden(source))  # which says more than what follows from it
         raise
     _refuse(source, _find_hidden(source))
-    return restrictions.untangled(edited, ir)
+    return contracted(edited, restrictions.untangled(edited, ir))
 
 
 def _refuse(source: KernelSource, findings: list[Finding]) -> None:
