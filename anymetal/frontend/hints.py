@@ -51,7 +51,6 @@ _ELSEWHERE = {
     "fabsf": "abs",
     "atomicAdd": "atomic_fetch_add_explicit(&x, v, memory_order_relaxed)",
     "printf": 'os_log_default.log("x = %f", x), which takes formats as printf does',
-    "assert": "an extra output to write a flag to: Metal kernels have no assert",
 }
 
 #: Functions of C that kernels expect and Metal lacks, and how to do without.

@@ -288,19 +288,30 @@ def _caller(kernel: LibraryKernel, threadgroup: Mapping[int, int]) -> str:
         f"const void* {'__restrict ' if p.unchanging else ''}__am_buffer_{p.number}"
         for p in buffers
     )
-    # Threadgroup variables become globals (optimise.py), so their address may leave the function.
+    signature = f"::__am::library::signature<decltype({kernel.call})>"
     memory = "".join(
-        f"static unsigned char* __am_threadgroup_{p.number}() {{\n"
-        f"  threadgroup unsigned char __am_memory[{_length(p, threadgroup)}] "
-        "__attribute__((aligned(16)));\n  return __am_memory;\n}\n"
-        for p in kernel.bound("threadgroup")
+        _threadgroup_memory(f"{signature}::at<{i}>", p, _length(p, threadgroup))
+        for i, p in enumerate(kernel.parameters)
+        if p.role == "threadgroup"
     )
     arguments = ",\n    ".join(_argument(i, p) for i, p in enumerate(kernel.parameters))
-    return memory + _inside(
+    return _inside(
         kernel.scope,
-        f'extern "C" void {KERNEL_SYMBOL}({declarations}) {{\n'
-        f"  using __am_signature = ::__am::library::signature<decltype({kernel.call})>;\n"
+        f'{memory}extern "C" void {KERNEL_SYMBOL}({declarations}) {{\n'
+        f"  using __am_signature = {signature};\n"
         f"  {kernel.call}(\n    {arguments});\n}}\n",
+    )
+
+
+def _threadgroup_memory(type_: str, parameter: LibraryParameter, length: int) -> str:
+    """A function that returns an array of so many bytes. Findings tell its name: the parameter's.
+
+    Threadgroup variables become globals (optimise.py), so their address may leave the function."""
+    element, name = f"::__am::library::memory<{type_}>", parameter.name or "memory"
+    return (
+        f"static void* __am_threadgroup_{parameter.number}() {{\n"
+        f"  threadgroup {element} {name}[{length} / sizeof({element})] "
+        f"__attribute__((aligned(16)));\n  return {name};\n}}\n"
     )
 
 

@@ -343,6 +343,22 @@ def test_kernels_of_libraries() -> None:
     assert [one.details["buffer"] for one in found.findings] == ["x"]
 
 
+@pytest.mark.parametrize(("type_", "elements"), [("float", 16), ("float4", 4), ("Two", 64)])
+def test_threadgroup_parameters_have_their_names(type_: str, elements: int) -> None:
+    """And indices in elements, of structs in bytes."""
+    library = anymetal.metal_library(
+        "struct Two { int a, b; };\n"
+        f"kernel void last(device int* y, threadgroup {type_}* kept,\n"
+        "  uint i [[thread_position_in_grid]])\n"
+        f"{{ kept[i] = {type_}(); y[i] = *(threadgroup int*)(kept + 64 / sizeof({type_})); }}"
+    )
+    with anymetal.sanitize(action="report", checks=["bounds"]) as found:
+        library.last(((4,), mx.int32), grid=4, threadgroup=4, threadgroup_memory={0: 64})
+    (one,) = found.findings
+    assert one.details["array"] == "kept"
+    assert (list(one.details["shape"]), list(one.details["index"])) == ([elements], [elements])
+
+
 def test_kernels_of_imported_functions_are_said_not_to_be_observed(tmp_path: Path) -> None:
     kernel = _mlx_metal_kernel(
         name="one", input_names=["x"], output_names=["y"], source="y[0] = x[0];"

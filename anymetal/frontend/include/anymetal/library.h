@@ -94,6 +94,12 @@ struct argument<T&> {
   static AM_PASS T& at(const void* address) { return *(T*)address; }
 };
 
+// Elements of the array behind a threadgroup parameter: bytes for structs, whose constructors Metal
+// does not call either.
+template <typename P>
+using memory = conditional_t<(parameter<P>::element > 0), remove_pointer_t<remove_reference_t<P>>,
+                             unsigned char>;
+
 }  // namespace __am::library
 
 #undef is_function_constant_defined
