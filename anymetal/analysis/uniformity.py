@@ -19,10 +19,10 @@ from typing import NamedTuple
 from anymetal.analysis.cache import Analyses, LaunchFacts
 from anymetal.analysis.private_arrays import interleaved
 from anymetal.analysis.regions import Node, RegionTree, regions
+from anymetal.ir import types as t
 from anymetal.ir.calls import INSIDE, SCALES
 from anymetal.ir.cfg import Loop, reverse_postorder
 from anymetal.ir.model import Argument, Block, Const, Global, Instr, Program, Value
-from anymetal.ir.types import VOID
 from anymetal.ir.walk import from_below
 
 
@@ -58,7 +58,7 @@ def strided(stride: int, exact: bool = True, multiple: int = 1) -> Shape:
     return Shape("strided", stride, exact, multiple) if stride else UNIFORM
 
 
-_FACTORS = ("and", "mul", "shl")
+_PRODUCTS, _SUMS = ("and", "mul"), ("add", "sub", "or", "zext", "sext", "trunc")
 _LARGEST = 1 << 64  #: larger powers of two count as this one
 
 UNIFORM_CALLS = frozenset(
@@ -155,7 +155,7 @@ class Shapes:
         place = waiting.find(1)
         while place >= 0:
             instr = self.instrs[place]
-            if instr.type is VOID:
+            if instr.type is t.VOID:
                 self._branch(instr)
             elif self._changes(instr):
                 for user in self.users.get(instr, ()):
@@ -335,7 +335,9 @@ class Shapes:
             return 1 if number is None else 1 << 30 if number == 0 else number & -number
         if not isinstance(value, Instr):
             return 1
-        if value.op in ("and", "mul"):
+        if value.op in _SUMS:
+            return min(self.multiples[v] for v in value.operands)
+        if value.op in _PRODUCTS:
             return max(self.multiples[v] for v in value.operands)
         if value.op == "shl":
             shifted = self.multiples[value.operands[0]] << (_number(value.operands[1]) or 0)
@@ -387,20 +389,38 @@ class Shapes:
         return self._lane_bits(shape) == 0
 
     def _op_and(self, instr: Instr, shapes: list[Shape]) -> Shape:
-        mask = _number(instr.operands[1])
-        if mask is not None and self._aligned_lanes(shapes[0]):
-            low = self.width - 1
-            if mask & low == low:  # keeps the lane number, masks the base
+        mask, lowest = _number(instr.operands[1]), self._lane_bits(shapes[0])
+        if mask is not None and lowest is not None:
+            lane = (self.width - 1) << lowest
+            if mask & lane == lane:  # keeps the lane number, masks the base
                 return shapes[0]
-            if mask & low == 0:
+            if mask & lane == 0:
                 return UNIFORM
         return _of_operands(instr, shapes)
 
     def _op_lshr(self, instr: Instr, shapes: list[Shape]) -> Shape:
-        amount = _number(instr.operands[1])
-        if amount is not None and 1 << amount >= self.width and self._aligned_lanes(shapes[0]):
+        amount, lowest = _number(instr.operands[1]), self._lane_bits(shapes[0])
+        if amount is not None and lowest is not None and 1 << amount >= self.width << lowest:
             return UNIFORM
         return _of_operands(instr, shapes)
+
+    def _op_udiv(self, instr: Instr, shapes: list[Shape]) -> Shape:
+        return UNIFORM if self._multiple_of_lanes(instr, shapes) else _of_operands(instr, shapes)
+
+    def _op_urem(self, instr: Instr, shapes: list[Shape]) -> Shape:
+        divisor = self._multiple_of_lanes(instr, shapes)
+        if not divisor:
+            return _of_operands(instr, shapes)
+        return shapes[0]._replace(multiple=min(shapes[0].multiple, divisor))
+
+    def _multiple_of_lanes(self, instr: Instr, shapes: list[Shape]) -> int:
+        """A power of two that divides the divisor if a gang's lanes count through that or a part of
+        it: from a multiple of the divisor on, or from within two of them. 0 otherwise."""
+        lowest = self._lane_bits(shapes[0])
+        if lowest is None or not shapes[1].is_uniform:
+            return 0
+        multiple = self._multiple(_not_zero(instr.operands[1]), shapes[1])
+        return multiple if multiple >= self.width << lowest else 0
 
     def _op_zext(self, instr: Instr, shapes: list[Shape]) -> Shape:
         return self._extend(instr, shapes[0])
@@ -413,8 +433,11 @@ class Shapes:
             return shape
         if instr.operands[0].type.size < 4:
             return VARYING  # narrow counters do wrap
-        # Lanes that begin at a multiple of the width never wrap in the middle.
-        proven = "nneg" in instr.flags or self._aligned_lanes(shape)
+        # Lanes that begin at a multiple of all that they count through never wrap in the middle.
+        source, lowest = instr.operands[0].type, self._lane_bits(shape)
+        assert isinstance(source, t.Int)
+        whole = lowest is not None and self.width << lowest < 1 << source.bits
+        proven = "nneg" in instr.flags or whole
         return shape._replace(exact=shape.exact and proven)
 
     def _op_trunc(self, instr: Instr, shapes: list[Shape]) -> Shape:
@@ -446,7 +469,17 @@ def _of_operands(_: Instr, shapes: list[Shape]) -> Shape:
 
 def _factors(value: Value) -> list[Value]:
     """The operands from whose divisors a divisor of the value follows."""
-    return value.operands if isinstance(value, Instr) and value.op in _FACTORS else []
+    known = (*_PRODUCTS, *_SUMS, "shl")
+    return value.operands if isinstance(value, Instr) and value.op in known else []
+
+
+def _not_zero(divisor: Value) -> Value:
+    """A divisor without the precaution that the front end has taken: what is divided by zero may be
+    anything."""
+    if isinstance(divisor, Instr) and str(divisor.arg).startswith("llvm.umax."):
+        value, least = divisor.operands
+        return value if _number(least) == 1 else divisor
+    return divisor
 
 
 def _number(value: Value) -> int | None:

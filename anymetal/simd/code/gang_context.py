@@ -30,6 +30,18 @@ class GangEmitter:
         self.known, self.w, self.v, self.masks, self.accesses, self.partial = c
         self.machine = c.known.machine
 
+    def two_ways(
+        self, condition: str, names: tuple[str, str, str], yes: Callable[[], None],
+        no: Callable[[], None],
+    ) -> None:  # fmt: skip
+        """As the writer's; what one side has computed is not known to the other, nor behind."""
+
+        def apart(side: Callable[[], None]) -> None:
+            with self.v.apart():
+                side()
+
+        self.w.two_ways(condition, names, lambda: apart(yes), lambda: apart(no))
+
     def full_or_partial(
         self, mask: Mask, whole: Callable[[], list[str]], some: Callable[[], list[str]],
         spelling: str = "",
@@ -38,11 +50,9 @@ class GangEmitter:
         it is known which. Each gives the same number of results, of the type `spelling`."""
         if mask is None:
             return whole()
-        before = dict(self.v.local)  # each side knows what was computed before both
         sides: list[list[tuple[str, str]]] = []
 
         def side(emit: Callable[[], list[str]]) -> None:
-            self.v.local = dict(before)
             results = emit()
             last = self.w.fresh("side")  # `emit` may have made blocks of its own
             self.w.do(f"br label %{last}")
@@ -50,8 +60,7 @@ class GangEmitter:
             sides.append([(name, last) for name in results])
 
         names = ("whole", "some", "end")
-        self.w.two_ways(self.masks.all(mask), names, lambda: side(whole), lambda: side(some))
-        self.v.local = before
+        self.two_ways(self.masks.all(mask), names, lambda: side(whole), lambda: side(some))
         return [
             self.w.value(f"phi {spelling} [ {a}, %{at} ], [ {b}, %{bt} ]")
             for (a, at), (b, bt) in zip(*sides, strict=True)

@@ -8,7 +8,8 @@ SSA form again better than we could.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 
 from anymetal.analysis.ranges import Bounds
 from anymetal.analysis.uniformity import Shape, Shapes
@@ -54,6 +55,15 @@ class Values:
         """Begins a block: names of other blocks are not valid in it."""
         self.block = block
         self.local = {}
+
+    @contextlib.contextmanager
+    def apart(self) -> Iterator[None]:
+        """For what runs on one side of a branch within a block: names of before are valid there,
+        and those made there are not valid behind it."""
+        before = self.local
+        self.local = dict(before)
+        yield
+        self.local = before
 
     def forms(self, value: Value) -> tuple[str, ...]:
         shape = self.shapes[value]

@@ -176,11 +176,11 @@ class Arithmetic(GangEmitter):
     # -- integer division -----------------------------------------------------------------
 
     def _division(self, instr: Instr, names: list[str], width: int) -> str:
-        """Division that never traps: the front end has replaced zero divisors; MIN / -1 is handled
-        here.
+        """Division that never traps, not even in lanes, or in a whole gang, that are not active.
 
-        There is no SIMD instruction for 64 bits: LLVM divides lane by lane, inactive lanes
-        included, whose divisor may be anything.
+        The front end has replaced zero divisors, but where a condition excludes them LLVM has taken
+        that out again, and blocks run without active lanes, too. MIN / -1 is handled here. There is
+        no SIMD instruction for 64 bits: LLVM divides lane by lane.
         """
         op, type_, divisor = instr.op, instr.type, names[1]
         assert isinstance(type_, t.Int)
@@ -189,18 +189,16 @@ class Arithmetic(GangEmitter):
         if width and type_.bits <= 32:
             return self._division_by_double(instr, names)
         vector, boolean = self._type(type_, width), self._type(t.I1, width)
-        one = self._constant(type_, "1", width)
-        if width:
-            divisor = self.w.value(f"freeze {vector} {divisor}")
-            none = self.w.value(f"icmp eq {vector} {divisor}, zeroinitializer")
-            divisor = self.w.value(f"select {boolean} {none}, {vector} {one}, {vector} {divisor}")
+        one, zero = self._constant(type_, "1", width), "zeroinitializer" if width else "0"
+        divisor = self.w.value(f"freeze {vector} {divisor}")
+        none = self.w.value(f"icmp eq {vector} {divisor}, {zero}")
+        divisor = self.w.value(f"select {boolean} {none}, {vector} {one}, {vector} {divisor}")
         if op[0] == "u":
             return self.w.value(f"{op} {vector} {names[0]}, {divisor}")
         ones = self._constant(type_, "-1", width)
         minus = self.w.value(f"icmp eq {vector} {divisor}, {ones}")
         safe = self.w.value(f"select {boolean} {minus}, {vector} {one}, {vector} {divisor}")
         result = self.w.value(f"{op} {vector} {names[0]}, {safe}")
-        zero = "zeroinitializer" if width else "0"
         if op == "srem":
             return result
         negated = self.w.value(f"sub {vector} {zero}, {names[0]}")

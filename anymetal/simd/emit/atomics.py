@@ -161,7 +161,6 @@ class Atomics(GangEmitter):
         wanted = w.value("icmp ne ptr %sums, null")
         if mask is not None:
             wanted = w.value(f"and i1 {wanted}, {self.masks.all(mask)}")
-        before = dict(self.v.local)  # each side knows what was computed before both
 
         def own() -> None:
             if self.v.shape(instr.operands[0]).stride == instr.type.size:
@@ -170,13 +169,11 @@ class Atomics(GangEmitter):
             else:
                 array = w.value(f"getelementptr i8, ptr %sums, i64 {sums.offset}")
                 self.each_lane.emit_whole(instr, instr.operands, self._plain, array)
-            self.v.local = dict(before)
 
         def shared() -> None:
             self.each_lane.emit(instr, mask, instr.operands, partial(self._locked_in_sums, sums))
 
-        w.two_ways(wanted, ("sums.own", "sums.shared", "sums.end"), own, shared)
-        self.v.local = before
+        self.two_ways(wanted, ("sums.own", "sums.shared", "sums.end"), own, shared)
 
     # -- several lanes --------------------------------------------------------------------
 
@@ -256,4 +253,4 @@ class Atomics(GangEmitter):
         def shared() -> None:
             add_exclusive(w, address, vector, self.masks.bits(mask))
 
-        w.two_ways(alone, ("add.plain", "add.shared", "add.end"), plain, shared)
+        self.two_ways(alone, ("add.plain", "add.shared", "add.end"), plain, shared)

@@ -64,16 +64,19 @@ class Contiguity(GangEmitter):
         consecutive = self._consecutive(addresses, type_.size, lane, mask)
         w.do(f"br i1 {consecutive}, label %{run_label}, label %{rest}")
         w.label(run_label)
-        run(self._back(address, lane, type_.size))
+        with self.v.apart():
+            run(self._back(address, lane, type_.size))
         w.do(f"br label %{end}")
         w.label(rest)
         equal = self._all(addresses, lane, 0, mask)
         w.do(f"br i1 {equal}, label %{same}, label %{scattered}")
         w.label(same)
-        one(address)
+        with self.v.apart():
+            one(address)
         w.do(f"br label %{end}")
         w.label(scattered)
-        scatter(addresses, lane)
+        with self.v.apart():
+            scatter(addresses, lane)
         w.do(f"br label %{end}")
         w.label(end)
 
@@ -91,7 +94,9 @@ class Contiguity(GangEmitter):
         address = self._back(addresses.lane(w, lane), lane, type_.size)
         consecutive = self._consecutive(addresses, type_.size, lane, mask)
         names = ("store.run", "store.scatter", "store.end")
-        w.two_ways(consecutive, names, lambda: run(address), lambda: scatter(addresses.pointers(w)))
+        self.two_ways(
+            consecutive, names, lambda: run(address), lambda: scatter(addresses.pointers(w))
+        )
 
     # -- pieces ---------------------------------------------------------------------------
 

@@ -161,14 +161,13 @@ class GroupAccess(GangEmitter):
         parts = [self.v.vector(member.operands[1]) for member in group.members]
 
         def each() -> list[str]:
-            before = dict(self.v.local)
-            if self._is_ordered(group):
-                lanes = deinterleave(self.w, group.anchor.type, parts)
-                for member, vector in zip(group.members, lanes, strict=True):
-                    self.v.local[member.operands[1], VECTOR] = vector
-            for member in group.members:
-                self.atomics.update(member, mask)
-            self.v.local = before
+            with self.v.apart():
+                if self._is_ordered(group):
+                    lanes = deinterleave(self.w, group.anchor.type, parts)
+                    for member, vector in zip(group.members, lanes, strict=True):
+                        self.v.local[member.operands[1], VECTOR] = vector
+                for member in group.members:
+                    self.atomics.update(member, mask)
             return []
 
         def whole() -> list[str]:
