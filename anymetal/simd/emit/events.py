@@ -12,14 +12,16 @@ from __future__ import annotations
 from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.ir.calls import ACCESS, EVENTS, FENCES, FOUND, MEETS
-from anymetal.ir.model import Instr, Program, Value
-from anymetal.passes.check_bounds import record_of
+from anymetal.ir.model import Const, Instr, Program, Value
+from anymetal.passes.check_bounds import known_number, record_of
 from anymetal.simd.code.gang_context import GangContext, GangEmitter
 from anymetal.simd.code.masks import Mask
 from anymetal.simd.code.values import buffer_name
 from anymetal.simd.emit.positions import CONTEXT_NAMES
 from anymetal.simd.emit.runtime_calls import call, stored
 
+#: What lanes do together, by the numbers of `Together` in targets/cpu/observer/convergence.h.
+_SHUFFLED, _SHUFFLED_IN_QUAD, _SAME, _ALL = range(4)
 #: What `am_begin` returns: the gang as the observer knows it.
 _WHO = ("ptr", "%who")
 
@@ -64,10 +66,7 @@ class Events(GangEmitter):
             numbers = [self.v.scalar(instr.operands[0]), self.masks.word(mask)]
             call(self.w, "am_fence", [_WHO, *(("i32", number) for number in numbers)])
         else:
-            lane, kind, site = instr.operands
-            numbers = [self.v.scalar(site), self.v.scalar(kind), self.masks.word(mask)]
-            args = [_WHO, *(("i32", number) for number in numbers), self._lanes(lane)]
-            call(self.w, "am_lanes", args)
+            self._together(instr, mask)
 
     def inside(self, instr: Instr, mask: Mask) -> None:
         """Lanes that count on are below the limit if the first and the last of them are: no 64-bit
@@ -86,6 +85,52 @@ class Events(GangEmitter):
                 last = w.value(f"add i64 {first}, {shape.stride * (w.width - 1)}")
                 fine = w.value(f"and i1 {fine}, {w.value(f'icmp ult i64 {last}, {below}')}")
         self.v.define(instr, w.value(f"freeze i1 {fine}"))
+
+    def _together(self, instr: Instr, mask: Mask) -> None:
+        """What lanes do together. As a rule all take part, and give what they may."""
+        w = self.w
+        value, kind, site = instr.operands
+        self.v.vector(value)  # made in front of the branch, others may use it behind
+        odd = self._is_odd(value, known_number(kind), mask) if w.width == 32 else "true"
+        some, none = w.fresh("together"), w.fresh("together.fine")
+        if odd == "false":
+            return
+        if odd != "true":
+            w.do(f"br i1 {w.value(f'freeze i1 {odd}')}, label %{some}, label %{none}")
+            w.label(some)
+        numbers = [self.v.scalar(site), self.v.scalar(kind), self.masks.word(mask)]
+        args = [_WHO, *(("i32", number) for number in numbers), self._lanes(value)]
+        call(w, "am_lanes", args)
+        if odd != "true":
+            w.do(f"br label %{none}")
+            w.label(none)
+
+    def _is_odd(self, value: Value, kind: int, mask: Mask) -> str:
+        """Whether there may be something to tell."""
+        if kind == _SAME and self.v.shape(value).is_uniform:
+            return "false"
+        if kind not in (_SHUFFLED, _SHUFFLED_IN_QUAD, _ALL):
+            return "true"
+        absent = "false"
+        if mask is not None:
+            absent = self.w.value(f"xor i1 {self.masks.all(mask)}, true")
+        if kind == _ALL:
+            return absent
+        far = self._is_far(value, kind == _SHUFFLED_IN_QUAD)
+        if "false" in (far, absent):
+            return far if absent == "false" else absent
+        return self.w.value(f"or i1 {far}, {absent}")
+
+    def _is_far(self, value: Value, quad: bool) -> str:
+        """Whether there is no such lane in the SIMD-group, or the quad."""
+        w = self.w
+        if isinstance(value, Const) and not quad:
+            return "false" if 0 <= (value.int_value or 0) < 32 else "true"
+        vector, lane, most = w.vector(t.I32), self.v.vector(value), 31
+        if quad:
+            lane, most = w.value(f"xor {vector} {lane}, {w.lanes(t.I32, 1)}"), 3
+        beyond = w.value(f"icmp ugt {vector} {lane}, {w.splat_constant(t.I32, str(most))}")
+        return self.masks.any(beyond)
 
     def _lanes(self, value: Value) -> tuple[str, str]:
         """A value of every lane, in memory that the next event of such a type uses again."""

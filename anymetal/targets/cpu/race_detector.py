@@ -18,7 +18,15 @@ from anymetal.targets.cpu.llvm_target import machine_for
 
 _FOLDER = Path(__file__).parent / "observer"
 _UNITS = ("races.cpp", "findings.cpp")
-_HEADERS = ("observer.h", "race_memory.h", "races.h", "records.h")
+_HEADERS = (
+    "blocks.h",
+    "deferred.h",
+    "fences.h",
+    "observer.h",
+    "race_memory.h",
+    "races.h",
+    "records.h",
+)
 _FLAGS = (
     "-O3 -emit-obj -x c++ -std=c++20 -ffreestanding -nostdsysteminc -nobuiltininc -fno-rtti "
     "-mrelocation-model pic -pic-level 2 -relaxed-aliasing -mprefer-vector-width=512"

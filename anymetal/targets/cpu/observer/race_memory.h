@@ -2,7 +2,7 @@
 // next.
 #pragma once
 
-#include "races.h"
+#include "deferred.h"
 
 extern "C" {
 void* mmap(void*, uint64_t, int, int, int, int64_t);
@@ -45,11 +45,15 @@ Races* take_all(Parts parts, const Launch& launch, uint64_t groups, uint32_t tim
     if (parts.memory) made.shadows[i] = {};
     if (!object.granule || !object.bytes) continue;
     const uint64_t distance = object.bytes + 2 * PADDING;  // as for granules of a byte
+    const uint64_t blocks = distance / GRANULES + 1;
     uint32_t* const planes = parts.take<uint32_t>(4 * distance);
+    Block* const block = parts.take<Block>(blocks);
+    uint32_t* const fine = parts.take<uint32_t>(blocks);
     const uint32_t shift = __builtin_ctz(object.granule | 16);
+    DeferredList* const deferred = object.is_device ? nullptr : parts.take<DeferredList>(1);
     if (parts.memory)
-      made.shadows[i] = {planes + PADDING,             distance, object.bytes, made.time,
-                         static_cast<uint8_t>(shift), object.is_device != 0, 0, 0};
+      made.shadows[i] = {planes + PADDING, block, fine + PADDING / GRANULES, deferred, distance, object.bytes,
+                         made.time, static_cast<uint8_t>(shift), object.is_device != 0, 0, 0};
   }
   made.size = *size = parts.used;
   if (parts.memory) *races = made;

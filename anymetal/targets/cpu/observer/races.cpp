@@ -10,14 +10,12 @@
 //   as do the others of its threadgroup behind their next barrier. Any atomic serves: which word a
 //   thread reads is not followed, so a wrong flag is not found, and a right one is never blamed.
 //   A threadgroup_barrier is no such fence, not with mem_device either: its scope is the threadgroup.
-#include "observer.h"
+#include "blocks.h"
+#include "deferred.h"
+#include "fences.h"
 #include "race_memory.h"
-#include "races.h"
-#include "records.h"
 
 namespace {
-
-enum Plane { WRITE_TIME, WRITE_WHO, READ_TIME, READ_WHO };
 
 constexpr uint32_t MEM_DEVICE = 1, MEM_THREADGROUP = 2;
 constexpr uint32_t NOBODY = ~0u;
@@ -34,6 +32,11 @@ __attribute__((cold, noinline)) void begin_anew(Races& races) {
       shadow.planes[at + WRITE_TIME * shadow.distance] = 0;
       shadow.planes[at + READ_TIME * shadow.distance] = 0;
     }
+    for (int64_t block = 0; block <= end / GRANULES; ++block) {
+      shadow.blocks[block] = {};
+      shadow.fine[block] = 0;
+    }
+    if (shadow.deferred) *shadow.deferred = {};
     races.shadows[i].since = 1;
   }
   for (auto& of_memory : races.ordered_in_simd_group)
@@ -41,6 +44,7 @@ __attribute__((cold, noinline)) void begin_anew(Races& races) {
   if (races.groups) races.places[0] = races.places[races.groups - 1];
   if (races.groups) races.groups = 1;
   races.begins[0] = races.time = races.first = races.ordered[0] = races.ordered[1] = 1;
+  races.cleared = 1;
   races.fence = races.releases = races.known = 0;
   for (uint32_t& count : races.read) count = 0;
   for (uint32_t& count : races.acquired) count = 0;
@@ -53,62 +57,12 @@ void tick(Races& races) {
 Window window(const Races& races, const Shadow& shadow, const Gang& gang) {
   const uint32_t ordered = races.ordered[shadow.device];
   const uint32_t own = races.ordered_in_simd_group[shadow.device][gang.first / 32];
-  const uint32_t first = races.first, since = shadow.device ? shadow.since : first;
+  const uint32_t first = races.first;
+  const uint32_t since = shadow.device || shadow.since > first ? shadow.since : first;
   return {since, first, ordered - first, (own > ordered ? own : ordered) - first, races.time};
 }
 
-// -- fences ------------------------------------------------------------------------------------
-
-// The threadgroup, in order of execution, that ran at a time.
-uint32_t group_at(const Races& races, uint32_t time) {
-  uint32_t low = 0, high = races.groups;
-  while (high - low > 1) {
-    const uint32_t middle = (low + high) / 2;
-    (races.begins[middle] <= time ? low : high) = middle;
-  }
-  return low;
-}
-
-// Whether a thread knows, by fences, of what a record tells.
-bool is_known(const Races& races, Record<uint32_t> record, uint32_t thread) {
-  const uint32_t acquired = races.acquired[thread];
-  const uint32_t known = acquired > races.known ? acquired : races.known;
-  const uint32_t group = group_at(races, record.time);
-  uint32_t low = 0, high = known;  // the releases of each threadgroup are neighbours
-  while (low < high) {
-    const uint32_t middle = (low + high) / 2;
-    if (races.released[middle].group < group) low = middle + 1;
-    else high = middle;
-  }
-  for (; low < known && races.released[low].group == group; ++low) {
-    const Release& release = races.released[low];
-    if (record.time < release.before) return true;
-    const bool alone = !(record.who & (SEVERAL | SEVERAL_OF_SIMD_GROUP));
-    if (alone && (record.who & THREAD) == release.thread && record.time < release.own) return true;
-  }
-  // There was no room to note all releases: what nobody can know is not blamed.
-  return races.releases == MOST_RELEASES && known == races.releases;
-}
-
-// Notes what an atomic access means to fences. Kernels without one do not come here.
-__attribute__((cold, noinline)) void pass_on(Races& races, uint32_t thread, uint32_t action) {
-  if (action != ATOMIC_STORE) races.read[thread] = races.releases;
-  if (action == ATOMIC_LOAD || races.fence < races.first || races.releases == MOST_RELEASES) return;
-  races.released[races.releases++] = {races.groups - 1, thread, races.ordered[1], races.fence};
-}
-
 // -- findings ----------------------------------------------------------------------------------
-
-// An access of a gang.
-struct Access {
-  const Gang& gang;
-  Races& races;
-  Shadow& shadow;
-  uint32_t site, bytes;
-  bool is_atomic;
-  Window window;
-  uint32_t me;  // as records have it, of lane 0
-};
 
 // The thread with a number in a threadgroup.
 Place thread_in(const Launch& launch, const Place& group, uint32_t thread) {
@@ -151,31 +105,9 @@ __attribute__((cold, noinline)) void found(const Access& a, uint32_t lane, int64
 
 // -- accesses ----------------------------------------------------------------------------------
 
-// One granule, or 32, of an access: whether it is in conflict; the records are as behind it.
-template <class V> struct Outcome {
-  V conflict;
-  Record<V> write, read;
-};
-
-// `write` and `read` are the records before. Reads look at writes only.
-template <uint32_t action, class V>
-AM_INLINE Outcome<V> outcome(Record<V> write, Record<V> read_, V me, const Window& w,
-                             bool is_read) {
-  constexpr bool atomic = action >= UPDATE, reads = action == LOAD || action == ATOMIC_LOAD;
-  const Relation<V> to_write(write, me, w);
-  V conflict = in_conflict<atomic>(write, to_write);
-  if constexpr (reads) {
-    const Relation<V> to_read(read_, me, w);
-    read_ = atomic ? accessed_atomically(read_, to_read, me, w) : read(read_, to_read, me, w);
-  } else {
-    if (is_read) conflict |= in_conflict<atomic>(read_, Relation<V>(read_, me, w));
-    write = atomic ? accessed_atomically(write, to_write, me, w) : written(me, w);
-  }
-  return {conflict, write, read_};
-}
-
 // One lane and one granule, which reports.
 template <uint32_t action> void one(const Access& a, uint32_t lane, int64_t granule) {
+  make_fine(a, granule, granule);
   uint32_t* const planes = a.shadow.planes + granule;
   const uint64_t d = a.shadow.distance;
   const Record<uint32_t> write{planes[0], planes[d]}, read_{planes[2 * d], planes[3 * d]};
@@ -206,47 +138,52 @@ __attribute__((noinline)) void each(const Access& a, uint32_t mask, const uint64
   }
 }
 
-AM_INLINE Lanes load(const uint32_t* from) { return *reinterpret_cast<const Lanes*>(from); }
-AM_INLINE uint32_t bits_of(Lanes truth) {
-  return __builtin_bit_cast(uint32_t, __builtin_convertvector(truth, Flags));
-}
 AM_INLINE uint32_t equal(Offsets a, uint64_t b) {
   return __builtin_bit_cast(uint32_t, __builtin_convertvector(a == b, Flags));
 }
-AM_INLINE void store(uint32_t* to, Lanes value) { *reinterpret_cast<Lanes*>(to) = value; }
-AM_INLINE bool any(Lanes truth) { return __builtin_reduce_or(truth) != 0; }
-
-constexpr Lanes LANE = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
-                        16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
 
 constexpr int MOST_ROWS = 4, LEAST_IN_ROW = 4;
+
+// Neighbouring lanes access neighbouring granules, those from lane 0 on being these 32. Returns
+// whether there is a conflict; then records may be those from before.
+template <uint32_t action>
+AM_INLINE bool one_by_one(const Access& a, Lanes lane, Lanes active, int64_t granule) {
+  constexpr bool reads = action == LOAD || action == ATOMIC_LOAD;
+  const uint64_t d = a.shadow.distance;
+  const Lanes me = Lanes(a.me) + lane;
+  uint32_t* const planes = a.shadow.planes + granule;
+  const Record<Lanes> write{load(planes), load(planes + d)};
+  Record<Lanes> read_{};
+  if (reads || a.shadow.is_read) read_ = {load(planes + 2 * d), load(planes + 3 * d)};
+  const auto now = outcome<action>(write, read_, me, a.window, a.shadow.is_read);
+  if (__builtin_expect(any(now.conflict & active), 0)) return true;
+  if constexpr (reads) {
+    store(planes + 2 * d, pick(active, now.read.time, read_.time));
+    store(planes + 3 * d, pick(active, now.read.who, read_.who));
+  } else {
+    store(planes, pick(active, now.write.time, write.time));
+    store(planes + d, pick(active, now.write.who, write.who));
+  }
+  return false;
+}
 
 // Neighbouring lanes access neighbouring memory, 1 << wide granules each. Returns whether there is
 // a conflict; then records may be those from before.
 template <uint32_t action>
 AM_INLINE bool side_by_side(const Access& a, uint32_t mask, int64_t granule, uint32_t wide) {
-  const uint64_t d = a.shadow.distance;
-  const bool is_read = a.shadow.is_read;
-  for (uint32_t block = 0; block < 1u << wide; ++block, granule += 32) {
-    const Lanes lane = (LANE + 32 * block) >> wide, me = Lanes(a.me) + lane;
+  const bool whole = mask == ~0u && granule % GRANULES == 0;
+  if (!whole) {
+    const int64_t low = __builtin_ctz(mask), high = 32 - __builtin_clz(mask);
+    make_fine(a, granule + (low << wide), granule + (high << wide) - 1);
+  }
+  for (uint32_t begin = 0; begin < 32u << wide; begin += 32, granule += 32) {
+    if (whole) {
+      if (as_one<action>(a, granule / GRANULES, a.me + (begin >> wide), wide)) continue;
+      make_fine(a, granule, granule);
+    }
+    const Lanes lane = (LANE + begin) >> wide;
     const Lanes active = ~is_zero(Lanes(mask) >> lane & 1);
-    uint32_t* const planes = a.shadow.planes + granule;
-    const Record<Lanes> write{load(planes), load(planes + d)};
-    Record<Lanes> read_{};
-    if constexpr (action == LOAD || action == ATOMIC_LOAD) {
-      read_ = {load(planes + 2 * d), load(planes + 3 * d)};
-    } else if (is_read) {
-      read_ = {load(planes + 2 * d), load(planes + 3 * d)};
-    }
-    const auto now = outcome<action>(write, read_, me, a.window, is_read);
-    if (__builtin_expect(any(now.conflict & active), 0)) return true;
-    if constexpr (action == LOAD || action == ATOMIC_LOAD) {
-      store(planes + 2 * d, pick(active, now.read.time, read_.time));
-      store(planes + 3 * d, pick(active, now.read.who, read_.who));
-    } else {
-      store(planes, pick(active, now.write.time, write.time));
-      store(planes + d, pick(active, now.write.who, write.who));
-    }
+    if (one_by_one<action>(a, lane, active, granule)) return true;
   }
   return false;
 }
@@ -310,8 +247,10 @@ __attribute__((noinline)) void anywhere(Access& a, uint32_t mask, const uint64_t
     make_finer(a);
     return each<action>(a, mask, offsets);
   }
+  const uint32_t parts = a.bytes >> a.shadow.shift;
+  make_fine(a, mask, granules, parts - 1);
   uint32_t left = 0;
-  for (uint32_t part = a.bytes >> a.shadow.shift; part; --part) {
+  for (uint32_t part = parts; part; --part) {
     uint32_t lost = mask;
     bool conflict = false;
     for (int round = 0; lost && !conflict && round < 3; ++round)
@@ -357,9 +296,12 @@ AM_INLINE void in_rows(Access& a, uint32_t mask, const uint64_t* offsets) {
 // what was written is in order. Loops over memory that all threads share come here all the time.
 AM_INLINE bool is_settled(const Access& a, uint64_t offset) {
   if (offset + a.bytes > a.shadow.bytes) return false;
-  const uint32_t* at = a.shadow.planes + (offset >> a.shadow.shift);
+  const int64_t granule = static_cast<int64_t>(offset >> a.shadow.shift);
+  const int64_t end = granule + (a.bytes >> a.shadow.shift);
+  const uint32_t* at = a.shadow.planes + granule;
   const uint64_t d = a.shadow.distance;
-  for (uint32_t part = a.bytes >> a.shadow.shift; part; --part, ++at) {
+  for (int64_t part = granule; part < end; ++part, ++at) {
+    if (!is_fine(a, part / GRANULES)) return false;
     const uint32_t wrote = at[0], who = at[3 * d];
     const bool near = (who & SEVERAL_OF_SIMD_GROUP) && !((who ^ a.me) & SIMD_GROUP);
     const bool in_order = wrote < a.window.since || wrote - a.window.first < a.window.ordered;
@@ -401,6 +343,36 @@ template <class Use> AM_INLINE void with_action(uint32_t action, Use use) {
   }
 }
 
+__attribute__((noinline)) void note_run(Access& a, uint32_t action, uint32_t mask, int64_t offset,
+                                        int64_t stride) {
+  with_action(action, [&]<uint32_t action> { run<action>(a, mask, offset, stride); });
+}
+
+__attribute__((noinline)) void note_lanes(Access& a, uint32_t action, uint32_t mask,
+                                          const uint64_t* offsets) {
+  with_action(action, [&]<uint32_t action> { in_rows<action>(a, mask, offsets); });
+}
+
+// Notes what was deferred.
+__attribute__((noinline)) void settle(const Access& now) {
+  DeferredList& list = *now.shadow.deferred;
+  const uint32_t count = list.count;
+  list.count = 0;
+  for (uint32_t& one : list.recent) one = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    const Deferred& d = list.all[i];
+    const Gang& gang = now.gang.launch->gangs[d.first / now.gang.width];
+    Access a{gang,        now.races, now.shadow, d.site, d.bytes,
+             d.action >= UPDATE, d.window, d.site << SITE_SHIFT | d.first};
+    if (d.has_offsets) {
+      const Offsets offsets = __builtin_convertvector(list.offsets[i], Offsets);
+      note_lanes(a, d.action, d.mask, reinterpret_cast<const uint64_t*>(&offsets));
+    }
+    for (uint32_t n = 0; !d.has_offsets && n < d.count; ++n)
+      note_run(a, d.action, d.mask, d.offset + n * d.step, d.stride);
+  }
+}
+
 AM_INLINE Access access(Gang* gang, uint32_t site, uint32_t mask, uint32_t object, uint32_t bytes,
                         uint32_t action) {
   Races& races = *gang->launch->races;
@@ -416,7 +388,7 @@ AM_INLINE Access access(Gang* gang, uint32_t site, uint32_t mask, uint32_t objec
 void complete_barrier(Races& races) {
   const uint32_t flags = races.flags, fence = races.fence;
   tick(races);
-  if (flags & MEM_THREADGROUP) races.ordered[0] = races.time;
+  if (flags & MEM_THREADGROUP) races.ordered[0] = races.cleared = races.time;
   if (flags & MEM_DEVICE) races.ordered[1] = races.time;
   races.arrived = 0;
   races.flags = ~0u;
@@ -431,6 +403,7 @@ void begin_group(Races& races, const Gang& gang) {
   tick(races);
   races.first = races.ordered[0] = races.ordered[1] = races.begins[races.groups] = races.time;
   races.places[races.groups++] = gang.group;
+  races.cleared = races.time;
   races.live = gang.launch->gang_count;
   races.arrived = races.known = 0;
   races.flags = ~0u;
@@ -442,10 +415,7 @@ void begin_group(Races& races, const Gang& gang) {
 // -- events ------------------------------------------------------------------------------------
 
 void begin(Gang* gang) {
-  Races& races = *gang->launch->races;
-  const Place group = gang->group, before = races.groups ? races.places[races.groups - 1] : group;
-  const bool same = group.x == before.x && group.y == before.y && group.z == before.z;
-  if (!races.groups || !same) begin_group(races, *gang);
+  if (gang->launch->started == 1) begin_group(*gang->launch->races, *gang);
 }
 
 // The last gang to arrive completes a barrier, or the last of the others to end.
@@ -468,25 +438,27 @@ void end(Gang* gang) {
 }
 
 void access_run(Gang* gang, uint32_t site, uint32_t mask, uint64_t offset, int64_t stride,
-                   uint32_t object, uint32_t bytes, uint32_t action) {
+                uint32_t object, uint32_t bytes, uint32_t action) {
   if (!mask || object >= gang->launch->races->arrays) return;
   Access a = access(gang, site, mask, object, bytes, action);
-  if (a.shadow.planes)
-    with_action(action, [&]<uint32_t action> {
-      run<action>(a, mask, static_cast<int64_t>(offset), stride);
-    });
+  if (!a.shadow.planes) return;
+  const int64_t first = static_cast<int64_t>(offset);
+  if (defer(a, action, mask, first, stride, nullptr)) return;
+  if (is_behind(a)) settle(a);
+  note_run(a, action, mask, first, stride);
 }
 
 void access_lanes(Gang* gang, uint32_t site, uint32_t mask, const uint64_t* offsets,
-                     const uint32_t* objects, uint32_t bytes, uint32_t action) {
+                  const uint32_t* objects, uint32_t bytes, uint32_t action) {
   while (mask) {  // one array after the other
     const uint32_t object = objects[__builtin_ctz(mask)];
     const uint32_t here = bits_of((Lanes)(load(objects) == object)) & mask;
     mask &= ~here;
     if (object >= gang->launch->races->arrays) continue;
     Access a = access(gang, site, here, object, bytes, action);
-    if (a.shadow.planes)
-      with_action(action, [&]<uint32_t action> { in_rows<action>(a, here, offsets); });
+    if (!a.shadow.planes || defer(a, action, here, 0, 0, offsets)) continue;
+    if (is_behind(a)) settle(a);
+    note_lanes(a, action, here, offsets);
   }
 }
 

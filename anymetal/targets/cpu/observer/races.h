@@ -1,13 +1,27 @@
 // State of the race detector (races.cpp) during a launch.
 #pragma once
 
+#include "observer.h"
+#include "records.h"
+
 // The records of an array, in four planes of one number per granule: time and who of the last
 // write, then of the last reads. Each has room for a granule per byte, in memory that the system
 // provides where it is touched, and PADDING more in front and behind, for lanes that are not active.
-constexpr int64_t PADDING = 128;
+constexpr int64_t PADDING = 128, GRANULES = 32;  // of a block
+
+// What is remembered of 32 neighbouring granules as one (blocks.h), instead of records for each.
+struct Block {
+  Record<uint32_t> write, read;  // of the first granule
+  uint32_t wide;                 // granule k is the one of the thread `k >> wide` behind
+};
+
+struct DeferredList;  // deferred.h
 
 struct Shadow {
   uint32_t* planes;
+  Block* blocks;
+  uint32_t* fine;     // of each block: since when its granules have records of their own
+  DeferredList* deferred;  // of threadgroup memory, or null
   uint64_t distance;  // from one plane to the next, in numbers
   uint64_t bytes;     // of the array
   uint32_t since;     // records that are older do not count
@@ -35,6 +49,7 @@ struct Races {
   uint32_t ordered[2];      // the last barrier, for threadgroup and for device memory
   uint32_t ordered_in_simd_group[2][MOST_SIMD_GROUPS];
   uint32_t live, arrived, flags;  // SIMD-groups that have not ended, that wait; what the barrier orders
+  uint32_t cleared;               // when all of threadgroup memory was in order
   uint32_t fence;                 // the last one of this threadgroup
   uint32_t releases, known;       // how many; how many of them this threadgroup knows of
   uint32_t read[MOST_THREADS];    // releases that were there when a thread last read an atomic,

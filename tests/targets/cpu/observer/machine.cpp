@@ -45,6 +45,7 @@ Gang* machine_begin(Launch* launch, const Place* group, const Place* size, uint3
                     uint32_t lanes, uint32_t gangs) {
   launch->size = *size;
   launch->gang_count = gangs;
+  launch->started = number + 1;
   Gang* const gang = launch->gangs + number;
   *gang = {};
   gang->launch = launch;
