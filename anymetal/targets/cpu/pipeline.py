@@ -19,6 +19,7 @@ from anymetal.machine import Machine
 from anymetal.passes import (
     check_bounds,
     interleave,
+    join_inner_loops,
     observe,
     place_in_rows,
     track_undefined,
@@ -205,6 +206,13 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
         "behind versioning, which it looks for; from here on positions are those of a team",
         Stage.GANG,
         needs=(is_tuned,),
+    ),
+    Pass(
+        "join-inner-loops",
+        lambda c: join_inner_loops.run(c.known),
+        "behind coarsening, which decides how many lanes a loop has; it asks all of them at once",
+        Stage.GANG,
+        needs=(has_lanes, is_unchecked),
     ),
     Pass(
         "split-divisions",

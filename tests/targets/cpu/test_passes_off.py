@@ -34,7 +34,11 @@ CASES = {
     "strided/under_nested_loops": ("split-divisions",),
 }
 #: The same of random kernels, by class and seed.
-RANDOM = {("patterns", 301): "prefetch", ("patterns", 283): "unroll-and-jam"}
+RANDOM = {
+    ("patterns", 301): "prefetch",
+    ("patterns", 283): "unroll-and-jam",
+    ("factors", 102): "join-inner-loops",
+}
 
 
 class Changes(GangStages):
