@@ -27,7 +27,9 @@ from anymetal.tune.switch import Question, answer, asked
 
 # The largest matrices of a thread, a SIMD-group and a threadgroup.
 _LARGEST = {"thread": 8, "simdgroup": 32, "threadgroup": 512}
-_BLOCK = 256  # rows that are factored between two updates of all that is left
+# Rows that are factored between two updates of all that is left, and how many times at most: one
+# threadgroup factors them while other threads wait, which takes the time of their square.
+_BLOCK, _PANELS = 128, 16
 
 Shape = tuple[int, ...]
 Extent = tuple[int, int, int]
@@ -192,6 +194,7 @@ def _single_launch(name: str, shape: Shape, job: _Job) -> tuple[MetalKernel, dic
 def _by_blocks(job: _Job, A: mx.array) -> Factor:
     matrices, height = A.size // A.shape[-1] ** 2, _whole_strips(A.shape[-1])
     count = height // 32  # strips of 32 columns
+    block = min(max(_BLOCK, _whole_strips(-(-height // _PANELS))), 1024)
     guard = {} if job.guard is None else {"guard": job.guard}
     lanes = (32, 1, 1)
 
@@ -206,7 +209,7 @@ def _by_blocks(job: _Job, A: mx.array) -> Factor:
     )
     panels = []
     while count > 0:
-        done = min(count, _BLOCK // 32)
+        done = min(count, block // 32)
         rows, left = 32 * done, count - done
         panel = _run(
             "factor",
@@ -230,19 +233,22 @@ def _by_blocks(job: _Job, A: mx.array) -> Factor:
                 (32 * left, left, matrices),
                 lanes,
             )
-        panels.append(panel.reshape(matrices, -1))
+        panels.append(panel)
         count = left
 
     outputs = _results(A.shape, job)
+    panels += panels[-1:] * (_PANELS - len(panels))  # one kernel for all of these numbers
+    names = tuple(f"panel{p}" for p in range(len(panels)))
+    choices = [*(f"(p) == {p} ? {name}" for p, name in enumerate(names[:-1])), names[-1]]
     results = _kernel(
         "unpack",
-        ("panels", "a"),
+        (*names, "a"),
         tuple(outputs),
         UPPER=int(job.upper),
-        BLOCK=_BLOCK,
         SCALED=int(job.guard is None),
+        **{"PANEL(p)": f"({' : '.join(choices)})"},
     )(
-        inputs=[mx.concatenate(panels, axis=1), A],
+        inputs=[*panels, A],
         grid=(height, matrices, 1),
         threadgroup=lanes,
         output_shapes=list(outputs.values()),
@@ -298,7 +304,7 @@ def _run(
 
 @functools.cache
 def _kernel(
-    name: str, inputs: tuple[str, ...], outputs: tuple[str, ...], **macros: int
+    name: str, inputs: tuple[str, ...], outputs: tuple[str, ...], **macros: int | str
 ) -> MetalKernel:
     header = [
         f"#define BOUNDS {'float2(guard)' if 'guard' in inputs else 'float2(0, NAN)'}",

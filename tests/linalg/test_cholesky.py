@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 import scipy.linalg
 
 from anymetal.linalg.cholesky import PATHS, cholesky
+
+cholesky_module = importlib.import_module("anymetal.linalg.cholesky")  # not the function
 
 Array = np.ndarray[Any, Any]
 
@@ -53,6 +56,19 @@ def check_against_lapack(a: Array, lower: Array) -> None:
     assert np.array_equal(lower, np.tril(lower))
     exact = scipy.linalg.cholesky(a.astype(np.float64), lower=True)
     assert np.abs(lower - exact).max() <= 1e-5 * np.abs(exact).max()
+
+
+@pytest.mark.parametrize(("panels", "rows"), [(2, 32), (4, 32), (1, 64)])
+def test_few_large_blocks_and_many_small_ones(
+    panels: int, rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """300 rows in 2 blocks of 160, in 4 of 96, and in one of 320, the largest that are needed."""
+    monkeypatch.setattr(cholesky_module, "_PANELS", panels)
+    monkeypatch.setattr(cholesky_module, "_BLOCK", rows)
+    a = spd(300, 300)
+    lower, upper = factor(a, path="blocks"), factor(a, upper=True, path="blocks")
+    check_against_lapack(a, lower)
+    check_against_lapack(a, upper.T)
 
 
 @pytest.mark.parametrize("n", SIZES)

@@ -148,11 +148,10 @@ inline void factor_strips(
         }
     }
 }
-// Where the panels, one behind the other, have row k of column c: panel p has the rows from
-// p * block on, and the strips from the one where these meet the diagonal.
-inline uint in_panels(uint k, uint c, uint count, uint block) {
-    const uint p = k / block, step = block / 32;
-    const uint before = block * 32 * (p * count - step * (p * (p - 1) / 2));
-    const uint rows = metal::min(block, 32 * count - p * block);
-    return before + ((c / 32 - p * step) * rows + k - p * block) * 32 + c % 32;
+// Where row k of strip s begins in its panel: panel p has the rows from p * block on, and the strips
+// from the one where these meet the diagonal.
+inline ulong in_panel(uint k, uint s, uint matrix, uint count, uint block) {
+    const uint before = k / block * block;
+    const uint rows = metal::min(block, 32 * count - before), strips = count - before / 32;
+    return ((ulong(matrix) * strips + s - before / 32) * rows + k - before) * 32;
 }
