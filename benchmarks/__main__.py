@@ -59,8 +59,9 @@ def main() -> int:
     console = Console()
     conditions = results.conditions(options.threads)
     measured: list[Result] = []
+    failed = False
     if not options.no_run:
-        measured = _measure(names, rows, options.seconds, conditions, console)
+        measured, failed = _measure(names, rows, options.seconds, conditions, console)
     kept = list(results.load(list(rows), conditions))
     moving = {row.name for row in rows.values() if row.moves}
     if options.no_run or len(measured) > 1:
@@ -81,7 +82,6 @@ def main() -> int:
         picture = HERE / "results" / "ratios.svg"
         report.plot(picture, [m.result for m in kept])
         console.print(f"Drawn to {picture}")
-    failed = not options.no_run and len(measured) < len([n for n in names if n != LATENCY])
     return 1 if failed else 0
 
 
@@ -102,17 +102,21 @@ def _measure(
     seconds: float,
     conditions: dict[str, str],
     console: Console,
-) -> list[Result]:
-    """Run rows one after the other; print and keep each as soon as it is known."""
+) -> tuple[list[Result], bool]:
+    """Run rows one after the other; print and keep each as soon as it is known.
+
+    The second result says whether one has failed.
+    """
     import torch
 
     from benchmarks import harness, latency, report, results, rivals
+    from benchmarks.others.mlx import NotAvailable
 
     threads = int(conditions["threads used"])
     torch.set_num_threads(threads)
     rivals.set_threads(threads)
     harness.keep_memory()
-    measured = []
+    measured, failed = [], False
     for number, name in enumerate(names, 1):
         with console.status(f"{number} of {len(names)}: {name}"):
             if name == LATENCY:
@@ -123,14 +127,18 @@ def _measure(
                 date, load = results.now()
                 try:
                     result = harness.run(rows[name], seconds)
+                except NotAvailable as error:
+                    console.print(f"{name}: not available: {escape(str(error))}")
+                    continue
                 except (AssertionError, RuntimeError) as error:
                     console.print(f"[red]{name} failed:[/red] {escape(str(error))}")
+                    failed = True
                     continue
                 measured.append(result)
                 results.save(results.Measured(result, conditions, date, load))
                 table = report.table(*report.section(result))
         console.print(table)
-    return measured
+    return measured, failed
 
 
 def _parser() -> argparse.ArgumentParser:

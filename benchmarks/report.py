@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from math import exp, log
+from math import exp, inf, log
 from pathlib import Path
 
 from rich import box
@@ -41,11 +41,11 @@ def summary(results: Sequence[Result]) -> Section:
 
 
 def foreign_summary(results: Sequence[Result], moving: Collection[str]) -> Section:
-    """The same for foreign kernels, whose rivals are others; `moving` names those of the rows that
-    only move memory, whose floors have a mean of their own."""
+    """The same for foreign kernels, worst first, whose rivals are others; `moving` names those of
+    the rows that only move memory, whose floors have a mean of their own."""
     rivals = (TORCH, COMPOSED, MLX, LIBRARY)
     lines: list[Sequence[str]] = []
-    for result in results:
+    for result in sorted(results, key=_beside_pytorch):
         ratios = [_ratio(result.ratio(who)) for who in rivals]
         lines.append((result.name, duration(result.ours.median), _ratio(floor(result)), *ratios))
     means = [_ratio(geometric_mean(ratio(results, who))) for who in rivals]
@@ -56,6 +56,12 @@ def foreign_summary(results: Sequence[Result], moving: Collection[str]) -> Secti
     lines.append(("of rows that only move memory", "", _ratio(geometric_mean(moved)), *blanks))
     title = "Foreign kernels: times of others, in times of AnyMetal's"
     return title, ("row", OURS, "floor", *rivals), lines
+
+
+def _beside_pytorch(result: Result) -> float:
+    """The ratio of PyTorch, in one operation or several; MLX's where PyTorch has nothing."""
+    ratios = map(result.ratio, (TORCH, COMPOSED, MLX))
+    return next((one for one in ratios if one is not None), inf)
 
 
 def floor(result: Result) -> float | None:

@@ -84,16 +84,13 @@ ROWS = [
          flops=2 * 512**3),
     _row("steel_gemm_half", "512³ float16", "a b", operation="a @ b", mlx="a @ b", relative=1e-2,
          absolute=5e-2, flops=2 * 512**3),
-]  # fmt: skip
-
-#: Those whose texts are in MLX's repository only.
-MORE = [
+    # Their texts are in MLX's repository only.
     _row("rms_norm", "4096 × 1024 float32", "x w", operation="F.rms_norm(x, (1024,), w, 1e-5)",
          mlx="mx.fast.rms_norm(x, w, 1e-5)"),
+    _row("layer_norm", "4096 × 1024 float32", "x w b",
+         operation="F.layer_norm(x, (1024,), w, b)", mlx="mx.fast.layer_norm(x, w, b, 1e-5)"),
     _row("rope", "32 heads, 1024 steps, 64 channels", absolute=1e-3,
          mlx="mx.fast.rope(x[None], 64, traditional=False, base=10000.0, scale=1.0, offset=17)[0]",
          oracle="mlx"),
     _row("arg_reduce", "2048 × 4096 float32", operation="x.argmax(1)", mlx="mx.argmax(x, 1)"),
 ]  # fmt: skip
-if mlx.sources:
-    ROWS += MORE

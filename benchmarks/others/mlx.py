@@ -31,13 +31,17 @@ _FRONT = "#include <metal_stdlib>\n#include <metal_simdgroup>\nusing namespace m
 sources: Path | None = None
 
 
+class NotAvailable(RuntimeError):
+    """The text of a kernel is not on this machine."""
+
+
 def _text(*names: str) -> str:
     """MLX's headers and what they include, each once. What the compiler has in their place is left
     to it."""
     installed, seen = Path(mx.__file__).parent / "include", set[str]()
     root = installed if all(name.endswith(".h") for name in names) else sources
     if root is None:
-        raise RuntimeError(f"{', '.join(names)} is only in MLX's repository: name a checkout of it")
+        raise NotAvailable(f"{', '.join(names)} is in MLX's repository only: see --mlx-sources")
 
     def expanded(found: re.Match[str]) -> str:
         name = found[1]
@@ -225,6 +229,9 @@ MORE = [
     Case("rms_norm", "rms_norm.metal", "rms_single_row<float>",
          lambda r: [_normal(r, 4096, 1024), _normal(r, 1024), _out(4096, 1024), 1e-5, 1024, 1],
          (4096 * 256,), (256,)),
+    Case("layer_norm", "layer_norm.metal", "layer_norm_single_row<float>",
+         lambda r: [_normal(r, 4096, 1024), _normal(r, 1024), _normal(r, 1024),
+                    _out(4096, 1024), 1e-5, 1024, 1, 1], (4096 * 128,), (128,)),
     Case("rope", "rope.metal", "rope<float, int32_t>",
          lambda r: [_normal(r, 32, 1024, 64), _out(32, 1024, 64), _ints(17), 1.0,
                     (1024 * 64, 64, 1), (1024 * 64, 64, 1), 0, 32, 13.287712379549449],

@@ -31,7 +31,7 @@ def test_names_differ_from_those_of_the_first_benchmark() -> None:
 
 
 def test_every_row_names_a_kernel() -> None:
-    known = {*texts(), *(f"mlx_{case.name}" for case in mlx.CASES)}
+    known = {*texts(), *(f"mlx_{case.name}" for case in [*mlx.CASES, *mlx.MORE])}
     assert {one.name for group in foreign.all_rows().values() for one in group} <= known
 
 
@@ -71,6 +71,27 @@ def test_operations_and_what_is_composed_have_means_of_their_own() -> None:
     means = dict(zip(headings, lines[-2], strict=True))
     assert (means["floor"], means[TORCH], means[COMPOSED]) == ("0.25", "4.00", "9.00")
     assert lines[-1][headings.index("floor")] == "0.50"
+
+
+def test_the_worst_come_first() -> None:
+    """Beside PyTorch, in one operation or several; who stands beside nobody comes last."""
+    found = [
+        _result("alone", ours=1.0, floor=0.5),
+        _result("good", ours=1.0, torch=3.0),
+        _result("bad", ours=1.0, torch=0.5),
+        _result("fair", ours=1.0, composed=1.0),
+    ]
+    _, _, lines = report.foreign_summary(found, set())
+    assert [line[0] for line in lines[:-2]] == ["bad", "fair", "good", "alone"]
+
+
+def test_a_text_that_is_not_here_is_said_to_be_not_available(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(mlx, "sources", None)
+    made = {one.name: one for one in foreign.all_rows()["mlx_kernels"]}["mlx_layer_norm"]
+    with pytest.raises(mlx.NotAvailable, match=r"layer_norm\.metal is in MLX's repository only"):
+        made.prepare(np.random.default_rng(7))
 
 
 def test_each_part_of_the_results_is_written_by_itself(tmp_path: Path) -> None:
