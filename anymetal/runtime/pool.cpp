@@ -17,7 +17,9 @@ constexpr uint64_t STACK_BYTES = 8 << 20, STACK_GUARD_BYTES = 1 << 20;
 // costs 2 µs on a quiet machine, 50 µs in some virtual machines: that is measured as we go.
 constexpr uint64_t WORTH_SHARING = 4000, WORTH_WAKING = 10000;
 constexpr uint64_t LONGEST_WAKE = 100000;  // more means that the clock stood still for us
-constexpr uint64_t WORKER_SPIN = 30000;    // before it sleeps: kernels often follow each other
+// Before it sleeps: kernels often follow each other, with some Python, or what one thread does alone,
+// in between.
+constexpr uint64_t WORKER_SPIN = 100000;
 constexpr uint64_t OWNER_SPIN = 20000;     // before it sleeps until the last worker is done
 // A chunk of groups should take about so long: little overhead, no long wait for the last one.
 constexpr uint64_t SHORT_CHUNK = 20000, LONG_CHUNK = 80000;
