@@ -27,6 +27,8 @@ from anymetal.coarsening.schedule import SectionSplitter
 from anymetal.ir.calls import ALL, BARRIER, MATRIX_FMA, POSITIONS
 from anymetal.ir.model import Block, Instr, Program, Value
 from anymetal.ir.sizes import SIMD_GROUP
+from anymetal.ir.types import VOID
+from anymetal.ir.walk import made_from
 
 #: Instructions of a team's program: more take long to compile and fill the instruction cache.
 MOST_INSTRUCTIONS = 4096
@@ -62,10 +64,12 @@ def form(known: Analyses, most: int, in_row: bool) -> int:
     program = known.program
     if most == 1 or 2 * _size(program) > MOST_INSTRUCTIONS or not _promising(known):
         return 1
-    divergence = _divergence(known, most, in_row)
+    common = _most_in_common(known, most) if in_row else _InCommon(most, set())
+    most = common.size
+    divergence = _divergence(known, common, in_row)
     if not divergence.possible:
         return 1
-    choice = _Choice(known, divergence)
+    choice = _Choice(known, divergence, common)
     most = choice.most(most)
     if most > 1:
         distances = Distances(known, steps(in_row))
@@ -76,13 +80,30 @@ def form(known: Analyses, most: int, in_row: bool) -> int:
     return most
 
 
-def _divergence(known: Analyses, most: int, in_row: bool) -> Divergence:
-    of_team = _TeamShapes(known.program, known(regions), _LAUNCH, {}, SIMD_GROUP * most)
+class _InCommon(NamedTuple):
+    """What follows from positions in a row and is the same in all threads of a team of a size."""
 
-    def same(instr: Instr) -> bool:
-        return in_row and instr.op == "icmp" and of_team[instr].is_uniform
+    size: int
+    values: set[Value]
 
-    divergence = Divergence(known, frozenset(steps(in_row)), same)
+
+def _most_in_common(known: Analyses, most: int) -> _InCommon:
+    """Of the largest size, `most` or a part of it, whose teams have most in common: where each
+    point of a picture has 64 channels, two SIMD-groups compute the same point."""
+    program, tree = known.program, known(regions)
+    places = (i for i in program.instructions() if i.op == "call" and i.arg in steps(True))
+    placed = made_from(program.instructions(), places)
+
+    def of(size: int) -> _InCommon:
+        of_team = _TeamShapes(program, tree, _LAUNCH, {}, SIMD_GROUP * size)
+        return _InCommon(size, {v for v in placed if v.type is not VOID and of_team[v].is_uniform})
+
+    sizes = (size for size in range(most, 1, -1) if most % size == 0)
+    return max(map(of, sizes), key=lambda common: len(common.values))  # the first of several
+
+
+def _divergence(known: Analyses, common: _InCommon, in_row: bool) -> Divergence:
+    divergence = Divergence(known, frozenset(steps(in_row)), common.values.__contains__)
     known.forget()  # parts have been given new blocks
     return divergence
 
@@ -123,9 +144,10 @@ class _Needs(NamedTuple):
 
 
 class _Choice:
-    def __init__(self, known: Analyses, divergence: Divergence) -> None:
+    def __init__(self, known: Analyses, divergence: Divergence, common: _InCommon) -> None:
         self.program, self.loops, self.users = known.program, known(loops), known(users)
         self.divergence = divergence
+        self.common = common
         self.lanes = known(shapes)
         self.machine = known.machine
         #: Registers that 32 lanes of 32 bits take.
@@ -179,7 +201,8 @@ class _Choice:
         """Whether most instructions are the same for all SIMD-groups."""
         instrs = [i for b in blocks for i in b.instrs if i.op != "call" or i.arg not in POSITIONS]
         own = sum(i in self.divergence.values for i in instrs)
-        return 5 * own <= 2 * len(instrs)
+        common = sum(i in self.common.values for i in instrs)
+        return 5 * own <= 2 * len(instrs) or 4 * common >= len(instrs)
 
     def _shares_much(self, block: Block) -> bool:
         """Whether a third of the loaded vectors are the same for all SIMD-groups."""

@@ -233,3 +233,46 @@ def test_a_bound_is_nothing_to_share() -> None:
     place_in_rows.run(Analyses(kernel), 32)
     assert version_by_bounds.run(known_of(kernel, LAUNCH))
     assert teams.form(known_of(kernel, LAUNCH, machine=_WIDE), 8, False) == 1
+
+
+def points(channels: int) -> str:
+    """Loads a bound for each point, and its channels if they are inside."""
+    return f"""
+        %group = call i32 @__am_group_x()
+        %size = call i32 @__am_full_size_x()
+        %thread = call i32 @__am_thread_x()
+        %first = mul i32 %group, %size
+        %i = add i32 %first, %thread
+        %point = udiv i32 %i, {channels}
+        %channel = urem i32 %i, {channels}
+        %at = getelementptr i32, ptr %a, i32 %point
+        %row = load i32, ptr %at
+        %scaled = mul i32 %row, {channels}
+        %element = add i32 %scaled, %channel
+        %from = getelementptr i32, ptr %a, i32 %element
+        %inside = icmp ult i32 %row, 50
+        br i1 %inside, label %then, label %end
+        then:
+        %x = load i32, ptr %from
+        %to = getelementptr i32, ptr %out, i32 %i
+        store i32 %x, ptr %to
+        br label %end
+        end:
+        ret void
+    """
+
+
+@pytest.mark.parametrize(
+    ("channels", "size", "bounds"),
+    [(32, 1, 1), (64, 2, 1), (96, 1, 1), (128, 4, 1), (192, 2, 1), (1024, 4, 1)],
+)
+def test_a_team_has_its_points_in_common(channels: int, size: int, bounds: int) -> None:
+    known = known_of(program(points(channels)), LAUNCH, machine=_WIDE)
+    version_by_bounds.run(known)
+    known.forget()
+    team = teams.form(known, 8, True)
+    check(known.program, Stage.GANG)
+    copies = [i for i in known.program.instructions() if i.op == "load"]
+    stores = count_of(known.program, "store")
+    assert (team, stores) == (size, 2 * size)
+    assert len(copies) == bounds + 2 * size

@@ -20,6 +20,7 @@ from anymetal.passes import (
     check_bounds,
     interleave,
     join_inner_loops,
+    mask_first,
     observe,
     place_in_rows,
     track_undefined,
@@ -185,6 +186,13 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
         Stage.GUARDED,
         needs=(has_short_rows,),
         optional=False,
+    ),
+    Pass(
+        "mask-first",
+        lambda c: mask_first.run(c.known),
+        "before teams ask what their SIMD-groups have in common, and lane numbers are split off",
+        Stage.GUARDED,
+        needs=(has_lanes,),
     ),
     Pass(
         "unroll-and-jam",

@@ -31,7 +31,8 @@ CASES = {
     "algorithms/matmul_tiled": ("version-by-bounds", "coarsen"),
     "algorithms/radix_sort_block": ("unlock-threadgroup-memory",),
     "order/exact_sums": ("drop-unused", "keep-memory-order"),
-    "strided/under_nested_loops": ("split-divisions",),
+    "strided/pixels_moved_by_a_table": ("mask-first", "version-by-bounds", "coarsen"),
+    "atomics/own_sums_by_position": ("split-divisions",),
 }
 #: The same of random kernels, by class and seed.
 RANDOM = {
