@@ -88,8 +88,9 @@ class _InCommon(NamedTuple):
 
 
 def _most_in_common(known: Analyses, most: int) -> _InCommon:
-    """Of the largest size, `most` or a part of it, whose teams have most in common: where each
-    point of a picture has 64 channels, two SIMD-groups compute the same point."""
+    """Of teams of `most`; or of the largest part of it that has most in common, if a quarter of the
+    program comes in: where each point of a picture has 64 channels, two SIMD-groups compute the
+    same point."""
     program, tree = known.program, known(regions)
     places = (i for i in program.instructions() if i.op == "call" and i.arg in steps(True))
     placed = made_from(program.instructions(), places)
@@ -98,8 +99,10 @@ def _most_in_common(known: Analyses, most: int) -> _InCommon:
         of_team = _TeamShapes(program, tree, _LAUNCH, {}, SIMD_GROUP * size)
         return _InCommon(size, {v for v in placed if v.type is not VOID and of_team[v].is_uniform})
 
-    sizes = (size for size in range(most, 1, -1) if most % size == 0)
-    return max(map(of, sizes), key=lambda common: len(common.values))  # the first of several
+    whole, *parts = (of(size) for size in range(most, 1, -1) if most % size == 0)
+    best = max(parts, key=lambda common: len(common.values), default=whole)
+    gain = len(best.values) - len(whole.values)
+    return best if 4 * gain >= _size(program) else whole
 
 
 def _divergence(known: Analyses, common: _InCommon, in_row: bool) -> Divergence:

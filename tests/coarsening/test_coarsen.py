@@ -246,7 +246,11 @@ def points(channels: int) -> str:
         %point = udiv i32 %i, {channels}
         %channel = urem i32 %i, {channels}
         %at = getelementptr i32, ptr %a, i32 %point
-        %row = load i32, ptr %at
+        %bits = load i32, ptr %at
+        %moved = xor i32 %bits, 5
+        %spread = mul i32 %moved, %moved
+        %high = lshr i32 %spread, 7
+        %row = and i32 %high, 511
         %scaled = mul i32 %row, {channels}
         %element = add i32 %scaled, %channel
         %from = getelementptr i32, ptr %a, i32 %element
