@@ -10,6 +10,10 @@
 // of the next barrier. So it is kept in a list until that comes. If something of another sort comes
 // first, the list is gone through as if each access happened then (`settle` in races.cpp), with the
 // times that it had.
+//
+// Accesses of one place of the program that go on from each other are one entry, that of the first. So
+// accesses of a SIMD-group between two barriers may change places, which decides at most which of
+// them a finding names.
 #pragma once
 
 #include "blocks.h"

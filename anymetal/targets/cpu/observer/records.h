@@ -1,11 +1,11 @@
 // What the race detector remembers of a granule of memory, and what follows from it.
 //
-// A granule is as many bytes as the narrowest access to its array has. It has two records, of the
-// last write and of the last reads, each of a time and of who it was: 16 bytes, so a buffer of
-// floats costs four times its size. Times are a counter that rises wherever something may come
-// into order (a threadgroup begins, a barrier, a fence), and one thread runs all threadgroups one
-// after another. So a comparison of times says in which relation an access of before is to one of
-// now:
+// A granule is as many bytes as the narrowest access to its array has. It has two records, of
+// the last write and of the last reads, each of a time and of who it was: 16 bytes, so a buffer
+// of floats costs four times its size, where blocks.h cannot do with less. Times are a counter
+// that rises wherever something may come into order (a threadgroup begins, a barrier, a fence),
+// and one thread runs all threadgroups one after another. So a comparison of times says in which
+// relation an access of before is to one of now:
 //
 //     since          first                  ordered                   now
 //       |  an earlier  |   this threadgroup,   |   this threadgroup,    |
