@@ -14,9 +14,9 @@ becomes
         x[row * n + j] = finish(sum)
 
 Four chains of additions run side by side, and `x[row * n + p]` is loaded once for four. Each sum is
-added in its own order: not a bit changes. `last` is one less than the fewest iterations that one of
-the four has, so each goes through its own loop once more, and whatever the outer loop does behind
-it stays as it is.
+added in its own order: not a bit changes. `last` is a multiple of 4 that none of the four passes;
+each may have to go a little further in its own loop, and whatever the outer loop does behind it
+stays as it is.
 
 Loads move in front of the stores of earlier iterations. Where these may lead into one array, the
 ranges that they touch are compared at run time, and all lanes are asked, so that the loops stay
@@ -37,8 +37,10 @@ from anymetal.ir.walk import from_below
 from anymetal.passes.joined_loop import Joined, Nest
 
 #: Iterations that are joined where all lanes do the same: a chain of additions takes an instruction
-#: in four cycles or so, of which processors can do two in each.
+#: in four cycles or so.
 UNIFORM_COUNT = 4
+#: The same where lanes differ, if the processor has registers for so many sums.
+MOST_SHARED = 4
 #: Instructions of an iteration of the inner loop that each of the joined ones needs for itself.
 MOST_DIFFERENT = 24
 #: Such stores of the outer loop, and loads of the inner one, as are compared at run time.
@@ -77,12 +79,11 @@ def _count(known: Analyses, nest: Nest) -> int:
     sums = sum(i in nest.differ and not shape[i].is_uniform for i in nest.inner.phis)
     if not sums or all(shape[p].is_uniform for p in shared):
         return 0
-    # The sums of all lanes stay in registers.
-    machine = known.machine
-    vectors = -(-known.width // machine.words) * sums
-    return (
-        min(machine.registers // vectors, UNIFORM_COUNT) if 2 * vectors <= machine.registers else 0
-    )
+    # The sums of all lanes stay in registers, and leave some to what is multiplied.
+    registers = known.machine.registers
+    vectors = -(-known.width // known.machine.words) * sums
+    most = max(2, 3 * registers // 4 // vectors)
+    return min(most, MOST_SHARED) if most * vectors <= registers else 0
 
 
 class _Finder:

@@ -5,7 +5,7 @@
     start:   what their loops begin with                           │    │
     joint:   their inner loops, as far as all of them go           │    │
     ready:   what there is for this iteration, and for later ones ◄┴────┘
-    inner:   the loop as it was, from there on
+    inner:   the loop as it was, from there on, unless nothing is left of it
 
 What later iterations will need is carried by phis of the outer loop.
 """
@@ -104,6 +104,8 @@ class Joined:
         self.carried: dict[tuple[Instr, int], Instr] = {}
         #: (load, iteration) -> its first address
         self.firsts: dict[tuple[Instr, int], Value] = {}
+        self.behind = next(b for b in nest.inner.successors if b is not nest.inner)
+        self.ends = self._may_end()
         self.left = self._phi(t.I32, "left")
         for phi in self.phis:
             for later in range(1, count) if phi in nest.differ else (1,):
@@ -111,6 +113,15 @@ class Joined:
 
     def _phi(self, type_: t.Type, name: str) -> Instr:
         return Instr(type_, "phi", [], [], "", None, f"{self.nest.inner.name}${name}")
+
+    def _may_end(self) -> bool:
+        """Whether an inner loop may be passed by if nothing is left of it: what is used behind it
+        is what its phis would have next."""
+        inner, counter = self.nest.inner, self.nest.counter
+        known = {_value_from(phi, inner) for phi in self.phis}
+        used = [_value_from(phi, inner) for phi in self.behind.phis]
+        new = [v for v in used if isinstance(v, Instr) and v.block is inner and v not in known]
+        return not new and counter.tests[0].operands[0] is counter.update
 
     def make(self) -> None:
         trips, ahead = self._check()
@@ -149,7 +160,8 @@ class Joined:
         return [v if holds else one.do("icmp", t.I1, [v, no], "eq") for v, holds in wanted]
 
     def _trips(self, ahead: list[_Ahead]) -> tuple[Value, Value]:
-        """One less than the fewest iterations of an inner loop, and whether these are enough."""
+        """How many iterations the inner loops have at least, but for one if it cannot be seen that
+        none is left; and whether these are enough."""
         counter = self.nest.counter
         type_, (test,) = counter.phi.type, counter.tests
         assert counter.start is not None
@@ -158,7 +170,7 @@ class Joined:
             ends = [one(counter.start), one(test.operands[1])]
             up = counter.growth > 0
             trips: Value = one.do("sub", type_, ends[::-1] if up else ends)
-            if test.operands[0] is counter.update:
+            if test.operands[0] is counter.update and not self.ends:
                 trips = one.do("add", type_, [trips, Const(type_, "-1")])
             fewer = one.do("icmp", t.I1, [trips, fewest], "ult")
             fewest = one.do("select", type_, [fewer, trips, fewest])
@@ -274,7 +286,7 @@ class Joined:
                     copy.operands[0] = joint.append(place)
                 values[instr] = joint.append(copy)
         for values in now:
-            values.update({p: values[_latch_value(p, inner)] for p in self.phis})
+            values.update({p: values[_value_from(p, inner)] for p in self.phis})
 
     # -- what is handed on ----------------------------------------------------------------------
 
@@ -303,7 +315,27 @@ class Joined:
                 new = choose(phi.type, then, zero(phi.type), last[later][phi])
                 result[self.carried[phi, later]] = new
         self.ready.refill([*heads, Instr(t.VOID, "br", [], [nest.inner])])
+        if self.ends:
+            self._pass_by()
         return result
+
+    def _pass_by(self) -> None:
+        """Leads past the inner loop if nothing is left of it."""
+        inner, ready, counter = self.nest.inner, self.ready, self.nest.counter
+        values = {_value_from(p, inner): _value_from(p, ready) for p in self.phis}
+        yes, no = Const(t.I1, "true"), Const(t.I1, "false")
+        joined = Instr(t.I1, "phi", [yes, no, yes], [self.ask, self.check, self.joint])
+        limit, now = counter.tests[0].operands[1], _value_from(counter.phi, ready)
+        met = Instr(t.I1, "icmp", [now, limit], "eq")
+        over = Instr(t.I1, "and", [joined, met])
+        ready.instrs.pop()
+        ready.insert(0, [joined])
+        ready.insert(len(ready.instrs), [met, over])
+        ready.append(Instr(t.VOID, "br", [over], [self.behind, inner]))
+        for phi in self.behind.phis:
+            value = _value_from(phi, inner)
+            phi.operands.append(values.get(value, value))
+            phi.arg.append(ready)
 
     def _place(self) -> None:
         nest = self.nest
@@ -344,8 +376,9 @@ def zero(type_: t.Type) -> Const:
     return Const(type_, "0.0")
 
 
-def _latch_value(phi: Instr, inner: Block) -> Value:
-    value: Value = phi.operands[phi.arg.index(inner)]
+def _value_from(phi: Instr, block: Block) -> Value:
+    """What a phi has if control comes from a block."""
+    value: Value = phi.operands[phi.arg.index(block)]
     return value
 
 
