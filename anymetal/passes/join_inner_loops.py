@@ -79,11 +79,11 @@ def _count(known: Analyses, nest: Nest) -> int:
     sums = sum(i in nest.differ and not shape[i].is_uniform for i in nest.inner.phis)
     if not sums or all(shape[p].is_uniform for p in shared):
         return 0
-    # The sums of all lanes stay in registers, and leave some to what is multiplied.
+    # Sums may fill the registers: loads that they share, often gathers, cost more than spills.
     registers = known.machine.registers
     vectors = -(-known.width // known.machine.words) * sums
-    most = max(2, 3 * registers // 4 // vectors)
-    return min(most, MOST_SHARED) if most * vectors <= registers else 0
+    most = registers // vectors
+    return min(most, MOST_SHARED) if most > 1 else 0
 
 
 class _Finder:
