@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -27,6 +28,7 @@ from anymetal.frontend import (
     wrong_operands,
 )
 from anymetal.frontend.defined import define_semantics
+from anymetal.frontend.known import Known, with_known
 from anymetal.frontend.profile import ANY_PROFILE, Profile
 from anymetal.ir.calls import IN_THREADGROUP
 from anymetal.ir.problem import Problem
@@ -71,42 +73,56 @@ _UNWANTED = re.compile(r" (?:noinline|optnone|mustprogress)\b")
 _POINTERS = re.compile(r"(?:\[\d+ x )*ptr\]*")
 _LOOP_HINT = re.compile(r"^(!\d+ = distinct !\{!\d+)(.*)\}$", re.M)
 _CROSS_LANE = re.compile(rf"^(declare .*@{convergence.CROSS_LANE}\(.*\)).*$", re.M)
-_POSITION = re.compile(rf"^(declare .*)(i32 @({'|'.join(IN_THREADGROUP)})\()", re.M)
+_POSITION = re.compile(r"^(declare .*)(i32 @(__am_(?:lane|gang|thread_.|group_.))\()", re.M)
 
 
 def optimise(
-    raw: str, large: int = 0, profile: Profile = ANY_PROFILE, sanitized: bool = False
+    raw: str,
+    large: int = 0,
+    profile: Profile = ANY_PROFILE,
+    sanitized: bool = False,
+    known: Known | None = None,
 ) -> str:
     """Optimised LLVM IR text of `__am_kernel` out of Clang's raw output.
 
     `large`: how many times 2^31 bytes the largest array has (see indices.py). `sanitized`: with
-    markers of what it does (observed.py, wrong_operands.py, index_overflow.py). What cannot become
-    one function, such as recursion, has been refused before (see restrictions.py).
+    markers of what it does (observed.py, wrong_operands.py, index_overflow.py). `known`: what is
+    known of the launches (known.py). What cannot become one function, such as recursion, has been
+    refused before (see restrictions.py).
     """
+    limits = known.limits() if known else IN_THREADGROUP
     with locks.llvm:
+        if known:
+            raw = with_known(raw, known)
         if sanitized:
             raw = wrong_operands.with_checks(raw)
-        text = _optimised(prepare(raw, large), profile, sanitized)
+        text = _optimised(prepare(raw, large, limits), profile, sanitized)
         if not convergence.at_risk(raw, text):
             return text
         raw = convergence.marked(raw)
-        simplified = _simplified(prepare(raw, large), profile)
+        simplified = _simplified(prepare(raw, large, limits), profile)
         held = convergence.doubtful(raw, simplified, text)
-        return convergence.settled(_converging(raw, large, held, profile, sanitized))
+
+        def prepared(held: set[convergence.Escape]) -> str:
+            return prepare(convergence.held(raw, held), large, limits)
+
+        return convergence.settled(_converging(prepared, held, profile, sanitized))
 
 
 def _converging(
-    raw: str, large: int, held: set[convergence.Escape], profile: Profile, sanitized: bool
+    prepared: Callable[[set[convergence.Escape]], str],
+    held: set[convergence.Escape],
+    profile: Profile,
+    sanitized: bool,
 ) -> str:
     """The program with all cross-lane calls in their loops (convergence.py)."""
     while True:
-        prepared = prepare(convergence.held(raw, held), large)
-        found = convergence.escapes(_simplified(prepared, profile))
+        found = convergence.escapes(_simplified(prepared(held), profile))
         if found & held:
             line = min(found & held).call.line
             raise Problem(f"a cross-lane call in line {line} does not stay in its loop")
         if not found:
-            text = _optimised(prepared, profile, sanitized)
+            text = _optimised(prepared(held), profile, sanitized)
             # Those that are held may be in copies of the loop that are none any more.
             found = convergence.escapes(text) - held
             if not found:
@@ -151,8 +167,10 @@ def _simplified(text: str, profile: Profile) -> str:
     return str(module)
 
 
-def prepare(raw: str, large: int) -> str:
-    """The module with the edits that the module docstring lists."""
+def prepare(raw: str, large: int, limits: Mapping[str, int] = IN_THREADGROUP) -> str:
+    """The module with the edits that the module docstring lists.
+
+    `limits`: how many values a position has at most, by the function that gives it."""
     annotations = set(_ANNOTATION_STRING.findall(raw))
     variables: list[str] = []
 
@@ -164,7 +182,7 @@ def prepare(raw: str, large: int) -> str:
         r"\1 convergent nounwind willreturn memory(inaccessiblemem: readwrite)", text
     )
     # With their ranges known, arithmetic of `short` becomes that of `int`, which is not cut short.
-    text = _POSITION.sub(_with_range, text)
+    text = _POSITION.sub(functools.partial(_with_range, limits), text)
     # A user's `noinline` would contradict `alwaysinline`, on which LLVM gives up the process. A
     # kernel that loops for ever must do so (and be stopped by Ctrl-C), not be deleted.
     text = _ATTRIBUTES.sub(lambda match: _UNWANTED.sub("", match[0]), text)
@@ -176,8 +194,9 @@ def prepare(raw: str, large: int) -> str:
     return text + "\n".join(variables) + "\n"
 
 
-def _with_range(match: re.Match[str]) -> str:
-    return f"{match[1]}range(i32 0, {IN_THREADGROUP[match[3]]}) {match[2]}"
+def _with_range(limits: Mapping[str, int], match: re.Match[str]) -> str:
+    limit = limits.get(match[3], 0)  # none is known, or all numbers of 32 bits are below it
+    return f"{match[1]}range(i32 0, {limit}) {match[2]}" if 0 < limit < 2**32 else match[0]
 
 
 def _next_metadata(text: str) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Collection
 from anymetal.analysis.cache import Analyses
 from anymetal.errors import KernelLoadError
 from anymetal.frontend.clang import compile_to_ir
+from anymetal.frontend.known import Known
 from anymetal.frontend.optimise import optimise
 from anymetal.frontend.profile import ANY_PROFILE, Profile
 from anymetal.ir import types as t
@@ -35,19 +36,20 @@ def thread_program(
     without: Collection[str] = (),
     profile: Profile = ANY_PROFILE,
     sanitized: bool = False,
+    known: Known | None = None,
 ) -> Program:
     """The optimised, scalar program of one thread.
 
     `large`: how many times 2^31 bytes the largest array may have; `raw`: Clang's output, if it is
     there already; `without`: passes that are switched off; `sanitized`: with markers of what it
-    does (frontend/observed.py).
+    does (frontend/observed.py); `known`: what is known of its launches (frontend/known.py).
     """
     stages = stages or Stages()
     if raw is None:
         with stages.stage("front end"):
             raw = compile_to_ir(source, profile)
     with stages.stage("optimiser"):
-        text = optimise(raw, large, profile, sanitized)
+        text = optimise(raw, large, profile, sanitized, known)
     with stages.stage("passes"):
         program = read_program(text)
         program.name = source.name

@@ -37,7 +37,9 @@ class Bindings {
   // Behind the addresses stand those of extents and strays (launch.h).
   void** addresses() { return reinterpret_cast<void**>(words_.data()); }
   const void* address(size_t slot) const { return reinterpret_cast<void*>(words_[slot]); }
-  const am_extent& extent(size_t slot) { return extents()[slot]; }
+  const am_extent& extent(size_t slot) const {
+    return const_cast<Bindings*>(this)->extents()[slot];
+  }
 
   // What strayed in these arrays; `outputs` belong to them, too.
   Noted noted(const am_strays& strays, std::vector<Shaped> outputs) {

@@ -60,4 +60,18 @@ inline bool ask_python(std::function<void()> work) {
   return true;
 }
 
+// The same, when there is time for it; nobody waits, or learns how it ended.
+inline void tell_python(std::function<void()> work) {
+  std::thread([work = std::move(work)]() mutable {
+    const Holding gil;
+    outliving_python([&] {
+      try {
+        work();
+      } catch (const std::exception&) {
+      }
+      work = nullptr;
+    });
+  }).detach();
+}
+
 }  // namespace anymetal

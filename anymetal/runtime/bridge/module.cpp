@@ -12,6 +12,7 @@
 #include "failure.h"
 #include "poisoned.h"
 #include "python.h"
+#include "specials.h"
 
 namespace nb = nanobind;
 namespace mx = mlx::core;
@@ -81,6 +82,34 @@ Info::Kind info_kind(std::string_view name) {
   throw std::logic_error("no kind of parameter: " + std::string(name));
 }
 
+void open_code(const nb::handle& code, Library& library, Entry*& entry) {
+  library.open(nb::cast<std::string>(code.attr("path")));
+  entry = reinterpret_cast<Entry*>(nb::cast<uint64_t>(code.attr("entry")));
+}
+
+// Special versions, which a method of targets/cpu/specialisation.py makes of (slot, bytes).
+std::shared_ptr<Specials> specials_of(const nb::object& plan) {
+  const nb::object given = plan.attr("specialisation");
+  if (given.is_none()) return nullptr;
+  const auto make = shared(given.attr("code_for"));
+  return std::make_shared<Specials>(
+      nb::cast<std::vector<size_t>>(given.attr("slots")), nb::cast<double>(given.attr("hot")),
+      [make](const Specials::Contents& contents) -> std::unique_ptr<const Special> {
+        return raising([&]() -> std::unique_ptr<const Special> {
+          nb::list list;
+          for (const Content& each : contents) {
+            list.append(nb::make_tuple(each.slot, nb::bytes(each.bytes.data(), each.bytes.size())));
+          }
+          const nb::object code = (*make)(list);
+          if (code.is_none()) return nullptr;
+          auto special = std::make_unique<Special>();
+          special->contents = contents;
+          open_code(code, special->code, special->entry);
+          return special;
+        });
+      });
+}
+
 // A `Plan` of targets/cpu/plan.py as C++ has it.
 std::unique_ptr<const Plan> plan_from(const nb::object& given) {
   auto plan = std::make_unique<Plan>();
@@ -89,9 +118,7 @@ std::unique_ptr<const Plan> plan_from(const nb::object& given) {
   const nb::object pool = given.attr("pool").attr("native");
   plan->run = reinterpret_cast<Run*>(nb::cast<uint64_t>(pool[0]));
   plan->watch = reinterpret_cast<Watch*>(nb::cast<uint64_t>(pool[1]));
-  const nb::object code = given.attr("code");
-  plan->code.open(nb::cast<std::string>(code.attr("path")));
-  plan->call.entry = reinterpret_cast<Entry*>(nb::cast<uint64_t>(code.attr("entry")));
+  open_code(given.attr("code"), plan->code, plan->call.entry);
   copy_numbers(given.attr("grid"), plan->call.launch.grid);
   copy_numbers(given.attr("group"), plan->call.launch.group);
   copy_numbers(given.attr("groups"), plan->call.launch.groups);
@@ -113,6 +140,7 @@ std::unique_ptr<const Plan> plan_from(const nb::object& given) {
     };
     plan->refuse = [function](const Noted& noted) { tell(*function, noted, true); };
   }
+  plan->specials = specials_of(given);
   return plan;
 }
 

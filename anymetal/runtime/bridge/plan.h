@@ -21,6 +21,8 @@
 
 namespace anymetal {
 
+class Specials;
+
 // A parameter that describes an input: what it says, of which input, and where it goes.
 struct Info {
   enum Kind : int32_t { shape, strides, ndim, size } kind;
@@ -84,6 +86,7 @@ struct Plan {
   std::function<void(const Noted&)> warn;
   // Throws the error that says what strayed. The GIL must be held.
   std::function<void(const Noted&)> refuse;
+  std::shared_ptr<Specials> specials;  // versions for some of the launches; may be null
 
   bool checked() const { return bool{warn}; }
 };

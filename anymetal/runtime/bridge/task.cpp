@@ -10,6 +10,7 @@
 #include <future>
 #include <thread>
 
+#include "callback.h"
 #include "memory.h"
 
 namespace mx = mlx::core;
@@ -161,10 +162,11 @@ void Task::operator()() {
   for (const Copy& copy : copies_) expect_ok(copy(run));
   if (!plan_) return;
   Call call;
-  const int32_t status = launch(*plan_, call);
+  const Special* const special = special_version();
+  const int32_t status = launch(*plan_, call, special);
   if (status == FAULT && !plan_->checked()) return run_checked(call);
   expect_ok(status, call.signal, call.address);
-  descriptor_->lazy_plan->group_time.store(call.group_time, std::memory_order_relaxed);
+  learn(call, special);
   if (plan_->checked()) tell(*plan_);
   descriptor_->lazy_plan->prove(true);
 }
@@ -203,8 +205,33 @@ void Task::expect_inputs() const {
   }
 }
 
-int32_t Task::launch(const Plan& plan, Call& call) {
+// The version to launch if there is one for these inputs. With `ANYMETAL_SPECIALISE=eager` it is made
+// now; who has Python may be waiting for this very stream, then the general version runs once more.
+const Special* Task::special_version() {
+  if (!plan_->specials) return nullptr;
+  Specials& specials = *plan_->specials;
+  const Special* found = specials.fitting(*bindings_);
+  Specials::Contents contents;
+  if (found || !specials.made_at_once() || !specials.is_hot(*bindings_, 0, contents)) return found;
+  ask_python([all = plan_->specials, contents] { all->make(contents); });
+  return specials.fitting(*bindings_);
+}
+
+// What later launches go by.
+void Task::learn(const Call& call, const Special* special) {
+  descriptor_->lazy_plan->group_time.store(call.group_time, std::memory_order_relaxed);
+  Specials* const specials = plan_->specials.get();
+  Specials::Contents contents;
+  if (!specials || special || specials->made_at_once() ||
+      !specials->is_hot(*bindings_, call.group_time * plan_->call.groups, contents)) {
+    return;
+  }
+  tell_python([all = plan_->specials, contents] { all->make(contents); });
+}
+
+int32_t Task::launch(const Plan& plan, Call& call, const Special* special) {
   call = plan.call;
+  if (special) call.entry = special->entry;
   call.buffers = bindings_->addresses();
   call.group_time = descriptor_->lazy_plan->group_time.load(std::memory_order_relaxed);
   call.ignored_interrupts = ignored_interrupts_;

@@ -13,6 +13,7 @@
 #include "kernel.h"
 #include "mlx/backend/cpu/encoder.h"
 #include "poisoned.h"
+#include "specials.h"
 
 namespace anymetal {
 
@@ -42,7 +43,9 @@ class Task {
   bool worth_watching() const;
   void* contiguous_copy(const mlx::core::array& input, mlx::core::cpu::CommandEncoder& encoder);
   void describe(const std::vector<mlx::core::array>& inputs);
-  int32_t launch(const Plan& plan, Call& call);
+  int32_t launch(const Plan& plan, Call& call, const Special* special = nullptr);
+  const Special* special_version();
+  void learn(const Call& call, const Special* special);
   void run_checked(const Call& fault);
   void tell(const Plan& checked);
   Noted noted();

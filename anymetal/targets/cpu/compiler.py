@@ -47,7 +47,14 @@ def compile_kernel(
             machine = machine_for(variant.cpu)
         profile = profile_for(variant.cpu)
         program = thread_program(
-            source, variant.large, stages, raw, variant.without, profile, variant.sanitized
+            source,
+            variant.large,
+            stages,
+            raw,
+            variant.without,
+            profile,
+            variant.sanitized,
+            variant.known,
         )
         stages.made("thread program", lambda: print_program(program))
         c = GangCompilation(program, variant, machine, stages)

@@ -17,6 +17,7 @@ from anymetal.runtime.pool import Call, Pool, pool
 from anymetal.source import KernelSource, Parameter
 from anymetal.targets.base import Extent
 from anymetal.targets.cpu.code_lookup import code_of
+from anymetal.targets.cpu.specialisation import specialisation
 from anymetal.targets.cpu.variant import fitting_group, variant_for
 
 _MOST_GROUPS = 2**63
@@ -54,6 +55,10 @@ class Plan:
         )
         #: Loaded as long as there is a plan, here or in the bridge.
         self.code = code_of(source, variant)
+        #: Versions for launches that come often; the bridge makes and runs them.
+        self.specialisation = (
+            None if self.checked else specialisation(source, variant, grid, self.group)
+        )
         self.pool: Pool = pool()
         #: Whether one thread must run all threadgroups in their order.
         self.ordered = self.code.order_counts and self.pool.deterministic

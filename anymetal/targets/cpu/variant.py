@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from math import prod
 from typing import NamedTuple
 
+from anymetal.frontend.known import Known
 from anymetal.ir.sizes import MAX_THREADS_PER_THREADGROUP, SIMD_GROUP
 from anymetal.source import KernelSource
 
@@ -36,6 +37,7 @@ class Variant(NamedTuple):
     nan: bool = False  #: also tells of stores of NaN and infinity
     without: tuple[str, ...] = ()  #: names of passes that are switched off
     cpu: str = ""  #: LLVM's name of a CPU to compile for; empty means this machine
+    known: Known | None = None  #: serves only launches of which this is true (specialisation.py)
 
     @property
     def text(self) -> str:
@@ -61,6 +63,8 @@ class Variant(NamedTuple):
             words.append("with bounds checks")
         if self.without:
             words.append(f"without {', '.join(self.without)}")
+        if self.known:
+            words.append(f"for {self.known.text}")
         return ", ".join([" ".join(words[:2]), *words[2:], *filter(None, [self.cpu])])
 
 

@@ -1,0 +1,86 @@
+"""Versions of a kernel for the launches that it has most: sizes and scalars are compiled in.
+
+The first launches run the general version. When it has used the processors for a while
+(`ANYMETAL_SPECIALISE=1`, the default), the bridge (runtime/bridge/specials.h) asks here for one
+that relies on what all these launches had in common: grid, threadgroup, and the bytes of shapes,
+strides and scalar inputs. It is compiled beside the program, kept on disk as any other, and runs
+where the bytes are the same. `eager` makes it before the first launch, `0` never.
+
+Triton specialises on facts about arguments, AdaptiveCpp on what a launch turns out to have; this is
+the second. Without the bridge there are general versions only.
+"""
+
+from __future__ import annotations
+
+import os
+from weakref import WeakKeyDictionary
+
+from anymetal.errors import CompilerError
+from anymetal.frontend.known import Extent, Known
+from anymetal.runtime.code import Code
+from anymetal.source import KernelSource, LibrarySource, Parameter
+from anymetal.targets.cpu.code_lookup import code_of
+from anymetal.targets.cpu.variant import Variant
+
+#: Nanoseconds of processors that launches of the general version take before another one pays: as
+#: long as it takes to compile a kernel of some size.
+_HOT = 1e9
+#: Of a kernel, for all its grids and threadgroups.
+MOST_VERSIONS = 8
+_made: WeakKeyDictionary[KernelSource, int] = WeakKeyDictionary()
+
+
+class Specialisation:
+    """The special versions of a kernel with one grid and threadgroup.
+
+    The bridge copies the public attributes, and calls `code_for`.
+    """
+
+    def __init__(
+        self, source: KernelSource, variant: Variant, grid: Extent, group: Extent, hot: float
+    ) -> None:
+        self._source = source
+        self._variant = variant
+        self._grid = grid
+        self._group = group
+        #: Positions, among the buffers, of those that a version may rely on.
+        self.slots = [slot for slot, p in enumerate(source.parameters) if _describes(p)]
+        self.hot = hot  #: nanoseconds; 0 makes a version before the first launch
+
+    def code_for(self, contents: list[tuple[int, bytes]]) -> Code | None:
+        """A version for launches in which these buffers hold these bytes; None if there are enough
+        of them, or if nothing would be gained."""
+        made = _made.get(self._source, 0)
+        if made >= MOST_VERSIONS:
+            return None
+        _made[self._source] = made + 1
+        names = [p.name for p in self._source.parameters]
+        known = Known(self._grid, self._group, tuple((names[i], held) for i, held in contents))
+        try:
+            return code_of(self._source, self._variant._replace(known=known))
+        except CompilerError:
+            return None  # the general version runs on; ANYMETAL_DEBUG tells
+
+
+def specialisation(
+    source: KernelSource, variant: Variant, grid: Extent, group: Extent
+) -> Specialisation | None:
+    """None if no version could be better than the general one, or none is wanted.
+
+    Raises ValueError for a value that `ANYMETAL_SPECIALISE` may not have.
+    """
+    text = os.environ.get("ANYMETAL_SPECIALISE") or "1"
+    if text not in ("0", "1", "eager"):
+        raise ValueError(f"ANYMETAL_SPECIALISE must be 0, 1 or eager, not {text!r}")
+    if text == "0" or isinstance(source, LibrarySource):
+        return None
+    found = Specialisation(source, variant, grid, group, 0 if text == "eager" else _HOT)
+    sizes = any("threads_per" in name or "size" in name for name in source.attributes)
+    return found if found.slots or sizes else None
+
+
+def _describes(parameter: Parameter) -> bool:
+    """Whether it says something of the launch: about an input, or as a number of its own."""
+    if parameter.kind == "input":
+        return parameter.declaration.startswith("const constant") and "&" in parameter.declaration
+    return parameter.kind != "output"

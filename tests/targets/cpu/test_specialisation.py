@@ -1,0 +1,217 @@
+"""Special versions of kernels: the same bits, for the launches that they fit, and not too many."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterator
+from typing import Any
+
+import mlx.core as mx
+import numpy as np
+import pytest
+
+import anymetal
+from anymetal import targets
+from anymetal.source import KernelSource
+from anymetal.targets.cpu import CpuTarget, code_lookup, specialisation
+from anymetal.targets.cpu.variant import Variant
+
+Asked = Collection[tuple[KernelSource, Variant]]
+
+BODY = """
+uint i = thread_position_in_grid.x;
+if (i < uint(x_shape[0] * x_shape[1])) {
+    uint row = i / x_shape[1], column = i % x_shape[1];
+    float sum = 0;
+    for (uint k = 0; k < uint(x_shape[1]); k++) {
+        sum += x[row * x_strides[0] + k] * scale + float(threads_per_grid.x) * 1e-3f;
+    }
+    y[i] = sum + x[row * x_strides[0] + column * x_strides[1]] * float(x_ndim);
+}
+"""
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Asked]:
+    """The code that was asked for, by a target that has no plans yet."""
+    targets.select(CpuTarget())
+    yield code_lookup.follow()
+    monkeypatch.setattr(code_lookup, "_followed", None)
+    targets.select(None)
+
+
+def special(asked: Asked) -> list[Variant]:
+    return [variant for _, variant in asked if variant.known]
+
+
+def kernel(name: str) -> Any:
+    return anymetal.metal_kernel(
+        name=name, input_names=["x", "scale"], output_names=["y"], source=BODY
+    )
+
+
+def launch(kernel: Any, x: mx.array, scale: float, threads: int = 64) -> np.ndarray:
+    (y,) = kernel(
+        inputs=[x, mx.array(float(scale))],
+        grid=(threads, 1, 1),
+        threadgroup=(32, 1, 1),
+        output_shapes=[x.shape],
+        output_dtypes=[mx.float32],
+    )
+    return np.array(y)
+
+
+def expected(x: mx.array, scale: float, threads: int = 64) -> np.ndarray:
+    values = np.array(x, np.float64)
+    each = values * scale + threads * 1e-3
+    return each.sum(1, keepdims=True) + 2 * values
+
+
+def random(*shape: int) -> mx.array:
+    return mx.array(np.random.default_rng(shape).normal(size=shape).astype(np.float32))
+
+
+def test_results_with_all_facts_compiled_in(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More shapes and scalars than there may be versions, each of them several times."""
+    eager, general = kernel("eager"), kernel("general")
+    for _ in range(2):
+        for rows, columns, scale in [(8, 8, 2), (4, 16, 2), (8, 8, -3), (2, 31, 0.5), (1, 9, 1),
+                                     (64, 1, 2), (3, 9, 2)]:  # fmt: skip
+            x = random(rows, columns)
+            monkeypatch.setenv("ANYMETAL_SPECIALISE", "eager")
+            found = launch(eager, x, scale)
+            monkeypatch.setenv("ANYMETAL_SPECIALISE", "0")
+            np.testing.assert_array_equal(found, launch(general, x, scale))
+            np.testing.assert_allclose(found, expected(x, scale), rtol=1e-5, atol=1e-5)
+    versions = special(asked)
+    assert len(versions) == 4  # of one grid and threadgroup
+    assert {name for name, _ in versions[0].known.contents} == {
+        "x_shape", "x_strides", "x_ndim", "scale"
+    }  # fmt: skip
+
+
+def test_views_have_their_own_strides(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANYMETAL_SPECIALISE", "eager")
+    strided = anymetal.metal_kernel(
+        name="strided",
+        input_names=["x", "scale"],
+        output_names=["y"],
+        source=BODY,
+        ensure_row_contiguous=False,
+    )
+    whole = random(16, 16)
+    mx.eval(whole)
+    for view in (whole[:8, :8], whole[::2, :8], whole[:8, :8]):
+        np.testing.assert_allclose(launch(strided, view, 2), expected(view, 2), rtol=1e-5)
+    assert len(special(asked)) == 2
+
+
+def test_a_hot_kernel_gets_a_version_in_the_background(
+    asked: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Based on what stays the same: `scale` does not."""
+    monkeypatch.setattr(specialisation, "_HOT", 1.0)
+    monkeypatch.setenv("ANYMETAL_SPECIALISE", "1")
+    hot, x = kernel("hot"), random(4, 16)
+    end = time.monotonic() + 120
+    number = 0
+    while not special(asked):
+        assert time.monotonic() < end, "no version was made"
+        number += 1
+        found = launch(hot, x, number)
+        np.testing.assert_allclose(found, expected(x, number), rtol=1e-5, atol=1e-4)
+        time.sleep(0.01)
+    (version,) = special(asked)
+    assert "scale" not in {name for name, _ in version.known.contents}
+    for _ in range(3):  # by now with the new version
+        np.testing.assert_allclose(launch(hot, x, 7), expected(x, 7), rtol=1e-5, atol=1e-4)
+
+
+def test_a_kernel_that_is_not_hot_has_one_version(
+    asked: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANYMETAL_SPECIALISE", "1")
+    cold, x = kernel("cold"), random(4, 16)
+    for _ in range(20):
+        launch(cold, x, 2)
+    assert len(asked) == 1 and not special(asked)
+
+
+def test_a_thousand_shapes(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each makes its version if it may: in all there are as many as a kernel may have."""
+    monkeypatch.setenv("ANYMETAL_SPECIALISE", "eager")
+    many = kernel("many")
+    for rows in range(8, 1008):
+        x = mx.full((rows, 2), rows, mx.float32)
+        threads = 2 * rows
+        found = launch(many, x, 2, threads)
+        np.testing.assert_allclose(found, expected(x, 2, threads), rtol=1e-5)
+    assert len(special(asked)) == specialisation.MOST_VERSIONS
+
+
+def test_kernels_of_libraries_and_sizes_alone(
+    asked: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANYMETAL_SPECIALISE", "eager")
+    stride = anymetal.metal_kernel(
+        name="stride",
+        input_names=["x"],
+        output_names=["y"],
+        source="uint l = thread_position_in_threadgroup.x; float sum = 0;"
+        "for (uint i = l; i < 1000; i += threads_per_threadgroup.x) sum += x[i];"
+        "y[thread_position_in_grid.x] = sum;",
+    )
+    x = mx.arange(1000.0)
+    (y,) = stride(
+        inputs=[x],
+        grid=(160, 1, 1),  # the last threadgroup is cut short
+        threadgroup=(64, 1, 1),
+        output_shapes=[(160,)],
+        output_dtypes=[mx.float32],
+    )
+    steps = [64] * 128 + [32] * 32
+    wanted = [sum(range(i % 64, 1000, step)) for i, step in enumerate(steps)]
+    assert y.tolist() == wanted
+    assert len(special(asked)) == 1
+    library = anymetal.metal_library(
+        "kernel void twice(device float* x, constant int& n, uint i [[thread_position_in_grid]])"
+        "{ if (i < uint(n)) x[i] *= 2; }"
+    )
+    for n in (3, 5):
+        (y,) = library.twice(mx.ones(8), np.int32(n), grid=8, threadgroup=8)
+        assert y.tolist() == [2.0] * n + [1.0] * (8 - n)
+
+
+def test_shapes_under_compile(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a compiled function was traced with is not what it relies on."""
+    monkeypatch.setenv("ANYMETAL_SPECIALISE", "eager")
+    traced = kernel("traced")
+
+    @mx.compile
+    def function(x: mx.array, scale: mx.array) -> mx.array:
+        (y,) = traced(
+            inputs=[x, scale],
+            grid=(64, 1, 1),
+            threadgroup=(32, 1, 1),
+            output_shapes=[x.shape],
+            output_dtypes=[mx.float32],
+        )
+        return y
+
+    for shape in ((8, 8), (4, 16), (8, 8)):
+        for scale in (2.0, -1.0):
+            x = random(*shape)
+            np.testing.assert_allclose(
+                function(x, mx.array(scale)), expected(x, scale), rtol=1e-5, atol=1e-5
+            )
+
+
+@pytest.mark.parametrize("text", ["2", "yes"])
+def test_a_wrong_value_is_an_error(
+    text: str, asked: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANYMETAL_SPECIALISE", text)
+    with pytest.raises(
+        ValueError, match=f"ANYMETAL_SPECIALISE must be 0, 1 or eager, not '{text}'"
+    ):
+        launch(kernel("wrong"), random(4, 16), 2)
