@@ -5,8 +5,9 @@ float4, the fields of a struct, `x[4 * i + k]`, or a few columns of a matrix who
                                                   become    four vector loads, and shuffles
 
 Alone, each member would be a gather. Together they are one wide access, if the elements of all
-lanes are one run, or an access for each lane, if there are gaps between the lanes. No byte is
-touched that the program does not touch.
+lanes are one run, or an access for each lane, if there are gaps between the lanes. Lanes that walk
+along rows, `row[k], row[k + 1], …`, have a row each, wherever it begins. No byte is touched that
+the program does not touch.
 """
 
 from __future__ import annotations
@@ -36,12 +37,19 @@ class Group:
         #: The member in whose place the group is emitted: the first load, else the last.
         self.anchor = anchor
         self.first_offset = first_offset  #: from the anchor's address to that of members[0]
-        self.stride = stride  #: bytes from lane to lane
+        self.stride = stride  #: bytes from lane to lane; 0 if each has a row anywhere
 
     @property
     def has_gaps(self) -> bool:
         """Whether other memory lies between the elements of two lanes."""
-        return self.stride > len(self.members) * accessed(self.anchor).type.size
+        return self.row is not None or (
+            self.stride > len(self.members) * accessed(self.anchor).type.size
+        )
+
+    @property
+    def row(self) -> Instr | None:
+        """Where each lane's row begins, if those are not at a constant distance."""
+        return None if self.stride else row_of(pointer_of(self.anchor))
 
     @property
     def is_of_vectors(self) -> bool:
@@ -153,11 +161,35 @@ def _key(
     """Root, stride and size, and the offset; integers and floats may share a group."""
     pointer, type_ = pointer_of(instr), accessed(instr).type
     shape = shapes[pointer]
+    if shape.is_varying and instr.op == "load" and pointer not in private and not type_.is_ptr:
+        return _key_in_row(instr, type_.size, shapes)
     if pointer in private or not shape.is_strided or shape.stride <= type_.size:
         return None
     root, offset = _root(pointer, linear)
     kind = type_ if type_.is_ptr or instr.op == "atomicrmw" else type_.size
     return (root, shape.stride, kind), offset
+
+
+def _key_in_row(load: Instr, size: int, shapes: Shapes) -> tuple[object, int] | None:
+    """The same for a place in a row, as far from its beginning in all lanes."""
+    pointer = pointer_of(load)
+    row = row_of(pointer)
+    if row is None or not shapes[row].is_varying:
+        return None
+    assert isinstance(pointer, Instr)
+    _, *indices = pointer.operands
+    if pointer.block is not load.block or not all(shapes[index].is_uniform for index in indices):
+        return None
+    return (row, *indices, pointer.arg[:-1], size), pointer.arg[-1]
+
+
+def row_of(pointer: Value) -> Instr | None:
+    """The address that another one is counted from, if that was computed in front of the block."""
+    if isinstance(pointer, Instr) and pointer.op == "gep":
+        base = pointer.operands[0]
+        if isinstance(base, Instr) and base.op == "gep" and base.block is not pointer.block:
+            return base
+    return None
 
 
 def _disturbs(instr: Instr, op: str) -> bool:
@@ -227,6 +259,8 @@ def _pieces(by_offset: dict[int, Instr], size: int, stride: int) -> Iterator[dic
 
 def _counts(size: int, stride: int) -> list[int]:
     """How many members a group may have, best first."""
+    if not stride:
+        return [LONGEST_ROW, SHORTEST_ROW]
     all_, rest = divmod(stride, size)
     most = MOST_MEMBERS if is_power_of_two(all_) else MOST_ODD_MEMBERS
     rows = [n for n in (LONGEST_ROW, SHORTEST_ROW) if n * size < stride]

@@ -15,6 +15,9 @@ from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.simd.access.groups import is_power_of_two
 
+#: Words in 16 bytes, within which all processors shuffle fast.
+QUAD = 4
+
 
 def deinterleave(w: Writer, type_: t.Type, vectors: list[str]) -> list[str]:
     """From consecutive vectors in memory: the first elements of all lanes, the second ones, …"""
@@ -27,6 +30,21 @@ def deinterleave(w: Writer, type_: t.Type, vectors: list[str]) -> list[str]:
         for order in orders
     ]
     return [vector for pair in zip(*halves, strict=True) for vector in pair]
+
+
+def transposed(w: Writer, type_: t.Type, vectors: list[str], size: int) -> list[str]:
+    """Four vectors of `size` words, whose parts of four words are squares of 4 x 4: transposed."""
+    vector = f"<{size} x {type_}>"
+
+    def pick(order: tuple[int, ...], first: str, second: str) -> str:
+        """Of each part: the first two from one vector, the others from the other one, or mixed."""
+        picks = [n % QUAD + n // QUAD * size + at for at in range(0, size, QUAD) for n in order]
+        return w.shuffle(vector, picks, first, second)
+
+    pairs = [pick(half, *two) for half in ((0, 4, 1, 5), (2, 6, 3, 7))
+             for two in (vectors[:2], vectors[2:])]  # fmt: skip
+    return [pick(half, *two) for two in (pairs[:2], pairs[2:])
+            for half in ((0, 1, 4, 5), (2, 3, 6, 7))]  # fmt: skip
 
 
 def interleave(w: Writer, type_: t.Type, parts: list[str]) -> list[str]:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from anymetal.analysis.effects import pointer_of
 from anymetal.ir import types as t
-from anymetal.ir.model import Instr
+from anymetal.ir.model import Instr, Value
 from anymetal.simd import questions
 from anymetal.simd.access.groups import Group, accessed, is_power_of_two
 from anymetal.simd.code.deinterleave import (
+    QUAD,
     deinterleave,
     every,
     interleave,
     join,
     part_of_lanes,
+    transposed,
 )
 from anymetal.simd.code.gang_context import GangContext, GangEmitter
 from anymetal.simd.code.masks import Mask
@@ -29,6 +33,10 @@ class GroupAccess(GangEmitter):
         super().__init__(c)
         self.atomics = atomics
         self.streams = c.known(questions.streaming)
+        self.rows: dict[Value, str] = {}  #: where the beginnings of lanes' rows are in memory
+        for group in c.known(questions.groups).values():
+            if group.row is not None:
+                self.v.told[group.row] = partial(self._keep_rows, group.row)
 
     def emit(self, group: Group, mask: Mask) -> None:
         """All members, in the place of the anchor."""
@@ -36,6 +44,9 @@ class GroupAccess(GangEmitter):
             self._add(group, mask)
             return
         type_ = accessed(group.anchor).type
+        if group.row is not None:
+            self._load_in_rows(group, group.row, mask)
+            return
         base = self.v.scalar(pointer_of(group.anchor))
         address = self.w.value(f"getelementptr i8, ptr {base}, i64 {group.first_offset}")
         if group.anchor.op == "load":
@@ -61,7 +72,8 @@ class GroupAccess(GangEmitter):
     def _load(self, group: Group, type_: t.Type, address: str) -> list[str]:
         w, count = self.w, len(group.members)
         if group.has_gaps:
-            return deinterleave(w, type_, self._load_rows(group, type_, address))
+            places = [self._row(group, address, lane) for lane in range(w.width)]
+            return self._load_rows(group, type_, places)
         if self._has_squares(group, type_):
             return self._transposition(group, type_).load(address, group.align)
         if is_power_of_two(count) or self._is_ordered(group):
@@ -117,16 +129,40 @@ class GroupAccess(GangEmitter):
         name = w.shuffle(f"<{size} x {type_}>", order, joined)
         return [(f"<{total} x {type_}>", name, address)]
 
-    def _load_rows(self, group: Group, type_: t.Type, address: str) -> list[str]:
-        """The elements of all lanes, one lane after the other, gaps left out."""
+    def _load_rows(self, group: Group, type_: t.Type, places: list[str]) -> list[str]:
+        """What is loaded from a place for each lane."""
         w, count = self.w, len(group.members)
+        if type_.size == WORD and count % QUAD == 0 and self.machine.words >= QUAD:
+            return self._load_quads(group, type_, places)
         row = f"<{count} x {type_}>"
-        rows = [
-            w.value(f"load {row}, ptr {self._row(group, address, lane)}, align {group.align}")
-            for lane in range(w.width)
-        ]
+        rows = [w.value(f"load {row}, ptr {place}, align {group.align}") for place in places]
         lanes = w.width // count  # whose elements fill a vector
-        return [join(w, type_, rows[i : i + lanes], count)[0] for i in range(0, w.width, lanes)]
+        parts = [rows[i : i + lanes] for i in range(0, w.width, lanes)]
+        return deinterleave(w, type_, [join(w, type_, part, count)[0] for part in parts])
+
+    def _load_quads(self, group: Group, type_: t.Type, places: list[str]) -> list[str]:
+        """Four words of each row at a time. Registers are filled so that squares of 4 x 4 words can
+        be transposed without moving anything between their parts of 16 bytes."""
+        w = self.w
+        row, words = f"<{QUAD} x {type_}>", min(self.machine.words, w.width)
+
+        def load(lane: int, first: int) -> str:
+            place = self._offset(places[lane], first * WORD)
+            return w.value(f"load {row}, ptr {place}, align {group.align}")
+
+        def square(start: int, first: int) -> list[str]:
+            lanes = [range(start + i, start + words, QUAD) for i in range(QUAD)]
+            filled = [[load(lane, first) for lane in some] for some in lanes]
+            vectors = [join(w, type_, some, QUAD)[0] for some in filled]
+            return transposed(w, type_, vectors, words)
+
+        firsts = range(0, len(group.members), QUAD)
+        # All that a line has of a row is taken at once: rows may be in each other's way in a cache.
+        blocks = [
+            [column for first in firsts for column in square(start, first)]
+            for start in range(0, w.width, words)
+        ]
+        return [join(w, type_, list(part), words)[0] for part in zip(*blocks, strict=True)]
 
     def _rows_apart(self, group: Group, type_: t.Type, address: str, parts: list[str]) -> Rows:
         w, count = self.w, len(group.members)
@@ -142,6 +178,9 @@ class GroupAccess(GangEmitter):
     def _row(self, group: Group, address: str, lane: int) -> str:
         return self.w.value(f"getelementptr i8, ptr {address}, i64 {lane * group.stride}")
 
+    def _offset(self, place: str, offset: int) -> str:
+        return self.w.value(f"getelementptr i8, ptr {place}, i64 {offset}") if offset else place
+
     def _cast(self, vector: str, source: t.Type, target: t.Type) -> str:
         """The same bits as another type of that size."""
         if source == target:
@@ -152,6 +191,56 @@ class GroupAccess(GangEmitter):
     def _place(self, type_: t.Type, address: str, row: int) -> str:
         offset = row * self.w.width * type_.size
         return self.w.value(f"getelementptr i8, ptr {address}, i64 {offset}")
+
+    # -- rows anywhere ----------------------------------------------------------------------
+
+    def _keep_rows(self, row: Value, name: str) -> None:
+        """Stores where rows begin as soon as that is known. Volatile, or LLVM would take each out
+        of registers, with two instructions, wherever it is used."""
+        if row not in self.rows:
+            self.rows[row] = self.w.alloca(self.w.vector(t.PTR), "rows", 64)
+        self.w.do(f"store volatile {self.w.vector(t.PTR)} {name}, ptr {self.rows[row]}, align 64")
+
+    def _load_in_rows(self, group: Group, row: Value, mask: Mask) -> None:
+        """All members, as far from the beginnings of their rows as the first one's address says."""
+        w, anchor = self.w, group.anchor
+        pointer = pointer_of(anchor)
+        assert isinstance(pointer, Instr)
+        distance = str(pointer.arg[-1] + group.first_offset)
+        for index, scale in zip(pointer.operands[1:], pointer.arg[:-1], strict=True):
+            number = self.v.scalar(index)
+            if index.type != t.I64:
+                number = w.value(f"sext {index.type} {number} to i64")
+            number = w.value(f"mul i64 {number}, {scale}")
+            distance = w.value(f"add i64 {number}, {distance}")
+
+        def load(rows: str) -> list[str]:
+            places = []
+            for lane in range(w.width):
+                begin = w.value(f"load ptr, ptr {self._pointer(rows, str(lane))}, align 8")
+                places.append(w.value(f"getelementptr i8, ptr {begin}, i64 {distance}"))
+            return self._load_rows(group, anchor.type, places)
+
+        def some() -> list[str]:
+            """Lanes that are inactive load what an active one loads."""
+            assert mask is not None
+            vector, spare = w.vector(t.PTR), w.alloca(w.vector(t.PTR), "rows", 64)
+            active = self._pointer(self.rows[row], self.masks.last_lane(mask))
+            other = w.splat(t.PTR, w.value(f"load ptr, ptr {active}, align 8"))
+            theirs = self.v.vector(row)
+            chosen = w.value(
+                f"select {self.masks.type} {mask}, {vector} {theirs}, {vector} {other}"
+            )
+            w.do(f"store volatile {vector} {chosen}, ptr {spare}, align 64")
+            return load(spare)
+
+        whole = partial(load, self.rows[row])
+        vectors = self.full_or_partial(mask, whole, some, w.vector(anchor.type))
+        for member, vector in zip(group.members, vectors, strict=True):
+            self.v.define(member, vector=self._cast(vector, anchor.type, member.type))
+
+    def _pointer(self, rows: str, lane: str) -> str:
+        return self.w.value(f"getelementptr ptr, ptr {rows}, i32 {lane}")
 
     # -- atomic additions -----------------------------------------------------------------
 
