@@ -26,7 +26,7 @@ from anymetal.testing.lockstep.worker import Worker
 from anymetal.testing.passes_off import culprit, off_for, setting
 from anymetal.testing.workers import check_all
 
-DEFAULT_BUILDS = ("avx512", "avx2", "sse", "scalar")
+DEFAULT_BUILDS = ("avx512", "avx2", "sse", "scalar", "known")
 #: Cases that share one translation unit of the oracle.
 BATCH = 25
 

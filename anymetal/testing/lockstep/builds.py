@@ -17,6 +17,7 @@ import mlx.core as mx
 
 from anymetal.dtypes import DTYPES
 from anymetal.frontend.clang import compile_to_ir
+from anymetal.frontend.known import Known
 from anymetal.frontend.optimise import optimise
 from anymetal.frontend.profile import Profile
 from anymetal.machine import Machine
@@ -43,13 +44,15 @@ class Build:
     name: str
     cpu: str
     width: int
+    known: bool = False  #: sizes of the launch are compiled in
 
     def variant(self, case: Case, source: KernelSource) -> Variant:
         """The class of the case's launch in this build."""
         with gang_width(self.width):
             group = group_of(case, source)
             variant = variant_for(case.grid, group)
-        return variant._replace(cpu=self.cpu, without=case.off)
+        known = Known(case.grid, group, ()) if self.known else None
+        return variant._replace(cpu=self.cpu, without=case.off, known=known)
 
 
 #: Those that this machine can run are used (`builds_here`).
@@ -58,6 +61,7 @@ BUILDS = (
     Build("avx2", "x86-64-v3", 32),
     Build("sse", "x86-64-v2", 32),
     Build("scalar", "", 1),
+    Build("known", "", 32, known=True),
     Build("native", "", 32),
 )
 
@@ -104,7 +108,7 @@ class Compiler:
         self._folder = folder
         self._loaded: list[Code] = []
         self._raw: dict[Profile, str] = {}
-        self._text: dict[Profile, str] = {}
+        self._text: dict[tuple[Profile, Known | None], str] = {}
         self.seconds = 0.0  #: of processors, for the last build; the first pays for Clang
 
     def __call__(self, build: Build, stages: GangStages | None = None) -> int:
@@ -129,11 +133,13 @@ class Compiler:
                 self._raw[profile] = compile_to_ir(source, profile)
             return self._raw[profile]
 
-        def optimised(text: str, large: int, profile: Profile, sanitized: bool) -> str:
+        def optimised(
+            text: str, large: int, profile: Profile, sanitized: bool, known: Known | None
+        ) -> str:
             assert not large and not sanitized
-            if profile not in self._text:
-                self._text[profile] = optimise(text, large, profile)
-            return self._text[profile]
+            if (profile, known) not in self._text:
+                self._text[profile, known] = optimise(text, large, profile, known=known)
+            return self._text[profile, known]
 
         with (
             mock.patch.object(program, "compile_to_ir", raw),
