@@ -55,6 +55,10 @@ class _TeamShapes(Shapes):
             return VARYING  # it differs between SIMD-groups
         return UNIFORM if all(s.is_uniform for s in shapes) else VARYING
 
+    def _op_guarded_load(self, instr: Instr, shapes: list[Shape]) -> Shape:
+        # The first SIMD-group has a value for the others only where all of them load.
+        return UNIFORM if all(s.is_uniform for s in shapes) else VARYING
+
 
 def form(known: Analyses, most: int, in_row: bool) -> int:
     """Makes the program that of a team of up to `most` SIMD-groups; returns how many they are.

@@ -280,3 +280,25 @@ def test_a_team_has_its_points_in_common(channels: int, size: int, bounds: int) 
     stores = count_of(known.program, "store")
     assert (team, stores) == (size, 2 * size)
     assert len(copies) == bounds + 2 * size
+
+
+@pytest.mark.parametrize(("asked", "loads"), [("thread", 2), ("group", 1)])
+def test_a_bound_is_in_common_where_all_load_it(asked: str, loads: int) -> None:
+    kernel = program(
+        f"""
+        %thread = call i32 @__am_thread_x()
+        %group = call i32 @__am_group_x()
+        call void @__am_threadgroup_barrier(i32 0)
+        %asks = icmp ugt i32 %{asked}, 50
+        %bound = load i32, ptr %a
+        %to = getelementptr i32, ptr %out, i32 %thread
+        store i32 %bound, ptr %to
+        ret void
+        """
+    )
+    load = next(i for i in kernel.instructions() if i.op == "load")
+    asks = next(i for i in kernel.instructions() if i.op == "icmp")
+    load.op, load.operands = "guarded_load", [load.operands[0], asks]
+    assert teams.form(known_of(kernel, LAUNCH, machine=_WIDE), 2, True) == 2
+    check(kernel, Stage.GANG)
+    assert count_of(kernel, "guarded_load") == loads
