@@ -34,7 +34,9 @@ def main() -> int:
     if not (options.list or options.no_run):
         _ask_for_huge_pages()
     threads.prepare(options.threads)
-    os.environ.setdefault("ANYMETAL_BRIDGE", "wait")  # no run is to change half-way
+    # No run is to change half-way: a hot kernel gets its version for the launch by itself.
+    os.environ.setdefault("ANYMETAL_BRIDGE", "wait")
+    os.environ.setdefault("ANYMETAL_SPECIALISE", "eager")
     from benchmarks import foreign, report, results
     from benchmarks import rows as own
     from benchmarks.others import mlx
