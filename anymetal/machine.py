@@ -34,6 +34,8 @@ class Caches(NamedTuple):
 
 
 COMMON = Caches()
+#: A last cache that is larger serves so many cores that less of it is a launch's.
+_MOST_OF_LAST = 32 << 20
 
 
 @functools.cache
@@ -131,7 +133,7 @@ class Machine(NamedTuple):
     def streamed_bytes(self) -> int:
         """Results of so many bytes are not in a cache any more when they are read again: what is
         read for them takes as much space."""
-        return self.caches.last // 2
+        return min(self.caches.last, _MOST_OF_LAST) // 2
 
     @property
     def many_lines(self) -> int:
