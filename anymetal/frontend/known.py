@@ -18,10 +18,19 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from anymetal.frontend.unit import KERNEL_SYMBOL
 from anymetal.ir.calls import IN_THREADGROUP
 from anymetal.ir.sizes import DESCRIPTION_BYTES, SIMD_GROUP
 
 Extent = tuple[int, int, int]
+
+
+class Content(NamedTuple):
+    """What a buffer holds that no thread writes."""
+
+    slot: int  #: the position of its parameter
+    name: str  #: the user's name of that
+    held: bytes
 
 
 class Known(NamedTuple):
@@ -29,7 +38,9 @@ class Known(NamedTuple):
 
     grid: Extent
     group: Extent  #: threads per threadgroup, where nothing cuts it short
-    contents: tuple[tuple[str, bytes], ...]  #: of buffers that no thread writes, by parameter
+    contents: tuple[Content, ...]
+    #: If no buffer that is written shares memory with another one: positions of the others.
+    apart: tuple[int, ...] = ()
 
     @property
     def text(self) -> str:
@@ -37,10 +48,9 @@ class Known(NamedTuple):
         sizes = [
             f"{name} {' x '.join(map(str, self[i]))}" for i, name in enumerate(self._fields[:2])
         ]
-        values = [
-            f"{name} = {' '.join(map(str, _words(bytes_)))}" for name, bytes_ in self.contents
-        ]
-        return ", ".join([*sizes, *values])
+        values = [f"{name} = {' '.join(map(str, _words(held)))}" for _, name, held in self.contents]
+        apart = ["outputs apart"] * bool(self.apart)
+        return ", ".join([*sizes, *values, *apart])
 
     def limits(self) -> dict[str, int]:
         """How many values positions have at most, by the function that gives them."""
@@ -54,15 +64,20 @@ class Known(NamedTuple):
 
 def with_known(raw: str, known: Known) -> str:
     """Clang's text of a kernel for launches of which so much is known."""
-    text, constants = raw, []
-    for name, contents in known.contents:
+    text, constants, parameters = raw, [], _parameters(raw)
+    for slot in known.apart:
+        text = re.sub(
+            rf"\bptr noundef( %{parameters[slot]}[,)])", r"ptr noalias noundef\1", text, count=1
+        )
+    for slot, _, held in known.contents:
+        name = parameters[slot]
         # Clang stores each parameter first of all, and nowhere else.
         pattern = re.compile(
             rf"^( *store ptr )%{re.escape(name)}(, ptr %{re.escape(name)}\.addr,)", re.M
         )
         text, count = pattern.subn(rf"\1@am.known.{name}\2", text, count=1)
         if count:
-            constants.append(f"@am.known.{name} = internal constant {_array(contents)}, align 8\n")
+            constants.append(f"@am.known.{name} = internal constant {_array(held)}, align 16\n")
     for function, value in _sizes(known).items():
         text = re.sub(
             rf"^declare (.*)i32 @{function}\(\).*$",
@@ -71,6 +86,12 @@ def with_known(raw: str, known: Known) -> str:
             flags=re.M,
         )
     return text + "\n" + "".join(constants)
+
+
+def _parameters(raw: str) -> list[str]:
+    """Clang's names for the parameters of the kernel. Those of Metal libraries have numbers."""
+    (declared,) = re.findall(rf"^define [^\n]*@{KERNEL_SYMBOL}\(([^\n]*)\) ", raw, re.M)
+    return re.findall(r"%([\w.]+)(?=,|$)", declared)
 
 
 def _sizes(known: Known) -> dict[str, int]:

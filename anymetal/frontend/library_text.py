@@ -72,7 +72,7 @@ class Library:
             header=self.text,
             body="",
             parameters=tuple(
-                Parameter(p.name, "input" if p.constant else "output", i, p.type_name)
+                Parameter(p.name, "input" if p.constant else "output", i, p.declaration)
                 for i, p in enumerate(kernel.bound("buffer"))
             ),
             attributes=tuple(sorted({p.attribute for p in kernel.bound("attribute")})),

@@ -70,6 +70,13 @@ class LibraryParameter:
         lanes = f" x {self.lanes}" if self.lanes > 1 else ""
         return f"{'const ' if self.constant else ''}{base}{lanes}{('', '*', '&')[self.form]}"
 
+    @property
+    def declaration(self) -> str:
+        """The same, saying whether it lies in the address space `constant`."""
+        if not self.unchanging:
+            return self.type_name
+        return f"const constant {self.type_name.removeprefix('const ')}"
+
 
 @dataclass(frozen=True, slots=True)
 class LibraryKernel:

@@ -59,7 +59,7 @@ def thread_program(
             constant = "constant" in parameter.declaration.split()
             argument.space = t.CONSTANT if constant else t.DEVICE
         if isinstance(source, LibrarySource):  # whose buffers have numbers for names
-            program.shared_buffers = True
+            program.shared_buffers = not (known and known.apart)
             for argument, parameter in zip(program.args, source.parameters, strict=True):
                 argument.name = f"%{parameter.name}"
         stages.passed("read", program, Stage.READ, True)

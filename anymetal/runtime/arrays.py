@@ -98,6 +98,20 @@ class BufferTable:
         self.buffers[slot] = numbers.address
         self.extents[slot].bytes = numbers.bytes
 
+    def content(self, slot: int, most: int) -> bytes | None:
+        """What a bound buffer holds, if it is no larger than `most` bytes."""
+        size = self.extents[slot].bytes
+        return ctypes.string_at(self.buffers[slot], size) if size <= most else None
+
+    def shares_memory(self, slot: int) -> bool:
+        """Whether a bound buffer and any other one overlap."""
+        first, size = self.buffers[slot], self.extents[slot].bytes
+        return any(
+            self.buffers[other] < first + size and first < self.buffers[other] + extent.bytes
+            for other, extent in enumerate(self.extents)
+            if other != slot
+        )
+
     def note(self, strays: int) -> None:
         """Says where a checked build notes stray accesses (`am_strays` in launch.h)."""
         self.buffers[len(self.extents) + 1] = strays

@@ -17,6 +17,7 @@ from anymetal.runtime.pool import Call, Pool, pool
 from anymetal.source import KernelSource, Parameter
 from anymetal.targets.base import Extent
 from anymetal.targets.cpu.code_lookup import code_of
+from anymetal.targets.cpu.special_launches import SpecialLaunches
 from anymetal.targets.cpu.specialisation import specialisation
 from anymetal.targets.cpu.variant import fitting_group, variant_for
 
@@ -55,10 +56,11 @@ class Plan:
         )
         #: Loaded as long as there is a plan, here or in the bridge.
         self.code = code_of(source, variant)
-        #: Versions for launches that come often; the bridge makes and runs them.
+        #: Versions for launches that come often: the bridge has its own, `run` these.
         self.specialisation = (
             None if self.checked else specialisation(source, variant, grid, self.group)
         )
+        self._specials = SpecialLaunches(self.specialisation) if self.specialisation else None
         self.pool: Pool = pool()
         #: Whether one thread must run all threadgroups in their order.
         self.ordered = self.code.order_counts and self.pool.deterministic
@@ -90,7 +92,15 @@ class Plan:
             self._free.append(state)
 
     def _launch(self, state: LaunchState, bound: list[Exporter]) -> None:
+        if self._specials is None:
+            self.pool.run(state.call, state.address, self._source.name)
+            return
+        held = self._specials.held(state.table)
+        special = None if held is None else self._specials.fitting(held)
+        state.call.entry = (special or self.code).entry
         self.pool.run(state.call, state.address, self._source.name)
+        if held is not None and special is None:
+            self._specials.learn(held, state.call.group_time * self.total_groups)
 
     def _new_state(self) -> LaunchState:
         table = BufferTable(self.pool, self.buffers, self.slots)

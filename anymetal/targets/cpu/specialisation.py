@@ -1,13 +1,15 @@
 """Versions of a kernel for the launches that it has most: sizes and scalars are compiled in.
 
 The first launches run the general version. When it has used the processors for a while
-(`ANYMETAL_SPECIALISE=1`, the default), the bridge (runtime/bridge/specials.h) asks here for one
-that relies on what all these launches had in common: grid, threadgroup, and the bytes of shapes,
-strides and scalar inputs. It is compiled beside the program, kept on disk as any other, and runs
-where the bytes are the same. `eager` makes it before the first launch, `0` never.
+(`ANYMETAL_SPECIALISE=1`, the default), who launches asks here for one that relies on what all these
+launches had in common: grid, threadgroup, and the bytes of shapes, strides and scalar inputs, of
+constant memory where a kernel of a Metal library has it. It is compiled beside the program, kept on
+disk as any other, and runs where the bytes are the same. `eager` makes it before the first launch,
+`0` never. Nodes of MLX's graph are launched by the bridge (runtime/bridge/specials.h), all others,
+those of Metal libraries among them, by special_launches.py.
 
 Triton specialises on facts about arguments, AdaptiveCpp on what a launch turns out to have; this is
-the second. Without the bridge there are general versions only.
+the second.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import os
 from weakref import WeakKeyDictionary
 
 from anymetal.errors import CompilerError
-from anymetal.frontend.known import Extent, Known
+from anymetal.frontend.known import Content, Extent, Known
 from anymetal.runtime.code import Code
 from anymetal.source import KernelSource, LibrarySource, Parameter
 from anymetal.targets.cpu.code_lookup import code_of
@@ -33,7 +35,7 @@ _made: WeakKeyDictionary[KernelSource, int] = WeakKeyDictionary()
 class Specialisation:
     """The special versions of a kernel with one grid and threadgroup.
 
-    The bridge copies the public attributes, and calls `code_for`.
+    Who launches reads the public attributes, and calls `code_for`.
     """
 
     def __init__(
@@ -44,8 +46,13 @@ class Specialisation:
         self._grid = grid
         self._group = group
         #: Positions, among the buffers, of those that a version may rely on.
-        self.slots = [slot for slot, p in enumerate(source.parameters) if _describes(p)]
+        self.slots = [slot for slot, p in enumerate(source.parameters) if _describes(source, p)]
         self.hot = hot  #: nanoseconds; 0 makes a version before the first launch
+        #: Positions of buffers that must share no memory with others, for any version to serve: the
+        #: kernel writes to them, and its text would let it read them under another name.
+        self.written: list[int] = []
+        if isinstance(source, LibrarySource):
+            self.written = [slot for slot, p in enumerate(source.parameters) if p.kind == "output"]
 
     def code_for(self, contents: list[tuple[int, bytes]]) -> Code | None:
         """A version for launches in which these buffers hold these bytes; None if there are enough
@@ -55,7 +62,10 @@ class Specialisation:
             return None
         _made[self._source] = made + 1
         names = [p.name for p in self._source.parameters]
-        known = Known(self._grid, self._group, tuple((names[i], held) for i, held in contents))
+        held = tuple(Content(slot, names[slot], bytes_) for slot, bytes_ in contents)
+        inputs = range(len(names)) if self.written else ()
+        apart = tuple(slot for slot in inputs if slot not in self.written)
+        known = Known(self._grid, self._group, held, apart)
         try:
             return code_of(self._source, self._variant._replace(known=known))
         except CompilerError:
@@ -72,15 +82,19 @@ def specialisation(
     text = os.environ.get("ANYMETAL_SPECIALISE") or "1"
     if text not in ("0", "1", "eager"):
         raise ValueError(f"ANYMETAL_SPECIALISE must be 0, 1 or eager, not {text!r}")
-    if text == "0" or isinstance(source, LibrarySource):
+    if text == "0":
         return None
     found = Specialisation(source, variant, grid, group, 0 if text == "eager" else _HOT)
     sizes = any("threads_per" in name or "size" in name for name in source.attributes)
     return found if found.slots or sizes else None
 
 
-def _describes(parameter: Parameter) -> bool:
-    """Whether it says something of the launch: about an input, or as a number of its own."""
+def _describes(source: KernelSource, parameter: Parameter) -> bool:
+    """Whether it says something of the launch: about an input, or as a number of its own.
+
+    Kernels of Metal libraries have shapes and strides as arrays of numbers in constant memory.
+    """
     if parameter.kind == "input":
-        return parameter.declaration.startswith("const constant") and "&" in parameter.declaration
+        alone = "&" in parameter.declaration or isinstance(source, LibrarySource)
+        return alone and parameter.declaration.startswith("const constant")
     return parameter.kind != "output"

@@ -85,7 +85,7 @@ def test_results_with_all_facts_compiled_in(asked: Asked, monkeypatch: pytest.Mo
             np.testing.assert_allclose(found, expected(x, scale), rtol=1e-5, atol=1e-5)
     versions = special(asked)
     assert len(versions) == 4  # of one grid and threadgroup
-    assert {name for name, _ in versions[0].known.contents} == {
+    assert {content.name for content in versions[0].known.contents} == {
         "x_shape", "x_strides", "x_ndim", "scale"
     }  # fmt: skip
 
@@ -122,7 +122,7 @@ def test_a_hot_kernel_gets_a_version_in_the_background(
         np.testing.assert_allclose(found, expected(x, number), rtol=1e-5, atol=1e-4)
         time.sleep(0.01)
     (version,) = special(asked)
-    assert "scale" not in {name for name, _ in version.known.contents}
+    assert "scale" not in {content.name for content in version.known.contents}
     for _ in range(3):  # by now with the new version
         np.testing.assert_allclose(launch(hot, x, 7), expected(x, 7), rtol=1e-5, atol=1e-4)
 
@@ -149,9 +149,7 @@ def test_a_thousand_shapes(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> Non
     assert len(special(asked)) == specialisation.MOST_VERSIONS
 
 
-def test_kernels_of_libraries_and_sizes_alone(
-    asked: Asked, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sizes_alone(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANYMETAL_SPECIALISE", "eager")
     stride = anymetal.metal_kernel(
         name="stride",
@@ -173,13 +171,72 @@ def test_kernels_of_libraries_and_sizes_alone(
     wanted = [sum(range(i % 64, 1000, step)) for i, step in enumerate(steps)]
     assert y.tolist() == wanted
     assert len(special(asked)) == 1
-    library = anymetal.metal_library(
-        "kernel void twice(device float* x, constant int& n, uint i [[thread_position_in_grid]])"
-        "{ if (i < uint(n)) x[i] *= 2; }"
-    )
-    for n in (3, 5):
-        (y,) = library.twice(mx.ones(8), np.int32(n), grid=8, threadgroup=8)
-        assert y.tolist() == [2.0] * n + [1.0] * (8 - n)
+
+
+LIBRARY = """
+struct Sizes { int columns; float scale; };
+kernel void rows(device const float* x [[buffer(0)]], device float* y [[buffer(3)]],
+                 constant Sizes& sizes [[buffer(5)]], constant long* strides [[buffer(7)]],
+                 uint i [[thread_position_in_grid]]) {
+  y[i] += 1;
+  y[i] += sizes.scale * x[i / sizes.columns * strides[0] + i % sizes.columns * strides[1]];
+}
+"""
+
+
+def sizes(columns: int, scale: float) -> bytes:
+    return np.int32(columns).tobytes() + np.float32(scale).tobytes()
+
+
+def test_kernels_of_libraries(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers, structs and small arrays in constant memory are compiled in."""
+    monkeypatch.setenv("ANYMETAL_SPECIALISE", "eager")
+    library = anymetal.metal_library(LIBRARY)
+    x = np.arange(64, dtype=np.float32).reshape(8, 8)
+    for columns, scale, strides in [(8, 2.0, [8, 1]), (4, -1.0, [1, 8]), (8, 2.0, [8, 1])]:
+        given = sizes(columns, scale), np.array(strides)
+        (y,) = library.rows(x, ((32,), mx.float32), *given, grid=32, threadgroup=32)
+        i = np.arange(32)
+        at = i // columns * strides[0] + i % columns * strides[1]
+        np.testing.assert_array_equal(np.array(y), 1 + scale * x.reshape(-1)[at])
+    first, _ = special(asked)
+    assert [content.name for content in first.known.contents] == ["sizes", "strides"]
+
+
+def test_buffers_of_libraries_that_share_memory(
+    asked: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Versions rely on it that what is read is not written; the general one does not."""
+    monkeypatch.setenv("ANYMETAL_SPECIALISE", "eager")
+    library = anymetal.metal_library(LIBRARY)
+    given = sizes(32, 1.0), np.array([32, 1])
+    apart, shared = np.arange(32, dtype=np.float32), np.arange(64, dtype=np.float32)
+    for _ in range(2):
+        library.rows(apart, apart.copy(), *given, grid=32, threadgroup=32)
+    assert len(special(asked)) == 1
+    wanted = (shared[:32] + 1) * 2
+    library.rows(shared[:32], shared[:32], *given, grid=32, threadgroup=32)
+    np.testing.assert_array_equal(shared[:32], wanted)
+    library.rows(shared[31:63], shared[:32], *given, grid=32, threadgroup=32)
+    np.testing.assert_array_equal(shared[1:32], wanted[1:] + 1 + np.arange(32, 63))
+
+
+def test_a_hot_kernel_of_a_library(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The version is made in the background; numbers that change are not compiled in."""
+    monkeypatch.setattr(specialisation, "_HOT", 1.0)
+    monkeypatch.setenv("ANYMETAL_SPECIALISE", "1")
+    library = anymetal.metal_library(LIBRARY)
+    x = np.arange(64, dtype=np.float32)
+    end, scale = time.monotonic() + 120, 0
+    while not special(asked):
+        assert time.monotonic() < end, "no version was made"
+        scale += 1
+        given = sizes(32, scale), np.array([32, 1])
+        (y,) = library.rows(x, ((32,), mx.float32), *given, grid=32, threadgroup=32)
+        np.testing.assert_array_equal(np.array(y), 1 + scale * x[:32])
+        time.sleep(0.01)
+    (version,) = special(asked)
+    assert [content.name for content in version.known.contents] == ["strides"]
 
 
 def test_shapes_under_compile(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
