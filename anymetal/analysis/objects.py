@@ -86,12 +86,12 @@ def in_threadgroup(origins: frozenset[Origin]) -> bool:
 
 def disjoint(one: frozenset[Origin], other: frozenset[Origin]) -> bool:
     """Whether pointers with these origins never meet; two arguments may be one array, unless one
-    of them is alone."""
+    of them is alone or apart."""
     if not one or not other or one & other:
         return False
     if any(isinstance(o, Instr) and o.op != "alloca" for o in one | other):
         return False
-    return not (_has_argument(one) and _has_argument(other))
+    return _are_apart(one) or _are_apart(other)
 
 
 def is_alone(origins: frozenset[Origin]) -> bool:
@@ -99,5 +99,6 @@ def is_alone(origins: frozenset[Origin]) -> bool:
     return bool(origins) and all(isinstance(o, Argument) and o.alone for o in origins)
 
 
-def _has_argument(origins: frozenset[Origin]) -> bool:
-    return any(isinstance(o, Argument) and not o.alone for o in origins)
+def _are_apart(origins: frozenset[Origin]) -> bool:
+    """Whether none of them shares memory with an argument that is not among them."""
+    return all(o.alone or o.apart for o in origins if isinstance(o, Argument))

@@ -76,13 +76,14 @@ class ConstVector(Value):
 
 
 class Argument(Value):
-    __slots__ = ("alone", "describes", "index", "name", "output", "space")
+    __slots__ = ("alone", "apart", "describes", "index", "name", "output", "space")
 
     def __init__(self, type_: Type, name: str, index: int) -> None:
         self.type = type_
         self.name = name
         self.index = index
         self.output = False  #: an array that the kernel is to write
+        self.apart = False  #: shares no memory with another argument
         self.describes = False  #: shape, strides, ndim or size of an input
         self.space = DEVICE  #: of what it points to
         self.alone = False  #: no other pointer leads there: a twin (passes/track_undefined.py)

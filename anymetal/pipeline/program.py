@@ -62,6 +62,8 @@ def thread_program(
             program.shared_buffers = not (known and known.apart)
             for argument, parameter in zip(program.args, source.parameters, strict=True):
                 argument.name = f"%{parameter.name}"
+        for argument in program.args:  # MLX gives each output memory of its own
+            argument.apart = argument.output and not program.shared_buffers
         stages.passed("read", program, Stage.READ, True)
         run(thread.PASSES, Compilation(Analyses(program), stages, without, sanitized=sanitized))
     if program.private_bytes > PRIVATE_LIMIT:

@@ -28,10 +28,13 @@ _ENTRY = """
 _BARRIER = "call void @__am_threadgroup_barrier(i32 {})"
 
 
-def groups(body: str) -> list[str]:
+def groups(body: str, apart: tuple[str, ...] = ()) -> list[str]:
     """Operation, buffer and offsets of each group, in the order of the text."""
     text = llvm(f"{_ENTRY}{body}\nret void", _INTS)
-    known = planned(program(text, _ARGS, _TOP), ALIGNED)
+    made = program(text, _ARGS, _TOP)
+    for argument in made.args:
+        argument.apart = argument.name in apart
+    known = planned(made, ALIGNED)
     linear = known(forms)
     found = []
     for group in dict.fromkeys(known(questions.groups).values()):
@@ -100,6 +103,20 @@ _PRIVATE = """
 )  # fmt: skip
 def test_groups(body: str, expected: list[str]) -> None:
     assert groups(body) == expected
+
+
+@pytest.mark.parametrize(
+    ("apart", "expected"),
+    [
+        ((), []),
+        (("%a",), ["load a [0, 4]", "store out [0, 4]"]),
+        (("%out",), ["load a [0, 4]", "store out [0, 4]"]),
+        (("%to",), []),
+    ],
+)
+def test_arrays_that_share_no_memory(apart: tuple[str, ...], expected: list[str]) -> None:
+    """The second load is in front of the first store, unless they may meet."""
+    assert groups("out[i * 2] = a[i * 2]\nout[i * 2 + 1] = a[i * 2 + 1]", apart) == expected
 
 
 def test_volatile_accesses_are_no_group() -> None:
