@@ -28,6 +28,9 @@ from anymetal.targets.graph import GraphTarget
 
 # Kernels are nodes of MLX's graph in all tests, from the first one on, and in programs they start.
 os.environ.setdefault("ANYMETAL_BRIDGE", "wait")
+# Which of a kernel's versions runs must not depend on how long a test has launched it. Tests of
+# versions for launches ask for them.
+os.environ.setdefault("ANYMETAL_SPECIALISE", "0")
 
 # MLX's function, whatever a test installs in its place.
 _mlx_metal_kernel = mx.fast.metal_kernel

@@ -17,6 +17,8 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from collections.abc import Iterator
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -40,8 +42,27 @@ class Folder(NamedTuple):
     reason: str  #: why not
 
 
+_bound: ContextVar[Folder | None] = ContextVar("_bound", default=None)
+
+
+@contextlib.contextmanager
+def bound(to: Folder) -> Iterator[None]:
+    """Work for the folder that `place` named earlier, whatever the environment names by now.
+
+    For what is done in the background: the environment may change before it is finished.
+    """
+    token = _bound.set(to)
+    try:
+        yield
+    finally:
+        _bound.reset(token)
+
+
 def place() -> Folder:
-    """The folder that the environment names, made if it was not there."""
+    """The folder that this thread is bound to, or else that the environment names; made if it was
+    not there."""
+    if folder := _bound.get():
+        return folder
     chosen, home = os.environ.get("ANYMETAL_CACHE_DIR", ""), os.environ.get("HOME", "")
     return _place(chosen, os.environ.get("XDG_CACHE_HOME", ""), home, os.geteuid())
 

@@ -19,6 +19,7 @@ from weakref import WeakKeyDictionary
 
 from anymetal.errors import CompilerError
 from anymetal.frontend.known import Content, Extent, Known
+from anymetal.runtime import cache_folder
 from anymetal.runtime.code import Code
 from anymetal.source import KernelSource, LibrarySource, Parameter
 from anymetal.targets.cpu.code_lookup import code_of
@@ -45,6 +46,7 @@ class Specialisation:
         self._variant = variant
         self._grid = grid
         self._group = group
+        self._cache = cache_folder.place()  # versions belong where the general one is
         #: Positions, among the buffers, of those that a version may rely on.
         self.slots = [slot for slot, p in enumerate(source.parameters) if _describes(source, p)]
         self.hot = hot  #: nanoseconds; 0 makes a version before the first launch
@@ -67,7 +69,8 @@ class Specialisation:
         apart = tuple(slot for slot in inputs if slot not in self.written)
         known = Known(self._grid, self._group, held, apart)
         try:
-            return code_of(self._source, self._variant._replace(known=known))
+            with cache_folder.bound(self._cache):
+                return code_of(self._source, self._variant._replace(known=known))
         except CompilerError:
             return None  # the general version runs on; ANYMETAL_DEBUG tells
 

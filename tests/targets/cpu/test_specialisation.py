@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterator
+from pathlib import Path
 from typing import Any
 
 import mlx.core as mx
@@ -12,6 +13,7 @@ import pytest
 
 import anymetal
 from anymetal import targets
+from anymetal.runtime import disk_cache
 from anymetal.source import KernelSource
 from anymetal.targets.cpu import CpuTarget, code_lookup, specialisation
 from anymetal.targets.cpu.variant import Variant
@@ -237,6 +239,29 @@ def test_a_hot_kernel_of_a_library(asked: Asked, monkeypatch: pytest.MonkeyPatch
         time.sleep(0.01)
     (version,) = special(asked)
     assert [content.name for content in version.known.contents] == ["strides"]
+
+
+def test_a_version_is_kept_where_the_general_one_is(
+    asked: Asked, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Also if the environment names another cache by the time at which it is made."""
+    monkeypatch.setattr(specialisation, "_HOT", 1.0)
+    monkeypatch.setenv("ANYMETAL_SPECIALISE", "1")
+    library = anymetal.metal_library(LIBRARY.replace("+= 1", "+= 2"))  # in no cache yet
+    x, given = np.arange(64, dtype=np.float32), (sizes(32, 2.0), np.array([32, 1]))
+
+    def run_until(many: int, cache: Path) -> list[disk_cache.Entry]:
+        monkeypatch.setenv("ANYMETAL_CACHE_DIR", str(cache))
+        end = time.monotonic() + 120
+        while len(asked) < many:
+            assert time.monotonic() < end, "nothing was made"
+            library.rows(x, ((32,), mx.float32), *given, grid=32, threadgroup=32)
+            time.sleep(0.01)
+        return [entry for entry in disk_cache.entries() if entry.name == "kernel rows"]
+
+    assert len(run_until(1, tmp_path / "first")) == 1
+    assert run_until(2, tmp_path / "second") == []
+    assert len(run_until(2, tmp_path / "first")) == 2
 
 
 def test_shapes_under_compile(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
