@@ -1,9 +1,10 @@
-// The caller works, too. Who waits spins for some microseconds before it sleeps, so that a rival
-// that starts several loops in a row does not pay for waking each time.
+// The caller works, too. Who waits spins for a while before it sleeps, as long as AnyMetal's workers
+// do, so that a rival that starts several loops in a row does not pay for waking each time.
 
 #include "pool.h"
 
 #include <pthread.h>
+#include <time.h>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -13,7 +14,7 @@
 namespace {
 
 constexpr int kMostThreads = 64;
-constexpr int kSpins = 4000;
+constexpr int64_t kPatience = 100000;  // nanoseconds
 
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 pthread_cond_t started = PTHREAD_COND_INITIALIZER;
@@ -35,6 +36,19 @@ void pause_briefly() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
 #endif
+}
+
+int64_t now() {
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * int64_t{1000000000} + time.tv_nsec;
+}
+
+// Until it is so, or for so long: a pause takes 10 ns on one processor and 70 on another.
+template <class Condition>
+void spin_until(Condition met) {
+  const int64_t end = now() + kPatience;
+  while (!met() && now() < end) pause_briefly();
 }
 
 // Subnormal floats count as zero while rivals run, as in kernels: they are slow.
@@ -62,11 +76,10 @@ void take_chunks(const Job& mine) {
 void* work(void*) {
   uint64_t seen = 0;
   for (;;) {
-    for (int spin = 0; spin < kSpins; ++spin) {
-      const uint64_t now = generation.load(std::memory_order_acquire);
-      if (now != seen && now % 2) break;
-      pause_briefly();
-    }
+    spin_until([=] {
+      const uint64_t current = generation.load(std::memory_order_acquire);
+      return current != seen && current % 2;
+    });
     pthread_mutex_lock(&mutex);
     while (generation.load() == seen || generation.load() % 2 == 0) {
       pthread_cond_wait(&started, &mutex);
@@ -104,9 +117,7 @@ void run(int64_t count, int64_t chunk, Body body, void* context) {
   pthread_mutex_lock(&mutex);
   generation.fetch_add(1);  // even: who comes now is late
   pthread_mutex_unlock(&mutex);
-  for (int spin = 0; spin < kSpins && inside.load(std::memory_order_acquire) != 0; ++spin) {
-    pause_briefly();
-  }
+  spin_until([] { return inside.load(std::memory_order_acquire) == 0; });
   pthread_mutex_lock(&mutex);  // a worker that lost its processor gets that of the caller
   while (inside.load() != 0) pthread_cond_wait(&finished, &mutex);
   pthread_mutex_unlock(&mutex);
