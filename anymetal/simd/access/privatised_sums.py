@@ -2,9 +2,10 @@
 
     atomic_fetch_add_explicit(&bins[x[i]], 1, memory_order_relaxed);
 
-An atomic addition costs ten times a plain one. If a kernel adds integers to an array and does
-nothing else with it, and looks at no old value, nobody can tell when the additions arrive, nor in
-which order. So each worker adds to an array of its own, without atomics, and hands its sums over at
+An atomic addition costs ten times a plain one, and more if other threads add to the same place. If
+a kernel adds to an array and does nothing else with it, and looks at no old value, nobody can tell
+when the additions arrive, nor in which order; sums of floats depend on that order, which Metal
+leaves open. So each worker adds to an array of its own, without atomics, and hands its sums over at
 the end (targets/cpu/entry.py). The index must show that the array can be small.
 """
 
@@ -26,6 +27,7 @@ class Sums(NamedTuple):
     """A worker's array in place of an argument."""
 
     argument: Argument
+    type: t.Type
     bins: int  #: its elements, rounded up to whole cache lines
     offset: int  #: where it begins in the memory for all such arrays, in bytes
 
@@ -36,6 +38,7 @@ def find_privatised_sums(known: Analyses) -> dict[Argument, Sums]:
     if program.shared_buffers:
         return {}
     bins: dict[Argument, int] = {}
+    types: dict[Argument, t.Type] = {}
     bound = Bounds()
     for instr in program.instructions():
         places = [instr.operands[0]] if _adds(instr, known(used)) else []
@@ -44,14 +47,15 @@ def find_privatised_sums(known: Analyses) -> dict[Argument, Sums]:
                 if not isinstance(origin, Argument) or instr.op == "gep":
                     continue
                 count = _bins(value, origin, bound) if value in places else 0
+                same = types.setdefault(origin, instr.type) == instr.type
                 before = bins.get(origin, count)
-                bins[origin] = max(before, count) if before and count else 0
+                bins[origin] = max(before, count) if before and count and same else 0
     result: dict[Argument, Sums] = {}
     total, most, line = 0, known.machine.caches.second, known.machine.line // _SIZE
     for argument, count in bins.items():
         count = -(-count // line) * line
         if count and total + count * _SIZE <= most:
-            result[argument] = Sums(argument, count, total)
+            result[argument] = Sums(argument, types[argument], count, total)
             total += count * _SIZE
     return result
 
@@ -59,8 +63,7 @@ def find_privatised_sums(known: Analyses) -> dict[Argument, Sums]:
 def _adds(instr: Instr, used: set[Value]) -> bool:
     return (
         instr.op == "atomicrmw"
-        and instr.arg[0] == "add"
-        and instr.type == t.I32
+        and (instr.arg[0], instr.type) in (("add", t.I32), ("fadd", t.FLOAT))
         and not instr.arg[1].volatile
         and instr not in used
     )
@@ -68,10 +71,15 @@ def _adds(instr: Instr, used: set[Value]) -> bool:
 
 def _bins(pointer: Value, argument: Argument, bound: Bounds) -> int:
     """How large an array must be so that an address is in it for certain; 0: unknown."""
-    if pointer is argument:
-        return 1
-    if isinstance(pointer, Instr) and pointer.op == "gep" and pointer.operands[0] is argument:
-        *scales, offset = pointer.arg
-        if scales == [_SIZE] and not offset:
-            return bound(pointer.operands[1])
-    return 0
+    farthest = 0
+    while pointer is not argument:
+        if not isinstance(pointer, Instr) or pointer.op != "gep":
+            return 0
+        (base, *indices), (*scales, offset) = pointer.operands, pointer.arg
+        steps = [(bound(index) - 1, scale) for index, scale in zip(indices, scales, strict=True)]
+        steps.append((1, offset))
+        if any(most < 0 or scale < 0 or scale % _SIZE for most, scale in steps):
+            return 0
+        farthest += sum(most * scale for most, scale in steps)
+        pointer = base
+    return farthest // _SIZE + 1

@@ -45,20 +45,25 @@ class Atomics(GangEmitter):
 
     def update(self, instr: Instr, mask: Mask) -> None:
         """An atomicrmw or cmpxchg."""
+        sums = self._sums_of(instr)
+        if sums is None:
+            self._update(instr, mask)
+            return
+        wanted = self.w.value("icmp ne ptr %sums, null")
+        self.two_ways(
+            wanted, ("sums.own", "sums.shared", "sums.end"),
+            lambda: self._add_to_sums(instr, mask, sums), lambda: self._update(instr, mask),
+        )  # fmt: skip
+
+    def _update(self, instr: Instr, mask: Mask) -> None:
         one = self._one(instr)
         strategy = self.strategy(instr)
         if strategy is AtomicStrategy.COMBINED:
-            self._combined(instr, self.v.scalar(instr.operands[0]), mask, one)
+            one(instr, [self.v.scalar(instr.operands[0]), self._total(instr, mask)])
         elif strategy is AtomicStrategy.COUNTED:
             self._counted(instr, mask, one)
         elif strategy is AtomicStrategy.SIDE_BY_SIDE:
             self._side_by_side(instr, self.v.scalar(instr.operands[0]), mask)
-        elif (
-            strategy is AtomicStrategy.LANES
-            and (sums := self._sums_of(instr))
-            and self._at_hand(instr)
-        ):
-            self._add_to_sums(instr, mask, sums)
         elif strategy is AtomicStrategy.LANES:
             cheap = one == self._plain and instr not in self.used
             emit = self.each_lane.emit_all if cheap else self.each_lane.emit
@@ -76,8 +81,6 @@ class Atomics(GangEmitter):
     def _one(self, instr: Instr) -> Callable[[Instr, list[str]], str]:
         if is_plain(instr, self.origins):
             return self._plain
-        if (sums := self._sums_of(instr)) is not None:
-            return partial(self._locked_in_sums, sums)
         return self._under_lock if instr in self.accumulations else self._locked
 
     def _under_lock(self, instr: Instr, names: list[str]) -> str:
@@ -141,49 +144,26 @@ class Atomics(GangEmitter):
         distance = w.value(f"sub i64 {place}, {base}")
         return w.value(f"getelementptr i8, ptr {array}, i64 {distance}")
 
-    def _locked_in_sums(self, sums: Sums, instr: Instr, names: list[str]) -> str:
-        """An atomic operation on the worker's own array, if it has one, or the shared one."""
-        w = self.w
-        own = self._in_sums(sums, names[0])
-        shared = w.value("icmp eq ptr %sums, null")
-        return self._locked(
-            instr, [w.value(f"select i1 {shared}, ptr {names[0]}, ptr {own}"), *names[1:]]
-        )
-
-    def _at_hand(self, instr: Instr) -> bool:
-        """Whether the current block can compute an address anew, on the base of another array."""
-        pointer = instr.operands[0]
-        return isinstance(pointer, Instr) and all(map(self.v.at_hand, pointer.operands))
-
     def _add_to_sums(self, instr: Instr, mask: Mask, sums: Sums) -> None:
-        """Adds to the worker's own array if it has one and all lanes are active."""
-        w = self.w
-        wanted = w.value("icmp ne ptr %sums, null")
-        if mask is not None:
-            wanted = w.value(f"and i1 {wanted}, {self.masks.all(mask)}")
+        """Adds to the worker's own array, which nobody else uses."""
+        pointer = instr.operands[0]
+        strategy = self.strategy(instr)
+        if strategy is AtomicStrategy.COMBINED:
+            address = self._in_sums(sums, self.v.scalar(pointer))
+            self._plain(instr, [address, self._total(instr, mask)])
+        elif self.v.shape(pointer).stride == instr.type.size:
+            self._side_by_side(instr, self._in_sums(sums, self.v.scalar(pointer)), mask)
+        else:
+            plain = partial(self._plain_in_sums, sums)
+            self.each_lane.emit_all(instr, mask, instr.operands, plain)
 
-        def own() -> None:
-            if self.v.shape(instr.operands[0]).stride == instr.type.size:
-                first = self._in_sums(sums, self.v.scalar(instr.operands[0]))
-                self._side_by_side(instr, first, None)
-            else:
-                array = w.value(f"getelementptr i8, ptr %sums, i64 {sums.offset}")
-                self.each_lane.emit_whole(instr, instr.operands, self._plain, array)
-
-        def shared() -> None:
-            self.each_lane.emit(instr, mask, instr.operands, partial(self._locked_in_sums, sums))
-
-        self.two_ways(wanted, ("sums.own", "sums.shared", "sums.end"), own, shared)
+    def _plain_in_sums(self, sums: Sums, instr: Instr, names: list[str]) -> str:
+        return self._plain(instr, [self._in_sums(sums, names[0]), *names[1:]])
 
     # -- several lanes --------------------------------------------------------------------
 
-    def _combined(
-        self, instr: Instr, address: str, mask: Mask, one: Callable[[Instr, list[str]], str]
-    ) -> None:
-        """All lanes update one address, and the old value has no use."""
-        one(instr, [address, self._total(instr, mask)])
-
     def _total(self, instr: Instr, mask: Mask) -> str:
+        """What all lanes add to one address, or the like, if the old value has no use."""
         kind, identity = REDUCIBLE[instr.arg[0]]
         type_ = instr.type
         if isinstance(type_, t.Int):
@@ -220,11 +200,15 @@ class Atomics(GangEmitter):
             self.add_neighbours(instr, self.v.scalar(pointer), vector, mask)
             return
         single = self._one(instr)
+
+        def combined(address: str) -> None:
+            single(instr, [address, self._total(instr, mask)])
+
         self.contiguity.update(
             pointer,
             t.FLOAT,
             mask,
-            one=lambda address: self._combined(instr, address, mask, single),
+            one=combined,
             run=lambda address: self.add_neighbours(instr, address, vector, mask),
             scatter=lambda *_: self.each_lane.emit(instr, mask, instr.operands, single),
         )

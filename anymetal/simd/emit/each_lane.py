@@ -59,18 +59,15 @@ class EachLane(GangEmitter):
 
         self.full_or_partial(mask, lambda: self.emit_whole(instr, operands, one), loop)
 
-    def emit_whole(
-        self, instr: Instr, operands: list[Value], one: OneLane, base: str = ""
-    ) -> list[str]:
+    def emit_whole(self, instr: Instr, operands: list[Value], one: OneLane) -> list[str]:
         """All lanes, without a loop. Operands are read from memory, which is cheaper than taking
-        vectors apart; by volatile loads, or LLVM would take them apart all the same. With a `base`,
-        it takes the place of the array that addresses are computed from."""
-        columns = [self._column(v, base) for v in operands]
+        vectors apart; by volatile loads, or LLVM would take them apart all the same."""
+        columns = [self._column(v) for v in operands]
         for lane in range(self.w.width):
             one(instr, [column(lane) for column in columns])
         return []
 
-    def _column(self, value: Value, base: str) -> Callable[[int], str]:
+    def _column(self, value: Value) -> Callable[[int], str]:
         """A function that gives the value of a lane."""
         w = self.w
         if self.v.shape(value).is_uniform:
@@ -80,10 +77,7 @@ class EachLane(GangEmitter):
             return self._spilled(value.type, self.v.vector(value))
         addresses = addresses_of(w, self.v, value)
         if addresses.whole:
-            assert not base
             return self._spilled(value.type, addresses.whole)
-        if base:
-            addresses = addresses._replace(base=base)
         bits = next((b for b in (8, 16) if 0 < addresses.below <= 1 << b), 0)
         if not bits:
             numbers = self._spilled(addresses.type_, addresses.vector)

@@ -23,7 +23,6 @@ template <typename T, uint32_t COUNT>
 using Vector = T __attribute__((ext_vector_type(COUNT)));
 using Floats = Vector<float, 4>;
 using Lanes = Vector<int32_t, 4>;
-using Line = Vector<uint32_t, 16>;
 
 constexpr uint32_t WIDTH = 32;     // lanes of a gang
 constexpr uint64_t PAGE = 4096;    // bytes
@@ -139,24 +138,35 @@ extern "C" [[gnu::noinline]] void am_add_run(float* address, const float* values
   }
 }
 
-// ---- Integers of a worker's own (simd/access/privatised_sums.py)
+// ---- A worker's own sums (simd/access/privatised_sums.py)
 
 // Adds what is not zero to the array, a part at a time, to which no other worker adds meanwhile. A
 // launch that is stopped may go on without the lock: nobody looks at its results.
-extern "C" [[gnu::noinline]] void am_hand_over(uint32_t* own, uint32_t* array, uint64_t bins,
-                                               uint8_t* locks, Cancel cancel) {
+template <typename T>
+[[gnu::always_inline]] static inline void hand_over(T* own, T* array, uint64_t bins, uint8_t* locks,
+                                                    Cancel cancel) {
   for (uint64_t begin = 0; begin < bins; begin += PART) {
     const uint64_t end = begin + PART < bins ? begin + PART : bins;
     uint32_t* lock = locks ? lock_number(locks, begin / PART) : nullptr;
     if (lock) take(lock, cancel);
     for (uint64_t i = begin; i < end; i += 16) {
-      Line& sums = *reinterpret_cast<Line*>(own + i);
-      if (!__builtin_reduce_or(sums)) continue;
+      Vector<T, 16>& sums = *reinterpret_cast<Vector<T, 16>*>(own + i);
       const Vector<bool, 16> some = __builtin_convertvector(sums != 0, Vector<bool, 16>);
-      const Line old = __builtin_masked_load(some, array + i);
+      if (!__builtin_reduce_or(some)) continue;
+      const Vector<T, 16> old = __builtin_masked_load(some, array + i);
       __builtin_masked_store(some, old + sums, array + i);
       sums = 0;
     }
     if (lock) give(lock);
   }
+}
+
+extern "C" [[gnu::noinline]] void am_hand_over(uint32_t* own, uint32_t* array, uint64_t bins,
+                                               uint8_t* locks, Cancel cancel) {
+  hand_over(own, array, bins, locks, cancel);
+}
+
+extern "C" [[gnu::noinline]] void am_hand_over_floats(float* own, float* array, uint64_t bins,
+                                                      uint8_t* locks, Cancel cancel) {
+  hand_over(own, array, bins, locks, cancel);
 }

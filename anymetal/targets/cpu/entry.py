@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from anymetal.ir import types as t
 from anymetal.ir.model import Argument
 from anymetal.machine import Machine
 from anymetal.passes.check_bounds import record_of
@@ -28,7 +29,9 @@ _AXES = ("x", "y", "z")
 #: Offsets in am_launch (see runtime/launch.h).
 _GRID, _GROUP, _GROUPS, _CANCEL = 0, 12, 24, 40
 #: Workers have own sums if a launch has at least so many threads for each.
-THREADS_PER_BIN = 4
+THREADS_PER_BIN = 2
+#: What adds a worker's own sums to those of all, by type (additions.cpp).
+HAND_OVER = {t.I32: "am_hand_over", t.FLOAT: "am_hand_over_floats"}
 SUMS_FRAME, PRIVATE_FRAME = 1024, 1025  #: behind the frames of gangs (see runtime/launch.h)
 #: Makes non-temporal stores visible before anything that follows, where they are not in order.
 _FENCES = {"x86_64": "call void @llvm.x86.sse.sfence()"}
@@ -184,8 +187,8 @@ def _own_sums(sums: list[tuple[str, Sums]]) -> list[str]:
     for number, (buffer, one) in enumerate(sums):
         lines += [
             f"  %own.{number} = getelementptr i8, ptr %sums.memory, i64 {one.offset}",
-            f"  call void @am_hand_over(ptr %own.{number}, ptr {buffer}, i64 {one.bins}, "
-            "ptr %locks, ptr %cancel)",
+            f"  call void @{HAND_OVER[one.type]}(ptr %own.{number}, ptr {buffer}, "
+            f"i64 {one.bins}, ptr %locks, ptr %cancel)",
         ]
     return [
         *lines,

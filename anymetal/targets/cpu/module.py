@@ -11,7 +11,7 @@ from anymetal.simd.code import shared
 from anymetal.simd.code.coroutine import DECLARATIONS
 from anymetal.simd.emit.gang import GangFunction
 from anymetal.simd.emit.runtime_calls import kernel_name
-from anymetal.targets.cpu.entry import entry_function
+from anymetal.targets.cpu.entry import HAND_OVER, entry_function
 from anymetal.targets.cpu.pipeline import PASSES, GangCompilation
 
 #: stackrealign: vectors that LLVM keeps on the stack lie in whole cache lines.
@@ -55,8 +55,8 @@ def _module(c: GangCompilation) -> str:
     declarations: dict[str, str] = {}
     for function in functions:
         declarations.update(function.w.declarations)
-    if sums:
-        declarations["am_hand_over"] = "declare hidden void @am_hand_over(ptr, ptr, i64, ptr, ptr)"
+    for name in {HAND_OVER[one.type] for one in sums.values()}:
+        declarations[name] = f"declare hidden void @{name}(ptr, ptr, i64, ptr, ptr)"
     if streams:
         declarations["llvm.x86.sse.sfence"] = "declare void @llvm.x86.sse.sfence()"
     streamed = sum(store.operands[0].type.size for store in streams)

@@ -27,6 +27,7 @@ _FILES = {
     "am_stray": ("strays.cpp",),
     "am_add_one": ("additions.cpp",),
     "am_hand_over": ("additions.cpp",),
+    "am_hand_over_floats": ("additions.cpp",),
     "am_observed_run": tuple(
         f"observer/{name}.cpp"
         for name in ("launch", "events", "convergence", "undefined", "findings")
