@@ -26,6 +26,7 @@ from anymetal.passes import (
     track_undefined,
     unlock,
     unroll_and_jam,
+    unroll_rows,
     version_by_bounds,
 )
 from anymetal.passes.split_divisions import split_lanes
@@ -198,6 +199,13 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
         "unroll-and-jam",
         lambda c: unroll_and_jam.run(c.known),
         "while loops are as LLVM left them, and before code is copied",
+        Stage.GUARDED,
+        needs=(has_lanes, is_unchecked),
+    ),
+    Pass(
+        "unroll-rows",
+        lambda c: unroll_rows.run(c.known),
+        "behind unroll-and-jam, which wants the inner loop as it is; before code is copied",
         Stage.GUARDED,
         needs=(has_lanes, is_unchecked),
     ),

@@ -32,6 +32,7 @@ CASES = {
     "algorithms/radix_sort_block": ("unlock-threadgroup-memory",),
     "order/exact_sums": ("drop-unused", "keep-memory-order"),
     "strided/pixels_moved_by_a_table": ("mask-first", "version-by-bounds", "coarsen"),
+    "strided/running_products_of_rows": ("unroll-rows",),
     "atomics/own_sums_by_position": ("split-divisions",),
 }
 #: The same of random kernels, by class and seed.
