@@ -9,8 +9,10 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import mlx.core as mx
+import numpy as np
 import pytest
 
 import anymetal
@@ -387,3 +389,34 @@ def test_what_a_session_gives() -> None:
         pass
     assert isinstance(found, Session)
     assert found.text() == "anymetal: nothing found in 0 kernel launches"
+
+
+def test_buffers_of_libraries_that_share_memory() -> None:
+    """An array under two names is one: threads that read the one race with those that write the
+    other, also where they begin at different places."""
+    library = anymetal.metal_library(
+        "kernel void blur(device const float* x [[buffer(0)]], device float* y [[buffer(1)]],\n"
+        "                 uint i [[thread_position_in_grid]]) {\n"
+        "  float left = i > 0 ? x[i - 1] : 0;\n"
+        "  y[i] = left + x[i];\n"
+        "}\n"
+        "kernel void twice(device float* x [[buffer(0)]], device float* y [[buffer(1)]],\n"
+        "                  uint i [[thread_position_in_grid]]) { y[i] = 2 * x[i]; }"
+    )
+    data = np.arange(64, dtype=np.float32)
+
+    def found(kernel: str, x: np.ndarray, y: np.ndarray) -> list[Any]:
+        with anymetal.sanitize("report") as report:
+            library[kernel](x, y, grid=len(x), threadgroup=32)
+        return report.findings
+
+    assert not found("blur", data, data.copy())
+    assert not found("blur", data[:32], data[32:])
+    assert not found("twice", data, data)  # each thread its own element
+    races = found("blur", data, data)
+    assert {(one.code, one.place.line) for one in races} == {("race-device", 4), ("race-groups", 3)}
+    (race,) = [one for one in races if one.code == "race-device"]
+    assert race.details["buffer"] == "y" and race.details["index"] == [0]
+    shifted = found("blur", data[:48], data[16:])
+    assert {one.code for one in shifted} == {"race-device", "race-groups"}
+    assert all(one.details["index"][0] < 48 for one in shifted)

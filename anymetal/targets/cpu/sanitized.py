@@ -59,6 +59,10 @@ class _Object(ctypes.Structure):
         ("bytes", ctypes.c_uint64),
         ("granule", ctypes.c_uint32),
         ("is_device", ctypes.c_uint32),
+        ("base", ctypes.c_uint64),
+        ("watched", ctypes.c_uint64),
+        ("owner", ctypes.c_uint32),
+        ("reserved", ctypes.c_uint32),
     ]
 
 

@@ -32,7 +32,7 @@ struct Access {
   const Gang& gang;
   Races& races;
   Shadow& shadow;
-  uint32_t site, bytes;
+  uint32_t object, site, bytes;
   bool is_atomic;
   Window window;
   uint32_t me;  // as records have it, of lane 0

@@ -76,7 +76,33 @@ void free_result(Result* result) {
   free(result);
 }
 
-bool prepare(Launch& launch, const About& about, const am_extent* extents, uint64_t groups) {
+// Kernels of Metal libraries may be given memory twice. Whatever overlaps becomes one for the race
+// detector: the array that begins first owns the others.
+void join_shared(Launch& launch, void* const* given, uint32_t buffers) {
+  for (bool joined = true; joined;) {
+    joined = false;
+    for (uint32_t i = 0; i < buffers; ++i) {
+      Object& first = launch.objects[i];
+      for (uint32_t k = 0; k < buffers; ++k) {
+        Object& other = launch.objects[k];
+        const uint64_t behind = static_cast<uint8_t*>(given[k]) - static_cast<uint8_t*>(given[i]);
+        if (i == k || !other.watched || behind >= first.watched) continue;
+        if (first.watched < behind + other.watched) first.watched = behind + other.watched;
+        first.granule |= other.granule | static_cast<uint32_t>(behind);  // its lowest bit counts
+        other.watched = 0;
+        for (uint32_t n = 0; n < buffers; ++n) {
+          if (launch.objects[n].owner != k) continue;
+          launch.objects[n].owner = i;
+          launch.objects[n].base += behind;
+        }
+        joined = true;
+      }
+    }
+  }
+}
+
+bool prepare(Launch& launch, const About& about, void* const* given, uint64_t groups) {
+  const auto* const extents = static_cast<const am_extent*>(given[about.buffers]);
   launch.group_order = about.group_order;
   launch.gang_order = about.gang_order ? about.gang_order : IN_ORDER;
   launch.object_count = about.object_count;
@@ -94,7 +120,10 @@ bool prepare(Launch& launch, const About& about, const am_extent* extents, uint6
     object.bytes = described.is_buffer ? extents[i].bytes : described.bytes;
     object.granule = described.granule;
     object.is_device = described.is_buffer;
+    object.watched = object.granule ? object.bytes : 0;
+    object.owner = i;
   }
+  join_shared(launch, given, about.buffers);
   launch.detector = about.detector;
   return launch.detector->prepare(&launch, groups);
 }
@@ -110,11 +139,10 @@ int32_t am_observed_run(Call* call) {
   Result* const result = zeroed<Result>(1);
   if (!result) return NO_MEMORY;
   Launch& launch = result->launch;
-  const auto* extents = static_cast<const am_extent*>(given[am_about.buffers]);
   int32_t status = NO_MEMORY;
   const uint64_t count = am_about.buffers + 2;
   void** buffers = nullptr;
-  if (prepare(launch, am_about, extents, call->groups)) {
+  if (prepare(launch, am_about, given, call->groups)) {
     buffers = undefined_begin(&launch, am_about.objects, am_about.shared_twin, given, count);
   }
   if (buffers) {

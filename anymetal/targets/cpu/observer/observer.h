@@ -50,6 +50,11 @@ struct Object {
   uint64_t bytes;
   uint32_t granule;    // what all accesses to it are multiples of, in place and size; 0: not told
   uint32_t is_device;  // it is not the threadgroup's
+  // Arrays that share memory are watched as one, the `owner`; mostly that is the array itself.
+  uint64_t base;     // where it begins in the memory of the owner
+  uint64_t watched;  // bytes from its beginning on; 0 if it is not watched, or not an owner
+  uint32_t owner;
+  uint32_t reserved;
 };
 
 struct Launch;

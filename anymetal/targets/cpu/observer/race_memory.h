@@ -43,8 +43,8 @@ Races* take_all(Parts parts, const Launch& launch, uint64_t groups, uint32_t tim
   for (uint32_t i = 0; i < launch.object_count; ++i) {
     const Object& object = launch.objects[i];
     if (parts.memory) made.shadows[i] = {};
-    if (!object.granule || !object.bytes) continue;
-    const uint64_t distance = object.bytes + 2 * PADDING;  // as for granules of a byte
+    if (!object.watched) continue;
+    const uint64_t distance = object.watched + 2 * PADDING;  // as for granules of a byte
     const uint64_t blocks = distance / GRANULES + 1;
     uint32_t* const planes = parts.take<uint32_t>(4 * distance);
     Block* const block = parts.take<Block>(blocks);
@@ -52,8 +52,8 @@ Races* take_all(Parts parts, const Launch& launch, uint64_t groups, uint32_t tim
     const uint32_t shift = __builtin_ctz(object.granule | 16);
     DeferredList* const deferred = object.is_device ? nullptr : parts.take<DeferredList>(1);
     if (parts.memory)
-      made.shadows[i] = {planes + PADDING, block, fine + PADDING / GRANULES, deferred, distance, object.bytes,
-                         made.time, static_cast<uint8_t>(shift), object.is_device != 0, 0, 0};
+      made.shadows[i] = {planes + PADDING, block, fine + PADDING / GRANULES, deferred, distance,
+                         object.watched, made.time, static_cast<uint8_t>(shift), object.is_device != 0, 0, 0};
   }
   made.size = *size = parts.used;
   if (parts.memory) *races = made;
@@ -67,8 +67,7 @@ Races* kept;
 bool can_serve(const Races& before, const Launch& launch, uint64_t size) {
   if (before.size != size || before.arrays != launch.object_count || before.time >> 30) return false;
   for (uint32_t i = 0; i < before.arrays; ++i) {
-    const Object& object = launch.objects[i];
-    if (before.shadows[i].bytes != (object.granule ? object.bytes : 0)) return false;
+    if (before.shadows[i].bytes != launch.objects[i].watched) return false;
   }
   return true;
 }

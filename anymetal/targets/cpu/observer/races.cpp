@@ -84,9 +84,9 @@ __attribute__((cold, noinline)) void found(const Access& a, uint32_t lane, int64
                         : a.shadow.device                    ? RACE_DEVICE
                                                              : RACE_THREADGROUP;
   Finding finding = finding_of(&a.gang, lane, kind, a.site);
-  finding.object = static_cast<uint32_t>(&a.shadow - a.races.shadows);
+  finding.object = a.object;
   finding.bytes = a.bytes;
-  finding.offset = static_cast<uint64_t>(granule) << a.shadow.shift;
+  finding.offset = (static_cast<uint64_t>(granule) << a.shadow.shift) - launch.objects[a.object].base;
   finding.other_site = record.who >> SITE_SHIFT;
   finding.other_group =
       foreign ? a.races.places[group_at(a.races, record.time)] : a.gang.group;
@@ -362,8 +362,8 @@ __attribute__((noinline)) void settle(const Access& now) {
   for (uint32_t i = 0; i < count; ++i) {
     const Deferred& d = list.all[i];
     const Gang& gang = now.gang.launch->gangs[d.first / now.gang.width];
-    Access a{gang,        now.races, now.shadow, d.site, d.bytes,
-             d.action >= UPDATE, d.window, d.site << SITE_SHIFT | d.first};
+    Access a{gang,    now.races,          now.shadow, now.object, d.site,
+             d.bytes, d.action >= UPDATE, d.window,   d.site << SITE_SHIFT | d.first};
     if (d.has_offsets) {
       const Offsets offsets = __builtin_convertvector(list.offsets[i], Offsets);
       note_lanes(a, d.action, d.mask, reinterpret_cast<const uint64_t*>(&offsets));
@@ -376,13 +376,13 @@ __attribute__((noinline)) void settle(const Access& now) {
 AM_INLINE Access access(Gang* gang, uint32_t site, uint32_t mask, uint32_t object, uint32_t bytes,
                         uint32_t action) {
   Races& races = *gang->launch->races;
-  Shadow& shadow = races.shadows[object];
+  Shadow& shadow = races.shadows[gang->launch->objects[object].owner];
   const bool atomic = action >= UPDATE;
   if (action == LOAD || action == ATOMIC_LOAD) shadow.is_read = 1;
   if (atomic && races.fence)
     for (; mask; mask &= mask - 1) pass_on(races, gang->first + __builtin_ctz(mask), action);
   const uint32_t me = site << SITE_SHIFT | gang->first;
-  return {*gang, races, shadow, site, bytes, atomic, window(races, shadow, *gang), me};
+  return {*gang, races, shadow, object, site, bytes, atomic, window(races, shadow, *gang), me};
 }
 
 void complete_barrier(Races& races) {
@@ -442,7 +442,7 @@ void access_run(Gang* gang, uint32_t site, uint32_t mask, uint64_t offset, int64
   if (!mask || object >= gang->launch->races->arrays) return;
   Access a = access(gang, site, mask, object, bytes, action);
   if (!a.shadow.planes) return;
-  const int64_t first = static_cast<int64_t>(offset);
+  const int64_t first = static_cast<int64_t>(offset + gang->launch->objects[object].base);
   if (defer(a, action, mask, first, stride, nullptr)) return;
   if (is_behind(a)) settle(a);
   note_run(a, action, mask, first, stride);
@@ -456,9 +456,12 @@ void access_lanes(Gang* gang, uint32_t site, uint32_t mask, const uint64_t* offs
     mask &= ~here;
     if (object >= gang->launch->races->arrays) continue;
     Access a = access(gang, site, here, object, bytes, action);
-    if (!a.shadow.planes || defer(a, action, here, 0, 0, offsets)) continue;
+    if (!a.shadow.planes) continue;
+    const Offsets moved = *reinterpret_cast<const Offsets*>(offsets) + gang->launch->objects[object].base;
+    const uint64_t* const places = reinterpret_cast<const uint64_t*>(&moved);
+    if (defer(a, action, here, 0, 0, places)) continue;
     if (is_behind(a)) settle(a);
-    note_lanes(a, action, here, offsets);
+    note_lanes(a, action, here, places);
   }
 }
 

@@ -21,6 +21,8 @@ Launch* machine_launch(uint32_t objects, const uint64_t* bytes, const uint32_t* 
     launch->objects[i].bytes = bytes[i];
     launch->objects[i].granule = granules[i];
     launch->objects[i].is_device = is_device[i];
+    launch->objects[i].watched = granules[i] ? bytes[i] : 0;
+    launch->objects[i].owner = i;
   }
   launch->grid = *grid;
   launch->full_size = *threadgroup;
