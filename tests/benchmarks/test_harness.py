@@ -56,6 +56,7 @@ def test_a_slow_contender_leaves_after_a_few_rounds() -> None:
 
 def test_nobody_always_follows_the_same_contender(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(harness, "_SLOW", 1e9)  # nobody leaves, however busy the machine is
+    monkeypatch.setattr(harness, "_FEW", 100)
     turns: list[str] = []
 
     def taking_part(name: str) -> Rival:

@@ -416,7 +416,7 @@ def test_buffers_of_libraries_that_share_memory() -> None:
     races = found("blur", data, data)
     assert {(one.code, one.place.line) for one in races} == {("race-device", 4), ("race-groups", 3)}
     (race,) = [one for one in races if one.code == "race-device"]
-    assert race.details["buffer"] == "y" and race.details["index"] == [0]
+    assert (race.details["buffer"], tuple(race.details["index"])) == ("y", (0,))
     shifted = found("blur", data[:48], data[16:])
     assert {one.code for one in shifted} == {"race-device", "race-groups"}
     assert all(one.details["index"][0] < 48 for one in shifted)
