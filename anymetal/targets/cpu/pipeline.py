@@ -23,6 +23,7 @@ from anymetal.passes import (
     mask_first,
     observe,
     place_in_rows,
+    split_counters,
     track_undefined,
     unlock,
     unroll_and_jam,
@@ -237,6 +238,13 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
         Stage.GANG,
         needs=(is_simd_group,),
         keeps=_TREE,
+    ),
+    Pass(
+        "split-counters",
+        lambda c: split_counters.run(c.known),
+        "behind split-divisions: what lanes begin with is known by then; tiles need it",
+        Stage.GANG,
+        needs=(is_simd_group,),
     ),
     Pass(
         "unlock-threadgroup-memory",

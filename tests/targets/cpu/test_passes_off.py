@@ -33,6 +33,7 @@ CASES = {
     "order/exact_sums": ("drop-unused", "keep-memory-order"),
     "strided/pixels_moved_by_a_table": ("mask-first", "version-by-bounds", "coarsen"),
     "strided/running_products_of_rows": ("unroll-rows",),
+    "strided/rows_from_lane_numbers": ("split-counters",),
     "atomics/own_sums_by_position": ("split-divisions",),
 }
 #: The same of random kernels, by class and seed.
