@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from math import exp, inf, log
 from pathlib import Path
 
@@ -181,7 +182,8 @@ def _ratio(value: float | None) -> str:
 
 
 def _heading(title: str, measured: Sequence[Measured]) -> str:
-    command = shlex.join(["python", "-m", "benchmarks", *sys.argv[1:]])
+    given = ["FOLDER" if option == "--mlx-sources" else one for option, one in pairwise(sys.argv)]
+    command = shlex.join(["python", "-m", "benchmarks", *given])
     lines = [
         f"{title}\n",
         f"Written by `{command}`. The contenders of a row run in turn; times are medians, a ratio",

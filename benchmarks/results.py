@@ -42,6 +42,7 @@ def conditions(threads: int) -> dict[str, str]:
         finding.name: finding.value
         for finding in findings()
         if finding.section in ("machine", "tools") and finding.state == "good"
+        if finding.name != "helper processes"  # a path
     }
     return {
         **machine,

@@ -16,7 +16,9 @@ ROWS = [
         composed="conv1d_causal(x, w, bias)"),
     row("gaussian_blur_rows", "8192 × 256 float32, 9 taps", composed="blurred(x, taps)"),
     row("bilinear_resize", "400 × 400 × 3 to 896 × 896 × 3 float32",
-        operation="resized(x, (896, 896))", absolute=1e-3),
+        operation="resized(x, (896, 896))", absolute=1e-3,
+        note="Twelve gathers for a pixel, each lane by lane: without them it takes 1.1 ms and "
+             "not 3.9, with three of them 1.9."),
     row("max_pool_2x2", "64 × 512 × 512 float32", operation="F.max_pool2d(x, 2)"),
     row("im2col", "64 × 130 × 130 float32, 3 × 3", operation="F.unfold(x, 3)", moves=True),
     row("median_3x3", "1024 × 1024 float32", composed="median_3x3(x)"),
