@@ -89,10 +89,10 @@ def test_results_that_depend_on_the_order_differ(built_bridge) -> None:
 def test_the_same_bits_each_time(bridge, built_bridge) -> None:
     fixed = [
         results(3, bridge, ANYMETAL_NUM_THREADS=threads, ANYMETAL_DETERMINISTIC="1")
-        for threads in "148"
+        for threads in "18"
     ]
     assert all(line.startswith("1 ") for line in fixed[0]) and len(fixed[0]) == 2
-    assert fixed[0] == fixed[1] == fixed[2]
+    assert fixed[0] == fixed[1]
 
 
 def test_what_the_variable_may_say() -> None:

@@ -11,7 +11,7 @@ import itertools
 import math
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import mlx.core as mx
 import numpy as np
@@ -194,8 +194,15 @@ _FORMS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("form", _FORMS)
-@pytest.mark.parametrize("kind", _CASES)
+def _operations() -> Iterator[Any]:
+    """All forms of shifts; of the other kinds every second one by default."""
+    for number, kind in enumerate(_CASES):
+        for index, form in enumerate(_FORMS):
+            quick = not number or (number + index) % 2
+            yield pytest.param(kind, form, marks=[] if quick else pytest.mark.slow)
+
+
+@pytest.mark.parametrize(("kind", "form"), list(_operations()))
 def test_operations(kind: str, form: str) -> None:
     cases = _CASES[kind]
     if form == "program":  # a component of a vector out of range is an error there, see below

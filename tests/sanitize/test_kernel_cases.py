@@ -13,7 +13,7 @@ from anymetal.testing.metal_case import MetalCase, run
 from tests.sanitize.known import KNOWN
 from tests.test_kernel_cases import CASES, FOLDER
 
-_BY_DEFAULT = 24
+_BY_DEFAULT = 16
 _QUICK = set(random.Random(7).sample(range(len(CASES)), _BY_DEFAULT))
 
 

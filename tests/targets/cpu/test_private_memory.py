@@ -76,8 +76,14 @@ def _on_small_stack(work: Callable[[], None], size: int = _STACK) -> None:
 
 
 @pytest.mark.parametrize("barrier", [False, True], ids=["alone", "barrier"])
-@pytest.mark.parametrize("threads", [256, 1024, 100])
-@pytest.mark.parametrize("size", [16, 600, 8192, 25600])
+@pytest.mark.parametrize(
+    ("size", "threads"),
+    [  # every second one by default: each size, and each number of threads
+        pytest.param(size, threads, marks=pytest.mark.slow if (i + j) % 2 else [])
+        for i, size in enumerate((16, 600, 8192, 25600))
+        for j, threads in enumerate((256, 1024, 100))
+    ],
+)
 def test_arrays_of_any_size(size: int, threads: int, barrier: bool) -> None:
     for width in (32, 1) if threads == 100 else (32,):
         for groups in (1, 3):  # on the thread that calls, and on those of the pool

@@ -159,7 +159,9 @@ def _kernel(program: dict[tuple[int, int], list[list[Step]]]) -> object:
     return kernel
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 8))]
+)
 def test_random_programs(folder: Path, seed: int) -> None:
     """Each finding is a race by the definition, and where there is one, there is a finding."""
     for case in range(60):
