@@ -95,7 +95,7 @@ def test_a_program_that_is_interrupted_is_reported(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_without_the_option_nothing_is_said(tmp_path: Path) -> None:
+def test_without_the_option_nothing_is_said(tmp_path: Path, built_bridge: Path) -> None:
     ended = run(program(tmp_path, 0))
     assert (ended.returncode, ended.stderr) == (0, "")
 
