@@ -98,13 +98,18 @@ def test_the_library_is_clean() -> None:
         assert not findings and not report.unchecked, source.name
 
 
+#: True: the documentation's kernel loads each of four corners before it masks those outside.
+OTHERS = {"docs_grid_sample": ["AM201"] * 4}
+
+
 @pytest.mark.slow
-def test_kernels_in_the_style_of_other_projects_are_clean() -> None:
-    names = []
+def test_what_is_found_in_kernels_in_the_style_of_other_projects() -> None:
+    codes = {}
     for name, findings, report in others():
-        assert not findings and not report.unchecked, name
-        names.append(name)
-    assert len(names) > 90
+        assert not report.unchecked, name
+        codes[name] = [finding.code for finding in findings]
+    assert len(codes) > 90
+    assert {name: found for name, found in codes.items() if found} == OTHERS
 
 
 #: All of these are true: the kernels are tests of what AnyMetal makes of such mistakes.
