@@ -208,6 +208,14 @@ def check_stream(value: object) -> None:
         raise incompatible("__call__", problem)
 
 
+def is_of_cpu(stream: object) -> bool:
+    """Whether a stream or device is the CPU's to a program that believes in a GPU.
+
+    Without `install(pretend_gpu=True)`, which puts another function here, there is no such program.
+    """
+    return False
+
+
 def check_output(kernel: str, output: str, shape: tuple[int, ...], itemsize: int) -> None:
     """Refuse shapes that no array can have; MLX would crash on them."""
     nbytes = itemsize

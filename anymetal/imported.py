@@ -26,6 +26,9 @@ from anymetal.targets.cpu import CpuTarget
 if TYPE_CHECKING:
     from anymetal.runtime.bridge.native import Native, NativeLazyPlan
 
+#: MLX's own, also where `install(pretend_gpu=True)` has put ours in its place.
+_mlx_import_function = mx.import_function
+
 _MATH_MODES: tuple[MathMode, ...] = ("safe", "relaxed", "fast")
 
 # One parameter a line. What ends the list may also stand between outputs: where MLX miscounts (see
@@ -47,22 +50,23 @@ _ATTRIBUTE = re.compile(r"\[\[(\w+)\]\]")
 
 
 def import_function(
-    path: str | os.PathLike[str], *, kernels: Policy = "run"
-) -> Callable[..., list[mx.array]]:
+    file: str | os.PathLike[str], return_metadata: bool = False, *, kernels: Policy = "run"
+) -> Any:
     """A function that `mx.export_function` wrote, Metal kernels included.
 
     On a Mac this is `mx.import_function`. Elsewhere the whole function runs on the CPU, whatever
     device it was exported for, and is lazy as any other.
 
     Args:
-        path: The file, which by custom ends in ".mlxfn".
+        file: The path of the file, which by custom ends in ".mlxfn".
+        return_metadata: Also return the text that was exported with the function.
         kernels: Whether the Metal kernels in it may run, which are native code with the rights of
             this process: "run"; "ask" to see each and be asked on the terminal (without one the
             answer is no); or "refuse", for files that should have none.
 
     Returns:
-        The function. It takes the arguments that it was exported with, positional or by keyword,
-        and returns a list of arrays.
+        The function; with `return_metadata` a tuple of it and the text. It takes the arguments that
+        it was exported with, positional or by keyword, and returns a tuple of arrays.
 
     Raises:
         KernelRefusedError: The file has kernels that may not run.
@@ -90,34 +94,41 @@ def import_function(
         >>> mx.export_function("twice.mlxfn", twice, mx.array([1.0, 2.0, 3.0]))
         >>> imported = anymetal.import_function("twice.mlxfn")
         >>> imported(mx.array([1.0, 2.0, 3.0]))
-        [array([2, 4, 6], dtype=float32)]
+        (array([2, 4, 6], dtype=float32),)
     """
-    path = os.fspath(path)
+    path = os.fspath(file)
     permission = Permission(path, kernels)
     if targets.HAS_METAL:
-        return cast("Callable[..., list[mx.array]]", mx.import_function(path))
+        return _mlx_import_function(path, return_metadata)
     from anymetal.runtime.bridge import loader
 
     native = loader.require()
-    function = _read(path)
+    function, metadata = _read(path)
     made = Kernels(native, permission)
 
-    def imported(*args: Any, **kwargs: Any) -> list[mx.array]:
+    def imported(*args: Any, **kwargs: Any) -> tuple[mx.array, ...]:
         given = cast("list[tuple[str, Any]]", tree_flatten((args, kwargs)))
         arrays = [value for _, value in given if isinstance(value, mx.array)]
-        return native.adopt(function(*args, **kwargs), arrays, made.lazy_plan)
+        return tuple(native.adopt(function(*args, **kwargs), arrays, made.lazy_plan))
 
-    return imported
+    return (imported, metadata) if return_metadata else imported
 
 
-def _read(path: str) -> Callable[..., list[mx.array]]:
+def _read(path: str) -> tuple[Callable[..., tuple[mx.array, ...]], str]:
+    """The function and its metadata, as MLX reads them."""
     try:
-        return cast("Callable[..., list[mx.array]]", mx.import_function(path))
+        return cast(
+            "tuple[Callable[..., tuple[mx.array, ...]], str]",
+            _mlx_import_function(path, return_metadata=True),
+        )
     except ValueError as error:
         # MLX notices that a stream of a GPU cannot be made, and only at the first such import.
         if "without gpu backend" not in str(error):
             raise
-        return cast("Callable[..., list[mx.array]]", mx.import_function(path))
+        return cast(
+            "tuple[Callable[..., tuple[mx.array, ...]], str]",
+            _mlx_import_function(path, return_metadata=True),
+        )
 
 
 class Recorded(NamedTuple):

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import mlx.core as mx
 
-from anymetal import indexing, pretend, targets
+from anymetal import indexing, targets
 from anymetal.kernel import metal_kernel
 from anymetal.patches import Patches
+from anymetal.targets.graph import new_epoch
 
 _patches = Patches()
 
@@ -52,6 +53,8 @@ def install(pretend_gpu: bool = False, clamp_indices: bool = False) -> None:
         return
     _patches.replace(mx.fast, "metal_kernel", metal_kernel)
     if pretend_gpu:
+        from anymetal import pretend  # brings along what imports functions
+
         pretend.apply(_patches)
     if clamp_indices:
         indexing.apply(_patches)
@@ -70,3 +73,4 @@ def uninstall() -> None:
         True
     """
     _patches.undo()
+    new_epoch()

@@ -161,7 +161,8 @@ class MetalKernel:
             init_value: What the outputs hold before the kernel runs; undefined by default.
             verbose: Print the generated Metal source.
             stream: Any stream or device. On the CPU target the kernel runs on that stream if it
-                is one of the CPU, else on the default one of the CPU.
+                is one of the CPU, else on the default one of the CPU. A program that pretends to
+                have a GPU (`install`) must not name the CPU, as on a Mac.
             ensure_row_contiguous: For code after an old edition of MLX's documentation, which
                 passes it here; belongs into `metal_kernel`.
 
@@ -170,7 +171,8 @@ class MetalKernel:
 
         Raises:
             TypeError: An argument is missing, unknown, or of a wrong type.
-            ValueError: A count, a value or a dtype is not what the kernel takes.
+            ValueError: A count, a value or a dtype is not what the kernel takes, or the stream is
+                not one of the GPU that the program believes in.
             KernelLaunchError: The shape of an output, the grid or the threadgroup is impossible.
             MetalCompileError: The Metal text does not compile. This, what follows, and that grid
                 or threadgroup are impossible is raised when an output is evaluated; by the call,
@@ -211,6 +213,8 @@ class MetalKernel:
         values = arguments.check_template(pairs) if pairs else pairs
         if (len(arrays), len(shapes), len(dtypes)) != self._counts:
             raise _wrong_count(self._counts, (len(arrays), len(shapes), len(dtypes)))
+        if stream is not None and arguments.is_of_cpu(stream):
+            raise ValueError("[metal_kernel] Only supports the GPU.")
 
         special = self._generator.specialization(arrays, dtypes, values)
         if special.sizes:

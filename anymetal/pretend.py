@@ -15,11 +15,15 @@ from typing import Any
 
 import mlx.core as mx
 
+from anymetal import arguments
+from anymetal.imported import import_function
 from anymetal.patches import Patches
+from anymetal.targets.graph import new_epoch
 
 _Device = mx.Device
 _DeviceType = mx.DeviceType
 _Stream = (mx.Stream, mx.ThreadLocalStream)
+_NARROW = (mx.float16, mx.bfloat16)
 
 
 class Device(_Device):
@@ -84,6 +88,11 @@ def apply(patches: Patches) -> None:
     patches.replace(mx, "device_info", state.device_info(mx.device_info))
     patches.replace(mx.metal, "device_info", apple_device_info)
     patches.replace(mx.metal, "is_available", lambda: True)
+    patches.replace(mx, "import_function", import_function)
+    for function in ("gather_mm", "block_masked_mm", "quantized_matmul", "gather_qmm"):
+        patches.replace(mx, function, _in_float32(getattr(mx, function)))
+    patches.replace(arguments, "is_of_cpu", state.is_of_cpu)
+    new_epoch()  # calls that name the CPU were welcome before
 
 
 def apple_device_info() -> dict[str, str | int]:
@@ -120,6 +129,32 @@ def _seeing_gpu(function: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
+def _in_float32(multiply: Callable[..., mx.array]) -> Callable[..., mx.array]:
+    """A product of matrices with 16-bit operands as MLX's GPU computes it.
+
+    That sums in float32 and rounds once, at the end. MLX's CPU back end adds up in the operands'
+    type where they are quantized, and has the others for float32 only.
+    """
+
+    def widened(value: Any) -> Any:
+        return value.astype(mx.float32) if _is_one_of(value, _NARROW) else value
+
+    @wraps(multiply)
+    def wrapped(*args: Any, **kwargs: Any) -> mx.array:
+        given = (*args, *kwargs.values())
+        floats = {value.dtype for value in given if _is_one_of(value, (*_NARROW, mx.float32))}
+        if len(floats) != 1 or mx.float32 in floats:
+            return multiply(*args, **kwargs)  # in float32 anyway
+        wide = {name: widened(value) for name, value in kwargs.items()}
+        return multiply(*map(widened, args), **wide).astype(floats.pop())
+
+    return wrapped
+
+
+def _is_one_of(value: object, dtypes: tuple[mx.Dtype, ...]) -> bool:
+    return isinstance(value, mx.array) and value.dtype in dtypes
+
+
 def _device_count(device_type: _Device | _DeviceType) -> int:
     """One CPU, one GPU."""
     return 1
@@ -146,6 +181,12 @@ class _State:
     def device_of(self, stream: Any) -> Device:
         """What a stream was made for; MLX's default streams serve every device here."""
         return self._made.get(str(stream), self.default)
+
+    def is_of_cpu(self, stream: Any) -> bool:
+        """Whether a kernel of Metal could not run there."""
+        if isinstance(stream, _Stream):
+            return self._made.get(str(stream), GPU) is CPU
+        return _believed(stream) is CPU
 
     def making_streams(self, make: Callable[..., Any]) -> Callable[..., Any]:
         """A stream maker that remembers what each stream was made for."""

@@ -8,6 +8,7 @@ import sys
 import threading
 
 import mlx.core as mx
+import numpy as np
 import pytest
 
 import anymetal
@@ -188,11 +189,106 @@ def test_wrong_arguments_are_still_refused(gpu):
         mx.set_default_device("gpu")
 
 
-@pytest.mark.parametrize(
-    "stream", ["mx.gpu", "mx.default_device()", "mx.new_stream(mx.gpu)", "mx.cpu"]
-)
-def test_kernels_take_any_stream(gpu, target, stream):
+@pytest.mark.parametrize("stream", ["mx.gpu", "mx.default_device()", "mx.new_stream(mx.gpu)"])
+def test_kernels_take_any_stream_of_the_gpu(gpu, target, stream):
     assert run_kernel(stream=eval(stream))[0].shape == (4,)
+
+
+CPU_STREAMS = ["mx.cpu", "mx.DeviceType.cpu", "mx.Device(mx.cpu)", "mx.new_stream(mx.cpu)"]
+
+
+@pytest.mark.parametrize("stream", CPU_STREAMS)
+def test_kernels_refuse_the_cpu_in_the_words_of_mlx(gpu, target, stream):
+    with pytest.raises(ValueError, match=r"^\[metal_kernel\] Only supports the GPU\.$"):
+        run_kernel(stream=eval(stream))
+    with pytest.raises(ValueError, match="Expected `inputs` to have size 1"):
+        run_kernel(stream=eval(stream), inputs=[])
+    with mx.stream(mx.cpu):  # without a stream of its own a kernel runs on the GPU all the same
+        assert run_kernel()[0].shape == (4,)
+
+
+def test_a_call_that_is_known_is_refused_once_there_is_a_gpu():
+    x = mx.ones((9,))
+    call = {"inputs": [x], "grid": (4, 1, 1), "threadgroup": (2, 1, 1), "stream": mx.cpu}
+    call |= {"output_shapes": [(4,)], "output_dtypes": [mx.float32]}
+    kernel = anymetal.metal_kernel("k", ["inp"], ["out"], "out[thread_position_in_grid.x] = 1;")
+    for _ in range(3):
+        assert kernel(**call)[0].tolist() == [1] * 4
+    anymetal.install(pretend_gpu=True)
+    with pytest.raises(ValueError, match="Only supports the GPU"):
+        kernel(**call)
+    anymetal.uninstall()
+    assert kernel(**call)[0].tolist() == [1] * 4
+
+
+@pytest.mark.parametrize("dtype", [mx.float16, mx.bfloat16])
+def test_products_of_16_bits_that_the_cpu_of_mlx_lacks(gpu, dtype):
+    """As a GPU computes them: sums in float32, rounded once."""
+    random = np.random.default_rng(0)
+    a, b = (mx.array(random.normal(size=(3, 64, 64))).astype(dtype) for _ in range(2))
+    wide = [np.array(matrix.astype(mx.float32), np.float64) for matrix in (a, b)]
+    left, right = [2, 0], [1, 1]
+    mask = mx.array([[True, False], [True, True]])
+    tiles = np.kron(np.array(mask), np.ones((32, 32)))
+    cases = [
+        (mx.gather_mm(a, b, mx.array(left), mx.array(right)), wide[0][left] @ wide[1][right]),
+        (mx.gather_mm(a, b, rhs_indices=mx.array([1, 1, 0])), wide[0] @ wide[1][[1, 1, 0]]),
+        (mx.block_masked_mm(a, b, 32, mask_lhs=mask), (wide[0] * tiles) @ wide[1]),
+    ]
+    for found, expected in cases:
+        assert found.dtype == dtype
+        error = np.abs(np.array(found.astype(mx.float32)) - expected)
+        step = 2.0**-11 if dtype == mx.float16 else 2.0**-8
+        assert (error <= step * np.abs(expected) + 1e-4).all()
+    gradient = mx.grad(lambda a: mx.gather_mm(a, b, rhs_indices=mx.array([0, 1, 2])).sum())(a)
+    assert gradient.dtype == dtype
+    with pytest.raises(ValueError, match=r"\[gather_mm\]"):
+        mx.gather_mm(a, b[:, :5], rhs_indices=mx.array([0]))
+
+
+@pytest.mark.parametrize("dtype", [mx.float16, mx.bfloat16])
+@pytest.mark.parametrize("mode", ["affine", "mxfp4"])
+def test_quantized_products_of_16_bits_are_those_of_a_gpu(gpu, dtype, mode):
+    """MLX's CPU back end adds up in 16 bits: with 4096 terms it is off by half of a typical sum."""
+    random = np.random.default_rng(0)
+    weights = mx.array(random.normal(size=(3, 8, 4096))).astype(dtype)
+    x = mx.array(random.normal(size=(1, 4, 4096))).astype(dtype)
+    packed = mx.quantize(weights, mode=mode)
+    exact = mx.dequantize(*_widened(packed), mode=mode)[2].astype(mx.float32)
+    expected = np.array(x.astype(mx.float32), np.float64) @ np.array(exact, np.float64).T
+    for found in (
+        mx.gather_qmm(x, *packed, rhs_indices=mx.array([2]), mode=mode),
+        mx.quantized_matmul(x, *(part[2] for part in packed), mode=mode),
+    ):
+        assert found.dtype == dtype
+        error = np.abs(np.array(found.astype(mx.float32)) - expected)
+        step = 2.0**-11 if dtype == mx.float16 else 2.0**-8
+        assert (error <= step * np.abs(expected) + 1e-3).all()
+    if mode == "affine":  # float32 and 16 bits make float32
+        assert mx.quantized_matmul(x, *_widened(packed)).dtype == mx.float32
+
+
+def _widened(arrays: tuple[mx.array, ...]) -> list[mx.array]:
+    return [a if mx.issubdtype(a.dtype, mx.integer) else a.astype(mx.float32) for a in arrays]
+
+
+def test_imported_functions_have_their_kernels(gpu, tmp_path):
+    file = str(tmp_path / "double.mlxfn")
+    kernel = mx.fast.metal_kernel("k", ["x"], ["y"], "uint i = thread_position_in_grid.x; "
+                                  "y[i] = 2 * x[i];")  # fmt: skip
+    call = {"grid": (3, 1, 1), "threadgroup": (3, 1, 1), "output_dtypes": [mx.float32]}
+    mx.export_function(
+        file, lambda x: kernel(inputs=[x], output_shapes=[x.shape], **call)[0] + 1, mx.ones((3,))
+    )
+    function = mx.import_function(file)
+    (result,) = function(mx.array([1.0, 2.0, 3.0]))
+    assert result.tolist() == [3, 5, 7]
+    function, metadata = mx.import_function(file=file, return_metadata=True)
+    assert isinstance(function(mx.ones((3,))), tuple)
+    anymetal.uninstall()
+    assert mx.import_function(file, return_metadata=True)[1] == metadata
+    with pytest.raises(RuntimeError):
+        mx.eval(mx.import_function(file)(mx.ones((3,))))
 
 
 def test_kernels_in_threads(gpu, target):
