@@ -43,7 +43,9 @@ _SET = re.compile(r"^(!\d+) = !\{!\"auto-init\"\}$", re.M)
 _ON_THREE = re.compile(
     r"^define .*@_ZNK?(?:4__am|5metal)\S*vec(?:_storage)?I\w{1,6}?Li3EE.*$", re.M
 )
-_ON_OTHERS = re.compile(r"vec(?:_storage)?I\w{1,6}?Li(?!3E)\d+EE")
+_ON_OTHERS = re.compile(
+    r"vec(?:_storage)?I\w{1,6}?Li(?!3E)\d+EE|matrixI\w{1,6}?Li(?:(?!3E)\d+ELi\d+|3ELi(?!3E)\d+)EE"
+)
 _LOADED = re.compile(
     rf"^  (?P<name>{_NAME}) = (?P<load>load (?:volatile )?(?P<type><4 x \w+>).*)$", re.M
 )

@@ -12,6 +12,7 @@ from __future__ import annotations
 from anymetal.analysis.cache import Analyses
 from anymetal.ir import types as t
 from anymetal.ir.calls import BLOCK_OPERATIONS, COPIES
+from anymetal.ir.layout import is_odd, pieces
 from anymetal.ir.model import Access, Const, Instr, Value
 
 LIMIT = 512  # bytes
@@ -33,9 +34,8 @@ def run(known: Analyses) -> bool:
 
 def _expand(instr: Instr) -> list[Instr] | None:
     value = instr.operands[0] if instr.op == "store" else instr
-    if instr.op in ("load", "store") and isinstance(value.type, t.Int):
-        odd = value.type.bits % 8 == 0 and value.type.bits not in (8, 16, 32, 64)
-        return (_load_odd if instr.op == "load" else _store_odd)(instr) if odd else None
+    if instr.op in ("load", "store") and is_odd(value.type):
+        return _load_odd(instr) if instr.op == "load" else _store_odd(instr)
     if instr.op != "call" or not instr.arg.startswith(BLOCK_OPERATIONS):
         return None
     length = instr.operands[2].int_value if isinstance(instr.operands[2], Const) else None
@@ -45,16 +45,6 @@ def _expand(instr: Instr) -> list[Instr] | None:
         return _copy(instr, length)
     byte = instr.operands[1].int_value if isinstance(instr.operands[1], Const) else None
     return None if byte is None else _fill(instr, byte & 0xFF, length)
-
-
-def _pieces(length: int) -> list[tuple[int, t.Int]]:
-    """(offset, type) of accesses that cover `length` bytes: 4 bytes each, then what is left."""
-    pieces, at = [], 0
-    while at < length:
-        size = 4 if length - at >= 4 else 2 if length - at >= 2 else 1
-        pieces.append((at, t.Int(size * 8)))
-        at += size
-    return pieces
 
 
 def _address(out: list[Instr], instr: Instr, base: Value, offset: int) -> Value:
@@ -71,7 +61,7 @@ def _load_odd(instr: Instr) -> list[Instr]:
     terms: list[Value] = []
     type_ = instr.type
     assert isinstance(type_, t.Int)
-    for offset, part in _pieces(type_.bits // 8):
+    for offset, part in pieces(type_.bits // 8):
         source = _address(out, instr, instr.operands[0], offset)
         out.append(Instr(part, "load", [source], Access(1), "", instr.loc))
         out.append(Instr(type_, "zext", [out[-1]], None, "", instr.loc))
@@ -89,7 +79,7 @@ def _store_odd(instr: Instr) -> list[Instr]:
     out: list[Instr] = []
     value, pointer = instr.operands
     assert isinstance(value.type, t.Int)
-    for offset, part in _pieces(value.type.bits // 8):
+    for offset, part in pieces(value.type.bits // 8):
         shift = Const(value.type, str(8 * offset))
         out.append(Instr(value.type, "lshr", [value, shift], None, "", instr.loc))
         out.append(Instr(part, "trunc", [out[-1]], None, "", instr.loc))
@@ -103,11 +93,11 @@ def _copy(instr: Instr, length: int) -> list[Instr]:
     """All loads come first: memmove may overlap."""
     out: list[Instr] = []
     values: list[Instr] = []
-    for offset, type_ in _pieces(length):
+    for offset, type_ in pieces(length):
         source = _address(out, instr, instr.operands[1], offset)
         values.append(Instr(type_, "load", [source], Access(1), "", instr.loc))
         out.append(values[-1])
-    for value, (offset, _) in zip(values, _pieces(length), strict=True):
+    for value, (offset, _) in zip(values, pieces(length), strict=True):
         target = _address(out, instr, instr.operands[0], offset)
         out.append(Instr(t.VOID, "store", [value, target], Access(1), "", instr.loc))
     return out
@@ -115,7 +105,7 @@ def _copy(instr: Instr, length: int) -> list[Instr]:
 
 def _fill(instr: Instr, byte: int, length: int) -> list[Instr]:
     out: list[Instr] = []
-    for offset, type_ in _pieces(length):
+    for offset, type_ in pieces(length):
         pattern = int.from_bytes(bytes([byte]) * type_.size, "little", signed=True)
         target = _address(out, instr, instr.operands[0], offset)
         value = Const(type_, str(pattern))

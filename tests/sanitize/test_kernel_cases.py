@@ -15,6 +15,8 @@ from tests.test_kernel_cases import CASES, FOLDER
 
 _BY_DEFAULT = 16
 _QUICK = set(random.Random(7).sample(range(len(CASES)), _BY_DEFAULT))
+#: These were wrong, in a sanitized build only.
+_ONCE_WRONG = {"language/variadic_class_templates", "matrices/algebra_3x4", "matrices/algebra_4x3"}
 
 
 def _name(case: MetalCase) -> str:
@@ -24,7 +26,11 @@ def _name(case: MetalCase) -> str:
 @pytest.mark.parametrize(
     "case",
     [
-        pytest.param(case, id=_name(case), marks=[] if number in _QUICK else pytest.mark.slow)
+        pytest.param(
+            case,
+            id=_name(case),
+            marks=[] if number in _QUICK or _name(case) in _ONCE_WRONG else pytest.mark.slow,
+        )
         for number, case in enumerate(CASES)
     ],
 )
