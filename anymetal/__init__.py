@@ -19,6 +19,7 @@ from anymetal.errors import (
     ToolchainError,
     UnsupportedFeatureError,
 )
+from anymetal.install import inherit as _inherit
 from anymetal.install import install, uninstall
 from anymetal.kernel import MetalKernel, metal_kernel
 
@@ -87,3 +88,5 @@ if os.environ.get("ANYMETAL_SANITIZE", "0") not in ("", "0"):
     from anymetal.sanitizer import process
 
     process.begin()
+
+_inherit()

@@ -14,7 +14,7 @@ from typing import Any
 
 import mlx.core as mx
 
-from anymetal.patches import Patches
+from anymetal_start.patches import Patches
 
 _INTEGERS = {mx.int8, mx.int16, mx.int32, mx.int64, mx.uint8, mx.uint16, mx.uint32, mx.uint64}
 

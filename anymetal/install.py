@@ -1,7 +1,8 @@
 """`install`: our `metal_kernel` in the place of MLX's, so that unmodified code runs here.
 
 With `pretend_gpu=True` the questions that libraries ask before they use a Metal kernel are
-answered as an Apple GPU would, and everything sent to `mx.gpu` runs on the CPU.
+answered as an Apple GPU would, and everything sent to `mx.gpu` runs on the CPU. With
+`pretend_mac=True` those about the machine are answered as a Mac would.
 """
 
 from __future__ import annotations
@@ -10,16 +11,24 @@ import mlx.core as mx
 
 from anymetal import indexing, targets
 from anymetal.kernel import metal_kernel
-from anymetal.patches import Patches
 from anymetal.targets.graph import new_epoch
+from anymetal_start import children, mac
+from anymetal_start.environment import Environment
+from anymetal_start.patches import Patches
 
 _patches = Patches()
+_environment = Environment()
 
 
-def install(pretend_gpu: bool = False, clamp_indices: bool = False) -> None:
+def install(
+    pretend_gpu: bool = False,
+    clamp_indices: bool = False,
+    pretend_mac: bool = False,
+    children_too: bool = False,
+) -> None:
     """Replace `mx.fast.metal_kernel` where MLX has no Metal; elsewhere do nothing.
 
-    Calling it again changes nothing, except that either argument may be added later. Code that
+    Calling it again changes nothing, except that any argument may be added later. Code that
     has taken the function out of its module before (`from mlx.core.fast import metal_kernel`)
     keeps MLX's.
 
@@ -28,6 +37,10 @@ def install(pretend_gpu: bool = False, clamp_indices: bool = False) -> None:
             a Metal kernel, and run on the CPU what they send to `mx.gpu`.
         clamp_indices: Also make integer-array indices that are out of range, which MLX leaves
             undefined, as harmless as they are on an Apple GPU.
+        pretend_mac: Also answer as a Mac would where the program, or a package that needs MLX, asks
+            `sys.platform`, `platform`, `os.uname` or the program `sysctl`. Includes `pretend_gpu`.
+        children_too: Also do all this in the Python processes that this one starts. Forked ones
+            have it anyway.
 
     Example:
         >>> import mlx.core as mx
@@ -52,12 +65,33 @@ def install(pretend_gpu: bool = False, clamp_indices: bool = False) -> None:
     if targets.HAS_METAL:
         return
     _patches.replace(mx.fast, "metal_kernel", metal_kernel)
-    if pretend_gpu:
+    if pretend_gpu or pretend_mac:
         from anymetal import pretend  # brings along what imports functions
 
         pretend.apply(_patches)
     if clamp_indices:
         indexing.apply(_patches)
+    if pretend_mac:
+        mac.apply()
+        _environment.change(mac.environment())
+    if children_too:
+        asked = {
+            "pretend_gpu": pretend_gpu,
+            "clamp_indices": clamp_indices,
+            "pretend_mac": pretend_mac,
+        }
+        _environment.change(children.environment([name for name, yes in asked.items() if yes]))
+
+
+def inherit() -> None:
+    """Do what `install(children_too=True)` of a parent process asks for; else nothing."""
+    arguments = children.inherited()
+    if arguments is None:
+        return
+    try:
+        install(**arguments)
+    except TypeError as error:
+        raise ValueError(f"{children.VARIABLE} holds arguments of install: {error}") from None
 
 
 def uninstall() -> None:
@@ -73,4 +107,6 @@ def uninstall() -> None:
         True
     """
     _patches.undo()
+    mac.undo()
+    _environment.undo()
     new_epoch()

@@ -17,8 +17,8 @@ import mlx.core as mx
 
 from anymetal import arguments
 from anymetal.imported import import_function
-from anymetal.patches import Patches
 from anymetal.targets.graph import new_epoch
+from anymetal_start.patches import Patches
 
 _Device = mx.Device
 _DeviceType = mx.DeviceType

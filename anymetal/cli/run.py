@@ -21,7 +21,12 @@ import anymetal
 def run(arguments: list[str]) -> int:
     """Parse the command line after `run`, install AnyMetal and run the program."""
     options, program = _parse(arguments)
-    anymetal.install(pretend_gpu=options.pretend_gpu, clamp_indices=True)
+    anymetal.install(
+        pretend_gpu=options.pretend_gpu,
+        clamp_indices=True,
+        pretend_mac=options.pretend_mac,
+        children_too=True,
+    )
     if not options.sanitize:
         return _run(options.module, program, lambda: None)
     from anymetal.sanitizer import process
@@ -59,7 +64,8 @@ def _parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
     """Our options, and the program's own words: its arguments, after its path if it is a script."""
     parser = argparse.ArgumentParser(
         prog="anymetal run",
-        usage="anymetal run [--pretend-gpu] [--sanitize] (SCRIPT | -m MODULE) [ARGS...]",
+        usage="anymetal run [--pretend-gpu | --pretend-mac] [--sanitize] (SCRIPT | -m MODULE) "
+        "[ARGS...]",
         description="Run a Python program that uses mx.fast.metal_kernel, as it is.",
         epilog="SCRIPT is a file, folder or zip file, as for python. "
         "Everything after it, or after -m MODULE, belongs to the program.",
@@ -69,6 +75,12 @@ def _parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
         action="store_true",
         help="answer the questions of libraries (mx.metal.is_available, mx.default_device, ...) "
         "as an Apple GPU would",
+    )
+    parser.add_argument(
+        "--pretend-mac",
+        action="store_true",
+        help="also answer as a Mac would where the program or its MLX libraries ask sys.platform, "
+        "platform, os.uname or sysctl",
     )
     parser.add_argument(
         "--sanitize",

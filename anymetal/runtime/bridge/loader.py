@@ -229,6 +229,7 @@ def _start_build(program: str, lock: int) -> int:
         "PYTHONSAFEPATH": "1",
         "ANYMETAL_CACHE_DIR": str(disk_cache.cache_directory()),
     }
+    environment.pop("ANYMETAL_INSTALL", None)  # it shall not pretend to anything
     actions: list[tuple[Any, ...]] = [(os.POSIX_SPAWN_DUP2, lock, 3)]
     actions += [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in range(3)]
     command = [program, "-m", "anymetal.runtime.bridge.build", LOCKED]
