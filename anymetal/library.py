@@ -12,10 +12,12 @@ import mlx.core as mx
 
 from anymetal import arguments, buffers, targets
 from anymetal.errors import UnsupportedFeatureError
-from anymetal.frontend.library_text import Constants, Library, Number, read_library
+from anymetal.frontend.code_base import code_base
+from anymetal.frontend.library_text import Library, read_library
+from anymetal.frontend.library_wrapper import Constants, Number
 from anymetal.frontend.parameters import LibraryKernel, LibraryParameter
 from anymetal.runtime.arrays import Exporter
-from anymetal.source import LibrarySource
+from anymetal.source import LibrarySource, Prelude
 from anymetal.targets.base import check_extents
 from anymetal.transforms import is_transformed
 
@@ -25,6 +27,9 @@ _SOURCES_PER_KERNEL = 256
 def metal_library(
     source: str | os.PathLike[str],
     *,
+    include_dirs: Sequence[str | os.PathLike[str]] = (),
+    defines: Mapping[str, object] | None = None,
+    prelude: Prelude | None = None,
     name: str | None = None,
     compile_options: object | None = None,
 ) -> MetalLibrary:
@@ -32,6 +37,14 @@ def metal_library(
 
     Args:
         source: The text, or the path of a file: a `Path`, or a `str` that ends in ".metal".
+        include_dirs: Folders in which `#include` looks for files, in this order. `#include "x"`
+            looks beside the file that says so first.
+        defines: Macros and what they stand for, as those of a compiler's option -D: text, numbers;
+            True is 1. None stands for nothing.
+        prelude: "metal": the text finds Metal's own names, as with Apple's compiler. "mlx": also
+            what MLX puts in front of custom kernels: `using namespace metal`, complex numbers,
+            `elem_to_loc` and its like, and MLX's headers in `#include "mlx/backend/metal/…"`.
+            By default "metal" for a text that includes something, "mlx" for one that does not.
         name: How errors call the text; by default the name of the file, or "metal_library".
         compile_options: None, or `{"math_mode": "safe" | "relaxed" | "fast"}`.
 
@@ -41,9 +54,11 @@ def metal_library(
     Raises:
         MetalCompileError: There is a syntax error anywhere in the text. What a template does wrong
             shows up when a kernel made of it is called: kernels are compiled then.
-        OSError: The file cannot be read.
-        TypeError: `source` is neither a text nor a path.
-        ValueError: `compile_options` has a value that it may not have.
+        OSError: The file, or one that it includes, cannot be read.
+        TypeError: `source` is neither a text nor a path, or `include_dirs` or `defines` have
+            something else in them than they may.
+        ValueError: `compile_options` or `prelude` has a value that it may not have, or the name of
+            a macro is none.
         RuntimeError: A key or the mode in `compile_options` is no `str`, as in MLX.
 
     Example:
@@ -62,19 +77,49 @@ def metal_library(
         >>> out
         array([2, 4, 6], dtype=float32)
     """
-    text, file = _read(source)
-    file = re.sub(r'["\\\n\r]', "_", name or file)
-    library = read_library(text, file, arguments.math_mode(compile_options))
-    return MetalLibrary(library)
+    if prelude not in ("metal", "mlx", None):
+        raise ValueError(f'metal_library: prelude must be "metal" or "mlx", not {prelude!r}.')
+    path = _path(source)
+    text = path.read_text() if path else arguments.string("metal_library", "source", source)
+    code = code_base(
+        text,
+        name or (path.name if path else "metal_library"),
+        path.parent if path else None,
+        _folders(include_dirs),
+        _macros(defines or {}),
+        prelude,
+    )
+    return MetalLibrary(read_library(code, arguments.math_mode(compile_options)))
 
 
-def _read(source: object) -> tuple[str, str]:
+def _path(source: object) -> Path | None:
     if isinstance(source, os.PathLike) or (
         isinstance(source, str) and source.endswith(".metal") and "\n" not in source
     ):
-        path = Path(source)
-        return path.read_text(), path.name
-    return arguments.string("metal_library", "source", source), "metal_library"
+        return Path(source)
+    return None
+
+
+def _folders(include_dirs: object) -> list[Path]:
+    if isinstance(include_dirs, (str, os.PathLike)):
+        raise TypeError("metal_library: include_dirs must be a list of folders, not one folder.")
+    return [Path(one) for one in arguments.sequence("metal_library", "include_dirs", include_dirs)]
+
+
+def _macros(defines: Mapping[str, object]) -> dict[str, str]:
+    macros = {}
+    for name, value in defines.items():
+        if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z_]\w*(\([\w, .]*\))?", name):
+            raise ValueError(f"metal_library: defines has {name!r}, which is no name of a macro.")
+        if value is not None and not isinstance(value, (str, int, float)):
+            raise TypeError(
+                f"metal_library: the macro {name} must stand for text or a number, not {value!r}."
+            )
+        text = "" if value is None else str(int(value) if isinstance(value, bool) else value)
+        if "\n" in text or name.startswith("__am_"):
+            raise ValueError(f"metal_library: the macro {name} cannot stand for {text!r}.")
+        macros[name] = text
+    return macros
 
 
 class MetalLibrary:

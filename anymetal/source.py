@@ -10,10 +10,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from typing_extensions import Self
 
 ParameterKind = Literal["input", "shape", "strides", "ndim", "size", "output"]
 MathMode = Literal["safe", "relaxed", "fast"]
+#: What a text finds without including it: Metal's own names, or also MLX's helpers for kernels.
+Prelude = Literal["metal", "mlx"]
+
+#: Where Clang finds the files that a Metal file includes.
+INCLUDED = "/library/"
 
 #: Kernel attributes and their types, in the order in which they are emitted.
 ATTRIBUTES: dict[str, str] = {
@@ -66,6 +73,7 @@ class KernelSource:
     template_arguments: str  #: "<float, 3>", empty without a template
     math_mode: MathMode
     prologue: str  #: in front of the body, whose lines count from behind it
+    prelude: Prelude = "mlx"
 
     def __init__(
         self,
@@ -93,7 +101,16 @@ class KernelSource:
             prologue=prologue,
         )
 
-    def replaced(self, **changes: str) -> Self:
+    @property
+    def parts(self) -> dict[str, str]:
+        """The texts that the user wrote: "header", "source", and files by their paths for Clang."""
+        return {"header": self.header, "source": self.body}
+
+    def with_parts(self, texts: Mapping[str, str]) -> Self:
+        """The same with other texts in the place of its `parts`."""
+        return self.replaced(header=texts["header"], body=texts["source"])
+
+    def replaced(self, **changes: object) -> Self:
         """The same with other texts."""
         return type(self)(**{**vars(self), **changes})
 
@@ -114,14 +131,41 @@ class KernelSource:
 class LibrarySource(KernelSource):
     """A kernel that brings its own signature, out of a Metal file: `header` is the whole file.
 
-    The file stands between two texts of ours. It has been edited where Clang does not know Metal
-    (see frontend/library_text.py), which moves no character.
+    The file stands between two texts of ours. It and the files that it includes have been edited
+    where Clang does not know Metal (see frontend/library_text.py), which moves no character.
     """
 
     file: str  #: name of the file in diagnostics
-    before: str  #: values of function constants
+    before: str  #: macros from outside, values of function constants
     after: str  #: the function that calls the kernel
+    included: tuple[tuple[str, str], ...]  #: paths at which Clang finds files, and their texts
+    search: tuple[str, ...]  #: Clang's arguments that say where it looks for them
 
-    def __init__(self, *fields: Any, file: str, before: str, after: str, **more: Any) -> None:
+    def __init__(
+        self,
+        *fields: Any,
+        file: str,
+        before: str,
+        after: str,
+        included: tuple[tuple[str, str], ...] = (),
+        search: tuple[str, ...] = (),
+        prelude: Prelude = "metal",
+        **more: Any,
+    ) -> None:
         super().__init__(*fields, **more)
-        vars(self).update(file=file, before=before, after=after)
+        vars(self).update(
+            file=file,
+            before=before,
+            after=after,
+            included=included,
+            search=search,
+            prelude=prelude,
+        )
+
+    @property
+    def parts(self) -> dict[str, str]:
+        return super().parts | dict(self.included)
+
+    def with_parts(self, texts: Mapping[str, str]) -> Self:
+        included = tuple((path, texts[path]) for path, _ in self.included)
+        return super().with_parts(texts).replaced(included=included)

@@ -292,7 +292,8 @@ def mlx_header(name: str, instantiation: str) -> anymetal.MetalLibrary:
     folder = Path(mx.__file__).parent / "include" / "mlx" / "backend" / "metal" / "kernels"
     if not (folder / name).exists():
         pytest.skip(f"this MLX does not ship {name}")
-    return anymetal.metal_library((folder / name).read_text() + instantiation, name=name)
+    text = (folder / name).read_text() + instantiation
+    return anymetal.metal_library(text, name=name, prelude="mlx")
 
 
 def test_sorting_as_mlx_does() -> None:
@@ -422,6 +423,6 @@ def test_a_parameter_that_is_empty() -> None:
 
 
 def test_a_macro_that_breaks_what_we_add_is_an_error_of_the_text() -> None:
-    text = "kernel void k(device int* a) { *a = 1; }\n#define typename class\n"
+    text = "kernel void k(device int* a) { *a = 1; }\n#define nullptr +\n"
     with pytest.raises(MetalCompileError, match=r"metal_library:2:\d+: error: .*changes words"):
         anymetal.metal_library(text)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import anymetal
+from anymetal.frontend.code_base import code_base
 from anymetal.frontend.library_text import read_library
 
 HEAD = "#include <metal_stdlib>\nusing namespace metal;\n"
@@ -25,10 +26,11 @@ class Case(NamedTuple):
     values: tuple[Any, ...]
     expected: Any
     options: dict[str, Any] = {}  # noqa: RUF012
+    prelude: Any = "metal"
 
 
 def run(case: Case) -> np.ndarray:
-    library = anymetal.metal_library(HEAD + case.text)
+    library = anymetal.metal_library(HEAD + case.text, prelude=case.prelude)
     options = {"grid": 8, "threadgroup": 8} | case.options
     return np.array(library["k"](*case.values, **options)[0])
 
@@ -116,6 +118,7 @@ PARAMETERS = {
         "uint i [[thread_position_in_grid]]) { o[i] = c * complex64_t(float(a[i]), 0); }",
         (((8,), mx.complex64), mx.arange(8, dtype=mx.bfloat16), 1 + 2j),
         np.arange(8) * (1 + 2j),
+        prelude="mlx",
     ),
     "void pointer": Case(
         "kernel void k(device float* o, device const void* a, uint i [[thread_position_in_grid]])"
@@ -346,5 +349,7 @@ def test_arguments_that_function_constants_switch() -> None:
 @pytest.mark.parametrize("case", PARAMETERS.values(), ids=PARAMETERS.keys())
 def test_what_is_overwritten_moves_nothing(case: Case) -> None:
     text = HEAD + case.text
-    compiled = read_library(text, "metal_library", "safe").text
+    compiled = read_library(
+        code_base(text, "metal_library", prelude=case.prelude), "safe"
+    ).code.text
     assert [len(line) for line in compiled.split("\n")] == [len(x) for x in text.split("\n")]

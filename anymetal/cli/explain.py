@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import textwrap
 from collections import Counter
@@ -18,6 +17,7 @@ from anymetal.explain.classes import CLASSES
 from anymetal.explain.costs import Cost
 from anymetal.explain.facts import Fact
 from anymetal.explain.kernels import Explanation, explain
+from anymetal.frontend.dialect import as_written
 from anymetal.frontend.unit import part_name
 from anymetal.library import metal_library
 from anymetal.pipeline.stages import Times, in_milliseconds, longest_first
@@ -118,10 +118,9 @@ def _print(console: Console, explanation: Explanation) -> None:
     source = explanation.source
     title = f"kernel {source.name}{source.template_arguments}"
     console.print(Text.assemble((title, "bold"), f"   {explanation.variant.text}"), soft_wrap=True)
-    header = source.header
-    if isinstance(source, LibrarySource):  # where another word stands in for this one
-        header = re.sub(r"\b__am_[kK]\b", "kernel", header)
-    for part, text in (("header", header), ("source", source.body)):
+    for part, text in source.parts.items():
+        if isinstance(source, LibrarySource):  # where other words stand in for Metal's
+            text = as_written(text)
         where = part_name(source, part)
         known: dict[int, list[Fact]] = {}
         for fact in explanation.facts:

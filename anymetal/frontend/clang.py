@@ -27,10 +27,14 @@ from anymetal.frontend.visible import file_system
 from anymetal.runtime import locks, zig
 from anymetal.runtime.disk_cache import digest
 from anymetal.runtime.identity import files_in, tools
-from anymetal.source import KernelSource, MathMode
+from anymetal.source import KernelSource, LibrarySource, MathMode, Prelude
 
 INCLUDE = Path(__file__).parent / "include"
-UMBRELLA = INCLUDE / "anymetal" / "umbrella.h"
+#: What a kernel's text finds without including it.
+UMBRELLAS: dict[Prelude, Path] = {
+    "metal": INCLUDE / "anymetal" / "metal.h",
+    "mlx": INCLUDE / "anymetal" / "umbrella.h",
+}
 
 _FLAGS = (
     "-O2 -disable-llvm-passes "  # optimisable IR, but nothing optimised yet: optimise.py does that
@@ -81,19 +85,36 @@ def compile_to_ir(source: KernelSource, profile: Profile = ANY_PROFILE) -> str:
     Raises MetalCompileError if Clang refuses the user's text, ToolchainError if Clang itself does
     not work.
     """
+    looked_at = isinstance(source, LibrarySource)  # its text, when the library was read
+    edited, ir = _compiled_and_checked(source, profile) if looked_at else checked(source, profile)
+    from anymetal.frontend import restrictions  # imported while Clang runs, by who asked for it
+
+    return contracted(edited, restrictions.untangled(edited, ir))
+
+
+def checked(source: KernelSource, profile: Profile = ANY_PROFILE) -> tuple[KernelSource, str]:
+    """A kernel whose text nobody has looked at, as Clang could compile it, and its raw IR.
+
+    Raises as `compile_to_ir` does.
+    """
     _refuse(source, find_forbidden(source))
     try:
-        edited, ir = _compiled(constants.in_functions(source), profile)
-        from anymetal.frontend import restrictions  # imported while Clang runs, by who asked for it
-
-        toolchain.check_versions(_version_in(ir))
-        restrictions.check(edited, ir)
+        edited, ir = _compiled_and_checked(constants.in_functions(source), profile)
         _refuse(source, find_misplaced(source))
     except MetalCompileError:
         _refuse(source, _find_hidden(source))  # which says more than what follows from it
         raise
     _refuse(source, _find_hidden(source))
-    return contracted(edited, restrictions.untangled(edited, ir))
+    return edited, ir
+
+
+def _compiled_and_checked(source: KernelSource, profile: Profile) -> tuple[KernelSource, str]:
+    edited, ir = _compiled(source, profile)
+    from anymetal.frontend import restrictions
+
+    toolchain.check_versions(_version_in(ir))
+    restrictions.check(edited, ir)
+    return edited, ir
 
 
 def _refuse(source: KernelSource, findings: list[Finding]) -> None:
@@ -165,12 +186,12 @@ def _output(
     source: KernelSource, profile: Profile, text: str, *action: str
 ) -> tuple[str, MetalCompileError | None, str]:
     """What Clang makes of a text, or the error in the user's part of it; and all that it says."""
-    header = precompiled_header(source.math_mode, profile)
+    header = precompiled_header(source.math_mode, profile, source.prelude)
     compiled = zig.path_of(header)
     with zig.Files() as files:
         arguments = [
+            *file_system(source, text, INCLUDE, compiled, files),
             *flags(source.math_mode, profile),
-            *file_system(text, INCLUDE, compiled, files),
             *("-include-pch", compiled, *action, "-o", "-", "-"),
         ]
         status, output, messages = _run(arguments, text, (header, *files.descriptors))
@@ -199,20 +220,22 @@ def flags(math_mode: MathMode, profile: Profile = ANY_PROFILE) -> list[str]:
 
 
 @functools.cache
-def precompiled_header(math_mode: MathMode, profile: Profile = ANY_PROFILE) -> int:
-    """The PCH of our umbrella header for one math mode, made if the cache has none.
+def precompiled_header(
+    math_mode: MathMode, profile: Profile = ANY_PROFILE, prelude: Prelude = "mlx"
+) -> int:
+    """The PCH of an umbrella header for one math mode, made if the cache has none.
 
     A file in memory, by its descriptor: whatever happens to the cache, Clang can read it.
     """
-    key = digest(tools(), *flags(math_mode, profile), *_HEADER_FLAGS, files_in(str(INCLUDE)))
-    name = f"Metal's headers, {math_mode} maths"
-    made = locks.cached(key, ".pch", name, lambda: _precompiled(math_mode, profile))
+    options = [*flags(math_mode, profile), *_HEADER_FLAGS]
+    key = digest(tools(), *options, prelude, files_in(str(INCLUDE)))
+    name = f"Metal's headers{' alone' if prelude == 'metal' else ''}, {math_mode} maths"
+    made = locks.cached(key, ".pch", name, lambda: _precompiled(options, UMBRELLAS[prelude]))
     return zig.in_memory(made.content)
 
 
-def _precompiled(math_mode: MathMode, profile: Profile) -> bytes:
-    arguments = [*flags(math_mode, profile), *_HEADER_FLAGS, "-emit-pch", "-o", "-", str(UMBRELLA)]
-    status, output, messages = _run(arguments)
+def _precompiled(options: list[str], umbrella: Path) -> bytes:
+    status, output, messages = _run([*options, "-emit-pch", "-o", "-", str(umbrella)])
     if status != 0:
         raise ToolchainError(
             f"AnyMetal's headers in {INCLUDE} do not compile (status {status}):\n"

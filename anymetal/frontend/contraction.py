@@ -47,7 +47,7 @@ class _Operator(NamedTuple):
 def contracted(source: KernelSource, ir: str) -> str:
     """Clang's raw text with fused operations. Nowhere, if the kernel's text turns them off
     somewhere: operators do not know for whom they are called."""
-    if source.math_mode != "safe" or _OFF.search(source.header) or _OFF.search(source.body):
+    if source.math_mode != "safe" or any(map(_OFF.search, source.parts.values())):
         return ir
     operators = _operators(ir) if "@_ZN4__am6layoutml" in ir else {}
     declared: set[str] = set()

@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from anymetal.frontend.metal_tokens import ADDRESS_SPACES, Token, closing, offset_of, tokenize
+from anymetal.frontend.metal_tokens import (
+    ADDRESS_SPACES,
+    OF_CONSTANT,
+    OF_THREADGROUP,
+    Token,
+    closing,
+    offset_of,
+    tokenize,
+)
 
 #: What may differ: `constant` is `const` for us, so a `const` may stand in one text only. How a
 #: function is linked or inlined says nothing here.
-_ERASED = ADDRESS_SPACES | {"const", "inline", "static", "METAL_FUNC"}
+_ERASED = ADDRESS_SPACES | {OF_THREADGROUP, OF_CONSTANT, "const", "inline", "static", "METAL_FUNC"}
 
 
 class Definition(NamedTuple):

@@ -7,6 +7,7 @@ error inside our headers is moved to the user's line that led there.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -26,7 +27,7 @@ from anymetal.frontend.messages import (
 )
 from anymetal.frontend.metal_tokens import position
 from anymetal.frontend.overloads import explained
-from anymetal.frontend.unit import part_name, parts
+from anymetal.frontend.unit import part_name
 from anymetal.source import KernelSource
 
 _MAX_NOTES = 6
@@ -68,7 +69,7 @@ def error_at(source: KernelSource, findings: list[Finding]) -> MetalCompileError
 
 def too_deep(source: KernelSource) -> MetalCompileError | None:
     """The error if Clang has run out of stack; None if the text is too short for that."""
-    texts = parts(source)
+    texts = source.parts
     part, line = max(
         ((part, line) for part, text in texts.items() for line in text.split("\n")),
         key=lambda one: len(one[1]),
@@ -81,8 +82,15 @@ def too_deep(source: KernelSource) -> MetalCompileError | None:
 
 def _is_users(message: Message, source: KernelSource) -> bool:
     """Whether the place is in a text that the user wrote or knows."""
-    parts = {part_name(source, part) for part in ("header", "source", "signature")}
-    return message.file in parts | set(_LINE.findall(source.header + "\n" + source.body))
+    return message.file in _users_files(source)
+
+
+@functools.lru_cache(maxsize=4)
+def _users_files(source: KernelSource) -> frozenset[str]:
+    """The names of the texts that the user wrote or knows."""
+    texts = source.parts
+    given = (name for text in texts.values() for name in _LINE.findall(text))
+    return frozenset((*(part_name(source, part) for part in (*texts, "signature")), *given))
 
 
 def _to_user(diagnostic: Diagnostic, source: KernelSource) -> Diagnostic:
@@ -138,7 +146,7 @@ def _of_what_follows(source: KernelSource) -> Callable[[Diagnostic], Diagnostic 
 def _pointing(source: KernelSource, finding: Finding) -> Diagnostic:
     """An error of AnyMetal's own, with the line that it is about."""
     part, offset, text = finding
-    written = source.header if part == "header" else source.body
+    written = source.parts[part]
     line, column = position(written, offset)
     error = Message("error", text, part_name(source, part), line, column)
     return Diagnostic(shown_at(error, written.split("\n")[line - 1]))

@@ -9,7 +9,13 @@ from __future__ import annotations
 import re
 
 from anymetal.frontend.definitions import definition_at, is_same_text
-from anymetal.frontend.metal_tokens import closing, position, tokenize
+from anymetal.frontend.metal_tokens import (
+    OF_CONSTANT,
+    OF_THREADGROUP,
+    closing,
+    position,
+    tokenize,
+)
 from anymetal.source import ATTRIBUTES
 
 #: `1.0H` is `1.0h`; suffixes without an underscore are reserved, so `1.0bf` becomes `1.0_b`.
@@ -19,8 +25,10 @@ _FP = re.compile(r"\bMETAL(?=[ \t]+fp[ \t]+(?:contract|reassociate)\b)")
 _MATH_MODE = re.compile(r"\bMETAL[ \t]+fp[ \t]+math_mode[ \t]*\([ \t]*(safe|relaxed|fast)[ \t]*\)")
 #: Address spaces behind the parameter list of a member function.
 _MEMBER = re.compile(
-    r"\)(?:\s*\b(?:const|volatile|device|thread|constant|threadgroup)\b)+(?=\s*(?:[{;=]|->))"
+    r"\)(?:\s*\b(?:const|volatile|device|thread|constant|threadgroup)\b)+(?=\s*(?:[{;=]|->|:(?!:)\s*\w+\s*[({]))"
 )
+#: The same of a constructor, where `constant` cannot mean const.
+_CONSTRUCTOR = re.compile(r"\)\s*\bconstant\b(?=\s*:(?!:)\s*\w+\s*[({])")
 #: The binding of a parameter, whose name is a macro of ours.
 _BINDING = re.compile(r"\[\[\s*threadgroup\s*\(\s*\w+\s*\)\s*\]\]")
 #: On a variable, not on a parameter: there a comma follows, and not a number but a name is given.
@@ -31,6 +39,11 @@ _FUNCTION_CONSTANT = re.compile(
 _BUILT_IN = re.compile(
     r"(?P<type>\bu(?:int|short)[23]?)\s+(?P<name>\w+)\s*\[\[\s*"
     rf"(?P<attribute>{'|'.join(ATTRIBUTES)})\s*\]\]\s*;"
+)
+#: Zeros for an array of threadgroup memory: accepted, and without effect.
+_ZEROS = re.compile(
+    r"(?P<declared>\bthreadgroup\b[^;{}()=]*(?:\[[^][]*\]\s*)+)"
+    r"(?P<zeros>=\s*\{\s*(?:0(?:\.0*)?[fFhHuUlL]*\s*)?\})"
 )
 _CONST = re.compile(r"\b(?:const|constant|thread)\s*$")
 
@@ -46,6 +59,8 @@ _SIXTEEN_BITS = re.compile(r"\bstatic_cast<(?:bfloat|half|bfloat16_t|float16_t)>
 _OVERWRITTEN = (
     (re.compile(r"(?<=[\d.])_b\b"), "bf"),
     (re.compile(r"\b__am_[kK]\b"), "kernel"),
+    (re.compile(OF_THREADGROUP), "threadgroup"),
+    (re.compile(rf"{OF_CONSTANT}\b"), "constant"),
     (re.compile(r"\bthreadspace\b(?=\s*\()"), "threadgroup"),
     (re.compile(re.escape(WIDE)), ""),
     (re.compile(re.escape(ANY)), ""),
@@ -60,8 +75,11 @@ def for_clang(text: str) -> str:
     """A header or body of the user as Clang can read it."""
     text = _FP.sub("clang", text)
     text = _MATH_MODE.sub(_float_control, text)
-    text = _MEMBER.sub(lambda match: match[0].replace("threadgroup", " " * 11), text)
+    text = _MEMBER.sub(lambda match: match[0].replace("threadgroup", OF_THREADGROUP), text)
+    text = _CONSTRUCTOR.sub(lambda match: match[0].replace("constant", OF_CONSTANT), text)
     text = _BINDING.sub(lambda match: " " * len(match[0]), text)
+    if "threadgroup" in text:
+        text = _ZEROS.sub(_without_zeros, text)
     return _LITERAL.sub(lambda match: match[1] + ("h" if match[2] == "H" else "_b"), text)
 
 
@@ -88,6 +106,10 @@ def with_constants(text: str) -> str:
     return _FUNCTION_CONSTANT.sub(
         lambda match: f"=__am_fc<{match[1].strip()}>{{}}".ljust(len(match[0])), text
     )
+
+
+def _without_zeros(match: re.Match[str]) -> str:
+    return match["declared"] + re.sub(r"[^\n]", " ", match["zeros"])
 
 
 def _float_control(match: re.Match[str]) -> str:

@@ -35,9 +35,9 @@ class Edits:
     """What is to be changed in the header and the body of a kernel."""
 
     def __init__(self, source: KernelSource) -> None:
-        self.texts = {"header": source.header, "source": source.body}
+        self.texts = source.parts
         self._source = source
-        self._edits: dict[str, set[Edit]] = {"header": set(), "source": set()}
+        self._edits: dict[str, set[Edit]] = {part: set() for part in self.texts}
 
     def place(self, match: re.Match[str]) -> Position | None:
         """Where in the user's text a message points; None if it does not. Clang counts bytes."""
@@ -67,4 +67,4 @@ class Edits:
         for part, edits in self._edits.items():
             for edit in sorted(edits, reverse=True):
                 texts[part] = texts[part][: edit.start] + edit.text + texts[part][edit.end :]
-        return self._source.replaced(header=texts["header"], body=texts["source"])
+        return self._source.with_parts(texts)

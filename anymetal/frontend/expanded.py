@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple, NoReturn
 
 from anymetal.errors import MetalCompileError
 from anymetal.frontend import metal_tokens
-from anymetal.frontend.unit import part_name, parts
+from anymetal.frontend.unit import part_name
 from anymetal.source import KernelSource
 
 _TOKEN = re.compile(
@@ -44,28 +44,28 @@ class Token(NamedTuple):
 
 
 class SourceFile(NamedTuple):
-    """The user's text, to point at in errors."""
+    """The user's text and the files that it includes, to point at in errors."""
 
     name: str
-    text: str
+    texts: Mapping[str, str]  #: by the names of the files
 
     def place(self, token: Token) -> str:
         """`file:line:column` of a token."""
-        if token.file != self.name:
+        if token.file not in self.texts:
             return f"{token.file}:{token.line}"
-        return f"{self.name}:{token.line}:{self._column(token)}"
+        return f"{token.file}:{token.line}:{self._column(token)}"
 
     def fail(self, token: Token, problem: str) -> NoReturn:
         """An error like Clang's own."""
         snippet = ""
-        if token.file == self.name:
+        if token.file in self.texts:
             marks = f"{' ' * (self._column(token) - 1)}^"
             snippet = f"{token.line:5} | {self._line(token)}\n      | {marks}\n"
         text = f"{self.place(token)}: error: {problem}\n{snippet}1 error generated."
         raise MetalCompileError(self.name, text)
 
     def _line(self, token: Token) -> str:
-        return self.text.split("\n")[token.line - 1]
+        return self.texts[token.file].split("\n")[token.line - 1]
 
     def _column(self, token: Token) -> int:
         return token.offset_in(self._line(token)) + 1
@@ -95,14 +95,15 @@ KEEP_KEYWORDS = "".join(f"#undef {word}\n" for word in KEYWORDS)
 def marked(source: KernelSource) -> str:
     """The parts of a kernel's text, to be preprocessed."""
     return KEEP_KEYWORDS + "".join(
-        f'#line 1 "{part_name(source, part)}"\n{text}\n' for part, text in parts(source).items()
+        f'#line 1 "{part_name(source, part)}"\n{text}\n'
+        for part, text in (("header", source.header), ("source", source.body))
     )
 
 
 def in_parts(preprocessed: str, source: KernelSource) -> dict[str, list[metal_tokens.Token]]:
     """The tokens of the parts of a kernel's text, each at the place of its line in the part: that
     of the same word, if the line has it."""
-    written = parts(source)
+    written = source.parts
     names = {part_name(source, part): part for part in written}
     lines = {part: text.split("\n") for part, text in written.items()}
     starts = {part: _starts(those) for part, those in lines.items()}

@@ -61,7 +61,7 @@ _PREFIXES = ("volatile", "metal", "::")
 
 
 class Finding(NamedTuple):
-    """Something wrong and its place: the part ("header" or "source") and the offset in it."""
+    """Something wrong and its place: the part (frontend/unit.py) and the offset in it."""
 
     part: str
     offset: int
@@ -83,7 +83,7 @@ _HIDING = re.compile(
 def find_forbidden(source: KernelSource) -> list[Finding]:
     """Everything in the user's text that takes more than one word to recognise."""
     findings: list[Finding] = []
-    for part, text in (("header", source.header), ("source", source.body)):
+    for part, text in source.parts.items():
         findings += find_unspeakable(part, text, isinstance(source, LibrarySource))
         if _SUSPICIOUS.search(text):
             findings += _in_tokens(part, unconditional(text))
@@ -93,8 +93,8 @@ def find_forbidden(source: KernelSource) -> list[Finding]:
 def find_misplaced(source: KernelSource) -> list[Finding]:
     """Variables that Metal has not in text that leaves no code behind."""
     findings: list[Finding] = []
-    for part, text in (("header", source.header), ("source", source.body)):
-        if _MISPLACED.search(text) or (part == "header" and _AT_PROGRAM_SCOPE.search(text)):
+    for part, text in source.parts.items():
+        if _MISPLACED.search(text) or (part != "source" and _AT_PROGRAM_SCOPE.search(text)):
             findings += _in_scopes(part, unconditional(text))
     return findings
 
@@ -102,7 +102,7 @@ def find_misplaced(source: KernelSource) -> list[Finding]:
 def may_hide(source: KernelSource) -> bool:
     """Whether it takes the preprocessor to tell if there is something: macros may hide it, or it
     stands between `#if` and `#endif`."""
-    texts = [text for text in (source.header, source.body) if "#" in text]
+    texts = [text for text in source.parts.values() if "#" in text]
     return any(_HIDING.search(joined(text)) or _is_conditional(text) for text in texts)
 
 
@@ -136,7 +136,7 @@ def _in_tokens(part: str, tokens: Sequence[Token]) -> list[Finding]:
 
 def _in_scopes(part: str, tokens: Sequence[Token]) -> list[Finding]:
     """What is wrong where it stands."""
-    scope: Scope = "program" if part == "header" else "body"
+    scope: Scope = "body" if part == "source" else "program"
     return [Finding(part, token.start, why) for token, why in misplaced(tokens, scope)]
 
 
@@ -192,12 +192,24 @@ def _initialised_threadgroup(tokens: Sequence[Token]) -> Iterator[tuple[Token, s
         after = name + 1
         while after < len(tokens) and tokens[after].text == "[":
             after = closing(tokens, after) + 1
+        if after > name + 1 and _are_zeros(tokens[after : after + 4]):
+            continue
         if after < len(tokens) and tokens[after].text in ("=", "{", "("):
             yield (
                 tokens[name],
                 f"'{tokens[name].text}': variables in the threadgroup address space cannot be "
                 "initialized; let one thread write the value, then threadgroup_barrier",
             )
+
+
+def _are_zeros(tokens: Sequence[Token]) -> bool:
+    """`= {}` or `= {0}`, which Metal accepts behind an array (dialect.py)."""
+    words = [token.text.rstrip("fFhHuUlL") for token in tokens]
+    return words[:3] == ["=", "{", "}"] or (
+        words[:2] == ["=", "{"]
+        and words[3:] == ["}"]
+        and re.fullmatch(r"0(\.0*)?", words[2]) is not None
+    )
 
 
 def _float_atomics(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]:

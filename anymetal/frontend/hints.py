@@ -88,6 +88,11 @@ _NO_DOUBLE = (
 _OF_METAL_KERNEL = re.compile(
     r"\bMLX\b|metal_kernel|template=|header=|input_names|the inputs are|pass the \w+ as an input"
 )
+#: What MLX puts in front of custom kernels, apart from Metal's own names.
+_OF_PRELUDE = re.compile(
+    r"(?:b?float16|complex(?:64|32)?)_t|is_complex_v|Limits|WorkPerThread|ConditionalType|ceildiv|"
+    r"elem_to_loc\w*|LoopedElemToLoc|cast_to|log1p|MTL_CONST|MLX_MTL_PRAGMA_UNROLL|\w+_N_READS"
+)
 _UNKNOWN = "(?:use of undeclared identifier|unknown type name|no template named) "
 _UNKNOWN_NAME = _UNKNOWN + r"'(\w+)'"
 
@@ -197,6 +202,24 @@ def _atomic_call(match: re.Match[str], source: KernelSource) -> str | None:
     )
 
 
+def _prelude(match: re.Match[str], source: KernelSource) -> str | None:
+    """Names of MLX's helpers in a text that finds Metal's only."""
+    if source.prelude == "metal" and _OF_PRELUDE.fullmatch(match[1]):
+        return (
+            f'{match[1]} is a helper of custom kernels: include its header, or pass prelude="mlx"'
+        )
+    return None
+
+
+def _included(match: re.Match[str], source: KernelSource) -> str | None:
+    if not isinstance(source, LibrarySource):
+        return None
+    return (
+        "files are looked for beside the file that includes them, and in the folders of "
+        "include_dirs=[…]; their names must be written out, not made by macros"
+    )
+
+
 _HINTS: tuple[tuple[re.Pattern[str], str | Maker], ...] = tuple(
     (re.compile(pattern), hint)
     for pattern, hint in (
@@ -206,6 +229,8 @@ _HINTS: tuple[tuple[re.Pattern[str], str | Maker], ...] = tuple(
             r"Metal has atomic<T> for",
             "accumulate in float (or int) and convert the result with astype",
         ),
+        (_UNKNOWN_NAME, _prelude),
+        (r"'[^']+' file not found", _included),
         (_UNKNOWN_NAME, _elsewhere),
         (_UNKNOWN_NAME, _missing),
         (

@@ -7,7 +7,7 @@ import re
 from anymetal.errors import AnyMetalError, MetalCompileError
 from anymetal.frontend.forbidden import Finding
 from anymetal.frontend.metal_tokens import offset_of
-from anymetal.frontend.unit import part_name, parts
+from anymetal.frontend.unit import part_name
 from anymetal.source import KernelSource
 
 
@@ -26,7 +26,7 @@ class Places:
         if found is None:
             return MetalCompileError(self._source.name, f"error: {text}")
         part, line, column = found
-        offset = offset_of(parts(self._source)[part], line, column)
+        offset = offset_of(self._source.parts[part], line, column)
         return error_at(self._source, [Finding(part, offset, text)])
 
     def name(self, entry: str) -> str:
@@ -43,7 +43,7 @@ class Places:
         file = re.search(r'filename: "((?:[^"\\]|\\.)*)"', self._metadata(self._file(entry)))
         if location is None or file is None:
             return None
-        for part, text in parts(self._source).items():
+        for part, text in self._source.parts.items():
             if file[1] == part_name(self._source, part):
                 line, column = int(location[1]), int(location[2] or 1)
                 lines = text.split("\n")

@@ -35,7 +35,10 @@ _SPELLING = (
         re.compile(r"no viable conversion from '__am_fc<\w+>' to '(?:const )?([^']*)'"),
         r"a function constant cannot be of type '\1'",
     ),
-    (re.compile(r"cannot open file '[^']*/frontend/include/([^']*)': .*"), r"'\1' file not found"),
+    (
+        re.compile(r"cannot open file '(?:[^']*/frontend/include(?:_mlx)?|/library)/([^']*)': .*"),
+        r"'\1' file not found",
+    ),
     (re.compile(r"\b__am_is_defined_"), ""),
     (re.compile(r"static assertion failed due to requirement '[^']*__am[^']*': "), ""),
     (re.compile(r"\b(?:metal::)?__am::(?:flags::)?"), ""),
@@ -82,11 +85,7 @@ class Message:
     column: int = 0
     snippet: tuple[str, ...] = ()
     included: tuple[tuple[str, int], ...] = ()  #: files and lines of the `#include`s that led here
-
-    @property
-    def shipped(self) -> bool:
-        """Whether it is about a header of MLX's package."""
-        return self.file.startswith("mlx/")
+    shipped: bool = False  #: whether it is about a header of MLX's package
 
 
 @dataclass
@@ -128,6 +127,7 @@ def parse(messages: str) -> Iterator[Message]:
                 line=int(match["line"] or 0),
                 column=int(match["column"] or 0),
                 included=tuple(included),
+                shipped=_SHIPPED.match(match["file"] or "") is not None,
             )
             included = []
     if current is not None:
@@ -195,9 +195,13 @@ def shortened(message: Message) -> Message:
 
 
 def text_of(message: Message, source: KernelSource) -> str:
-    """The header or body that the message is about, or nothing."""
-    texts = {part_name(source, "header"): source.header, part_name(source, "source"): source.body}
-    return texts.get(message.file, "")
+    """The text of the user that the message is about, or nothing."""
+    return source.parts.get(part_of(message, source), "")
+
+
+def part_of(message: Message, source: KernelSource) -> str:
+    """The part of the user's text that the message is about, or nothing."""
+    return next((part for part in source.parts if part_name(source, part) == message.file), "")
 
 
 def _line_of(error: Message, source: KernelSource) -> str:

@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 #: Metal's names of address spaces (`ray_data` and the like cannot occur in compute kernels).
 ADDRESS_SPACES = frozenset({"device", "constant", "thread", "threadgroup"})
+#: Words that say nothing to Clang, in the place of two of them behind parameter lists (dialect.py).
+OF_THREADGROUP, OF_CONSTANT = "__am_tgroup", "__am_con"
 
 _SCALARS = (
     "bool char uchar short ushort int uint long ulong half bfloat float int8_t uint8_t int16_t "

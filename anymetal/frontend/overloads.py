@@ -14,27 +14,33 @@ import re
 from dataclasses import replace
 
 from anymetal.frontend.definitions import Definition, definition_at, is_same_text, texts
-from anymetal.frontend.messages import Diagnostic, diagnostics_of, exact_column, text_of
-from anymetal.frontend.unit import part_name
+from anymetal.frontend.messages import (
+    Diagnostic,
+    diagnostics_of,
+    exact_column,
+    part_of,
+    text_of,
+)
 from anymetal.source import KernelSource
 
 #: What Clang says about the second definition.
 _REDEFINITION = re.compile(
-    r"redefinition of |(?:class member|constructor) cannot be redeclared|"
-    r"functions that differ only in their return type"
+    r"redefinition of |(?:class member|constructor|conversion function) cannot be redeclared|"
+    r"functions that differ only in their return type|"
+    r"multiple overloads of '.*' instantiate to the same signature"
 )
 _PREVIOUS = re.compile(r"previous (?:definition|declaration) is here")
 
 
 def _without(source: KernelSource, spans: dict[str, list[tuple[int, int]]]) -> KernelSource:
-    """The kernel with these spans of its header and body blanked; lines and columns stay."""
-    parts = {"header": source.header, "source": source.body}
+    """The kernel with these spans of its parts blanked; lines and columns stay."""
+    texts = source.parts
     for part, places in spans.items():
         for start, end in places:
-            text = parts[part]
+            text = texts[part]
             blank = re.sub(r"[^\n]", " ", text[start:end])
-            parts[part] = text[:start] + blank + text[end:]
-    return source.replaced(header=parts["header"], body=parts["source"])
+            texts[part] = text[:start] + blank + text[end:]
+    return source.with_parts(texts)
 
 
 def without_redundant_overloads(source: KernelSource, messages: str) -> KernelSource | None:
@@ -43,8 +49,7 @@ def without_redundant_overloads(source: KernelSource, messages: str) -> KernelSo
     for diagnostic in diagnostics_of(messages):
         pair = _overloads(diagnostic, source)
         if pair and is_same_text(*pair):
-            header = diagnostic.error.file == part_name(source, "header")
-            part = "header" if header else "source"
+            part = part_of(diagnostic.error, source)
             span = pair[1].span
             if span not in spans.setdefault(part, []):
                 spans[part].append(span)

@@ -19,7 +19,7 @@ from anymetal.frontend.line_table import Places
 from anymetal.frontend.metal_tokens import Token, tokenize
 from anymetal.frontend.reducible import Tangled, reducible
 from anymetal.frontend.storage import OUTSIDE_OF_KERNEL, PROGRAM_SCOPE, STATIC
-from anymetal.frontend.unit import KERNEL_SYMBOL, parts
+from anymetal.frontend.unit import KERNEL_SYMBOL
 from anymetal.ir.calls import is_known, plain_name
 from anymetal.ir.tokens import plain
 from anymetal.source import KernelSource
@@ -171,7 +171,7 @@ def _outliving(source: KernelSource, symbol: str) -> AnyMetalError:
     name = plain_name(symbol)
     declared = [
         (part, token, words)
-        for part, text in parts(source).items()
+        for part, text in source.parts.items()
         for token, words in _declarations(tokenize(text), name.rpartition("::")[2])
     ]
     local = plain(symbol).startswith("_ZZ")
@@ -187,7 +187,7 @@ def _outliving(source: KernelSource, symbol: str) -> AnyMetalError:
         part, token, _ = declared[0]
         return error_at(source, [Finding(part, token.start, text)])
     word = re.compile(rf"\b{re.escape(name.rpartition('::')[2])}\b")  # in a macro, say
-    for part, written in parts(source).items():
+    for part, written in source.parts.items():
         if found := word.search(written):
             return error_at(source, [Finding(part, found.start(), text)])
     return MetalCompileError(source.name, f"error: {text}")

@@ -72,7 +72,7 @@ def check(source: KernelSource) -> None:
         raise error_at(source, [Finding(*finding) for finding in findings])
     places = []
     for part, offset, text in findings[:_SHOWN]:
-        line, column = position(source.header if part == "header" else source.body, offset)
+        line, column = position(source.parts[part], offset)
         name = part_name(source, part).removeprefix(f"{source.name}: ")
         places.append(f"  {name}:{line}:{column}: {text}\n")
     more = len(findings) - len(places)

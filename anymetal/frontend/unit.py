@@ -19,7 +19,7 @@ from anymetal.errors import MetalCompileError
 from anymetal.frontend.dialect import for_clang, header_for_clang
 from anymetal.frontend.forbidden import WORDS
 from anymetal.size_extension import SIZE_CLASS, size_buffer
-from anymetal.source import ATTRIBUTES, KernelSource, LibrarySource, Parameter
+from anymetal.source import ATTRIBUTES, INCLUDED, KernelSource, LibrarySource, Parameter
 
 KERNEL_SYMBOL = "__am_kernel"
 
@@ -43,8 +43,11 @@ _INLINE = "static inline __attribute__((always_inline)) void"
 
 def part_name(source: KernelSource, part: str) -> str:
     """The file name of one part ("header", "source", "signature", "wrapper") in diagnostics."""
-    if part == "header" and isinstance(source, LibrarySource):
-        return source.file
+    if isinstance(source, LibrarySource):
+        if part == "header":
+            return source.file
+        if part.startswith(INCLUDED):
+            return part.removeprefix(INCLUDED)
     return f"{source.name}: {part}"
 
 
@@ -93,7 +96,7 @@ def _library_unit(source: LibrarySource) -> str:
             '#include "anymetal/library.h"\n',
             source.before,
             _line(source, "header"),
-            header_for_clang(source.header),
+            source.header,
             "\n\n",
             _UNOBSERVED,
             _line(source, "wrapper"),
@@ -159,8 +162,3 @@ def _entry_parameters(source: KernelSource) -> Iterator[tuple[str, str, str]]:
 def _signature(source: KernelSource) -> str:
     declarations = ",\n".join(f"  {type_} {name}" for type_, name, _ in _entry_parameters(source))
     return f"{_template_head(source)}{_INLINE} {source.entry}(\n{declarations}) {{\n"
-
-
-def parts(source: KernelSource) -> dict[str, str]:
-    """The texts that the user wrote."""
-    return {"header": source.header, "source": source.body}

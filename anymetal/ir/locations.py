@@ -65,13 +65,12 @@ class Locations:
 
 
 def _is_users(where: str) -> bool:
-    """Whether a file belongs to the user: a part of a kernel, or a Metal file; these have no
-    folder.
+    """Whether a file is the user's: a part of a kernel, a Metal file, or one that it includes.
 
-    Headers have one. `signature` and `wrapper` are parts of a kernel's text that we write, and
-    `<stdin>` is what stands in front of all parts.
+    Our headers have paths from the root, or from where Clang is. `signature` and `wrapper` are
+    parts of a kernel's text that we write, and `<stdin>` is what stands in front of all parts.
     """
-    ours = "/" in where or where.startswith("<") or where.endswith((": signature", ": wrapper"))
+    ours = where.startswith(("/", "./", "<")) or where.endswith((": signature", ": wrapper"))
     return bool(where) and not ours
 
 

@@ -129,7 +129,11 @@ def _source(fields: dict[str, Any]) -> KernelSource:
     fields = dict(fields)
     fields["parameters"] = tuple(Parameter(*p) for p in fields["parameters"])
     fields["attributes"] = tuple(fields["attributes"])
-    return LibrarySource(**fields) if fields.pop("library") else KernelSource(**fields)
+    if not fields.pop("library"):
+        return KernelSource(**fields)
+    fields["included"] = tuple((path, text) for path, text in fields["included"])
+    fields["search"] = tuple(fields["search"])
+    return LibrarySource(**fields)
 
 
 def _extent(numbers: Sequence[int]) -> Extent:

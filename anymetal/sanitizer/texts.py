@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from anymetal.findings import Place
 from anymetal.findings.model import kernel_file
+from anymetal.frontend.unit import part_name
 from anymetal.source import KernelSource, LibrarySource
 
 _PACKAGE = str(Path(__file__).parent.parent) + "/"
@@ -52,7 +53,7 @@ class Texts:
         self._name = source.name
         self._parts = {"source": source.body}
         if isinstance(source, LibrarySource):
-            self._parts = {source.file: source.header}
+            self._parts = {part_name(source, part): text for part, text in source.parts.items()}
         elif source.header:
             self._parts["header"] = source.header
         file = launch.file if launch else ""

@@ -155,7 +155,7 @@ class TestPrecompiledHeader:
     def test_headers_that_do_not_compile(self, empty_cache, tmp_path, monkeypatch):
         bad = tmp_path / "umbrella.h"
         bad.write_text("int x = ;\n")
-        monkeypatch.setattr(clang, "UMBRELLA", bad)
+        monkeypatch.setitem(clang.UMBRELLAS, "mlx", bad)
         with pytest.raises(ToolchainError, match="do not compile"):
             ir_of("out[0] = 1;")
 

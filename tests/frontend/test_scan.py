@@ -12,7 +12,7 @@ from anymetal.frontend.scan import Found, scan
 def found_in(text: str) -> Found:
     """As if the preprocessor had nothing to do."""
     tokens = list(tokens_of(f'# 1 "x.metal"\n{text}', "x.metal"))
-    return scan(tokens, SourceFile("x.metal", text))
+    return scan(tokens, SourceFile("x.metal", {"x.metal": text}))
 
 
 @pytest.mark.parametrize(

@@ -29,9 +29,8 @@ _followed: dict[tuple[KernelSource, Variant], None] | None = None
 def code_of(source: KernelSource, variant: Variant) -> Code:
     """The machine code of this kernel for this class of launches."""
     texts = repr(source)
-    key = disk_cache.digest(
-        "kernel", identity.fingerprint(), texts, identity.included(texts), repr(variant)
-    )
+    headers = identity.included(texts) if source.prelude == "mlx" else ""
+    key = disk_cache.digest("kernel", identity.fingerprint(), texts, headers, repr(variant))
     code = _loaded.get(key)
     if code is None:
         strict.check(source)

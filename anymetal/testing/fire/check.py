@@ -9,7 +9,9 @@ from pathlib import Path
 from unittest import mock
 
 from anymetal import errors
-from anymetal.frontend.library_text import read_contents, read_library
+from anymetal.frontend.code_base import code_base
+from anymetal.frontend.library_contents import read_contents
+from anymetal.frontend.library_text import read_library
 from anymetal.pipeline.program import thread_program
 from anymetal.runtime import helpers
 from anymetal.source import KernelSource
@@ -97,9 +99,10 @@ def in_helper(note: object, source: KernelSource) -> None:
 
 
 def _library(trial: Trial) -> None:
-    found = read_contents(None, trial.body, "library.metal", "safe")
+    code = code_base(trial.body, "library.metal")
+    found = read_contents(None, code, "safe")
     with mock.patch.object(helpers, "compile", lambda *given: found):
-        library = read_library(trial.body, "library.metal", "safe")
+        library = read_library(code, "safe")
     for kernel in library.kernels.values():
         values = tuple((number, (1,)) for number in library.constants.values())
         memory = {p.number: 1024 for p in kernel.bound("threadgroup")}

@@ -16,6 +16,8 @@
 #define thread
 #define constant const
 #define __am_static static
+#define __am_tgroup
+#define __am_con
 #define threadgroup __attribute__((annotate("threadgroup")))
 #define coherent(...)
 

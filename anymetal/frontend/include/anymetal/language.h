@@ -82,7 +82,7 @@ AM_AT(threads_per_threadgroup)
 struct __am_widening {
   template <typename T>
   constexpr auto operator=(T value) const {
-    if constexpr (is_same_v<T, half> || is_same_v<T, bfloat>) {
+    if constexpr (metal::is_same_v<T, half> || metal::is_same_v<T, bfloat>) {
       return static_cast<float>(value);
     } else {
       return value;
@@ -99,9 +99,9 @@ struct __am_any {
   ulong natural = 0;
   template <typename T>
   constexpr __am_any(T value) {
-    if constexpr (is_floating_point_v<T> || sizeof(T) == 2 && !is_integral_v<T>) {
+    if constexpr (metal::is_floating_point_v<T> || sizeof(T) == 2 && !metal::is_integral_v<T>) {
       real = static_cast<float>(value);
-    } else if constexpr (is_signed_v<T>) {
+    } else if constexpr (metal::is_signed_v<T>) {
       kind = 1, integer = static_cast<long>(value);
     } else {
       kind = 2, natural = static_cast<ulong>(value);

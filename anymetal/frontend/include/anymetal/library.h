@@ -27,7 +27,9 @@ AM_ELEMENT(unsigned long long, 9)
 AM_ELEMENT(half, 10)
 AM_ELEMENT(bfloat, 11)
 AM_ELEMENT(float, 12)
+#ifdef AM_MLX
 AM_ELEMENT(complex_t<float>, 13)
+#endif
 #undef AM_ELEMENT
 
 template <typename T, int Lanes = 1>
@@ -74,13 +76,19 @@ struct signature<void(P...)> {
   using at = __type_pack_element<I, P...>;
 };
 
-// What Python reads of parameter `place` of a function of this type.
-#define AM_PARAMETER(place, ...)                                                               \
-  AM_PROPERTIES(__am::library::parameter<                                                      \
-                typename __am::library::signature<__VA_ARGS__>::template at<place>>)
-#define AM_PROPERTIES(...)                                                          \
-  __VA_ARGS__::form, __VA_ARGS__::readonly, __VA_ARGS__::element, __VA_ARGS__::lanes, \
-      __VA_ARGS__::size
+// What Python reads of the parameters of a function of this type; the first row is there for
+// functions without parameters.
+struct row {
+  int form, readonly, element, lanes, size;
+};
+template <typename F>
+struct properties;
+template <typename... P>
+struct properties<void(P...)> {
+  static constexpr row rows[] = {{1, 1, 1, 1, 1},
+                                 {parameter<P>::form, parameter<P>::readonly, parameter<P>::element,
+                                  parameter<P>::lanes, parameter<P>::size}...};
+};
 
 // From the address of a buffer to the parameter, a pointer or a reference.
 template <typename P>

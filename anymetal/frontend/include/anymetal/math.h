@@ -46,13 +46,13 @@ namespace metal {
 #define AM_FUNCTION1(name, ...)                                   \
   inline float name(float x) { return __VA_ARGS__; }              \
   inline half name(half x) { return half(name(float(x))); }       \
-  inline bfloat name(bfloat x) { return bfloat(name(float(x))); } \
+  AM_OF_BFLOAT(inline bfloat name(bfloat x) { return bfloat(name(float(x))); }) \
   AM_MAP1(name)                                                   \
   AM_MIXED1(unify_floating, name)
 #define AM_FUNCTION2(name, ...)                                                          \
   inline float name(float x, float y) { return __VA_ARGS__; }                            \
   inline half name(half x, half y) { return half(name(float(x), float(y))); }            \
-  inline bfloat name(bfloat x, bfloat y) { return bfloat(name(float(x), float(y))); }    \
+  AM_OF_BFLOAT(inline bfloat name(bfloat x, bfloat y) { return bfloat(name(float(x), float(y))); }) \
   AM_MAP2(name)                                                                          \
   AM_MIXED2(unify_floating, name)
 
@@ -73,10 +73,10 @@ inline half rsqrt(half x) {
   AM_AS_WRITTEN
   return half(1 / __builtin_sqrtf(x));
 }
-inline bfloat rsqrt(bfloat x) {
+AM_OF_BFLOAT(inline bfloat rsqrt(bfloat x) {
   AM_AS_WRITTEN
   return bfloat(1 / __builtin_sqrtf(x));
-}
+})
 AM_MAP1(rsqrt)
 AM_MIXED1(unify_floating, rsqrt)
 
@@ -119,7 +119,7 @@ inline float fract(float x) {
     return float(part) >= 1 ? T(largest_fraction) : part;                     \
   }
 AM_NARROW(half, 0x1.ffcp-1f)
-AM_NARROW(bfloat, 0x1.fep-1f)
+AM_OF_BFLOAT(AM_NARROW(bfloat, 0x1.fep-1f))
 #undef AM_NARROW
 AM_MAP1(sinpi)
 AM_MIXED1(unify_floating, sinpi)
@@ -137,9 +137,9 @@ AM_FUNCTION2(fdim, x <= y ? 0.0f : x - y)
 inline float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 inline half fma(half a, half b, half c) { return __am::fused(a, b, c); }
 // Rounds twice, as MLX's own bfloat functions do.
-inline bfloat fma(bfloat a, bfloat b, bfloat c) {
+AM_OF_BFLOAT(inline bfloat fma(bfloat a, bfloat b, bfloat c) {
   return bfloat(fma(float(a), float(b), float(c)));
-}
+})
 AM_MAP3(fma)
 AM_MIXED3(unify_floating, fma)
 

@@ -131,15 +131,15 @@ inline float modf(float x, float& whole) {
 constexpr float nextafter(float x, float y) { return __am::next_after(x, y); }
 constexpr half nextafter(half x, half y) { return __am::next_after(x, y); }
 // MLX takes the step in float, which rounds back to x.
-constexpr bfloat nextafter(bfloat x, bfloat y) { return bfloat(nextafter(float(x), float(y))); }
+AM_OF_BFLOAT(constexpr bfloat nextafter(bfloat x, bfloat y) {
+  return bfloat(nextafter(float(x), float(y)));
+})
 
 #define AM_NARROW(T)                                                                       \
   constexpr T copysign(T x, T y) {                                                         \
     return __builtin_bit_cast(                                                             \
         T, ushort(__am::magnitude_bits(x) | (__am::to_bits(y) & __am::sign_bit<T>)));      \
   }                                                                                        \
-  constexpr T ldexp(T x, int k) { return T(ldexp(float(x), k)); }                          \
-  constexpr T frexp(T x, int& exponent) { return T(frexp(float(x), exponent)); }           \
   constexpr int ilogb(T x) { return ilogb(float(x)); }                                     \
   inline T modf(T x, T& whole) {                                                           \
     float part;                                                                            \
@@ -149,6 +149,13 @@ constexpr bfloat nextafter(bfloat x, bfloat y) { return bfloat(nextafter(float(x
   }
 AM_NARROW(half)
 AM_NARROW(bfloat)
+#undef AM_NARROW
+
+#define AM_NARROW(T)                                                                       \
+  constexpr T ldexp(T x, int k) { return T(ldexp(float(x), k)); }                          \
+  constexpr T frexp(T x, int& exponent) { return T(frexp(float(x), exponent)); }
+AM_NARROW(half)
+AM_OF_BFLOAT(AM_NARROW(bfloat))
 #undef AM_NARROW
 
 AM_MAP2(copysign)

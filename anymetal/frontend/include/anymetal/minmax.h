@@ -7,6 +7,7 @@
 
 #define AM_FOR_INTEGERS(M) M(char) M(uchar) M(short) M(ushort) M(int) M(uint) M(long) M(ulong)
 #define AM_FOR_FLOATS(M) M(float) M(half) M(bfloat)
+#define AM_FOR_MATHS(M) M(float) M(half) AM_OF_BFLOAT(M(bfloat))
 
 namespace metal {
 
@@ -30,7 +31,7 @@ constexpr float fabs(float a) { return __builtin_fabsf(a); }
     return __builtin_bit_cast(T, ushort(__builtin_bit_cast(ushort, a) & 0x7fff)); \
   }
 AM_NARROW(half)
-AM_NARROW(bfloat)
+AM_OF_BFLOAT(AM_NARROW(bfloat))
 #undef AM_NARROW
 
 #define AM_FLOATING(T)                                                            \
@@ -42,7 +43,7 @@ AM_NARROW(bfloat)
   constexpr T fmedian3(T a, T b, T c) {                                           \
     return fmax(fmin(a, b), fmin(fmax(a, b), c));                                 \
   }
-AM_FOR_FLOATS(AM_FLOATING)
+AM_FOR_MATHS(AM_FLOATING)
 #undef AM_FLOATING
 
 #define AM_INTEGER(T)                                        \
@@ -57,7 +58,7 @@ AM_FOR_INTEGERS(AM_INTEGER)
   constexpr T max3(T a, T b, T c) { return max(max(a, b), c); }                   \
   constexpr T median3(T a, T b, T c) { return max(min(a, b), min(max(a, b), c)); } \
   constexpr T clamp(T a, T low, T high) { return min(max(a, low), high); }
-AM_FOR_FLOATS(AM_BOTH)
+AM_FOR_MATHS(AM_BOTH)
 AM_FOR_INTEGERS(AM_BOTH)
 #undef AM_BOTH
 
@@ -80,5 +81,6 @@ AM_TERNARY(unify_floating, fmax3)
 AM_TERNARY(unify_floating, fmedian3)
 #undef AM_BINARY
 #undef AM_TERNARY
+#undef AM_FOR_MATHS
 
 }  // namespace metal

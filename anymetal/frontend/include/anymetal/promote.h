@@ -52,6 +52,12 @@ struct operand {
   using type =
       conditional_t<is_arithmetic_v<T> || (is_enum_v<T> && is_convertible_v<T, int>), T, void>;
 };
+#ifndef AM_MLX
+template <>
+struct operand<bfloat> {
+  using type = float;
+};
+#endif
 template <typename T, int N>
 struct operand<vec<T, N>> {
   using type = vec<T, N>;

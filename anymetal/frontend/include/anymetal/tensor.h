@@ -1,7 +1,7 @@
 // <metal_tensor>: extents, and tensors, which are views of memory with a size in each dimension.
 // Dimension 0 is the innermost one: of a matrix it counts columns.
 //
-// Kernels include this by name: it is no part of the umbrella, whose attributes it repeats.
+// Kernels include this by name: it is no part of metal.h, whose attributes it repeats.
 #pragma once
 
 #pragma clang attribute push(__attribute__((always_inline)), apply_to = function)

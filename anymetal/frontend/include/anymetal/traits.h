@@ -37,9 +37,6 @@ struct conditional<false, T, U> {
 template <bool Condition, typename T, typename U>
 using conditional_t = typename conditional<Condition, T, U>::type;
 
-template <typename...>
-using void_t = void;
-
 // A predicate: `name<T>`, and its value `name_v<T>`.
 #define AM_PREDICATE(name, ...)                                 \
   template <typename T>                                         \
@@ -107,7 +104,6 @@ AM_PREDICATE(is_lvalue_reference, __is_lvalue_reference(T))
 AM_PREDICATE(is_rvalue_reference, __is_rvalue_reference(T))
 AM_PREDICATE(is_const, __is_const(T))
 AM_PREDICATE(is_volatile, __is_volatile(T))
-AM_PREDICATE(is_empty, __is_empty(T))
 AM_PREDICATE(is_trivial, __is_trivial(T))
 AM_PREDICATE(is_trivially_copyable, __is_trivially_copyable(T))
 AM_PREDICATE(is_standard_layout, __is_standard_layout(T))
@@ -152,6 +148,8 @@ namespace __am {
 
 using namespace metal;
 
+template <typename...>
+using void_t = void;
 template <bool Condition>
 using require = enable_if_t<Condition, int>;
 

@@ -1,51 +1,15 @@
-// Everything a Metal kernel sees: the Metal standard library and MLX's prelude. Compiled once, as a
-// precompiled header; the headers named in #include <metal_…> are empty.
-//
-// Every function below is inlined and leaves no trace in debug information, so that an instruction
-// belongs to the line of the user's text that called for it.
+// What a kernel of `metal_kernel` sees: the Metal standard library, and what MLX puts in front of
+// such kernels. Compiled once, as a precompiled header.
 #pragma once
 
-#include "keywords.h"
-#include "intrinsics.h"
+#define AM_MLX
+#include "metal.h"
+
+using namespace metal;
 
 #pragma clang attribute push(__attribute__((always_inline)), apply_to = function)
 #pragma clang attribute push(__attribute__((nodebug)), apply_to = hasType(functionType))
 
-#include "scalars.h"
-#include "traits.h"
-#include "limits.h"
-#include "swizzle.h"
-#include "vec_operators.h"
-#include "vec.h"
-#include "packed.h"
-#include "promote.h"
-#include "as_type.h"
-#include "minmax.h"
-#include "math_constants.h"
-#include "math_bits.h"
-#include "math_exp.h"
-#include "math_log.h"
-#include "math_pow.h"
-#include "math_trig.h"
-#include "math.h"
-#include "common.h"
-#include "integer.h"
-#include "relational.h"
-#include "geometric.h"
-#include "matrix.h"
-#include "pack.h"
-#include "array.h"
-#include "compute.h"
-#include "atomic.h"
-#include "simdgroup.h"
-#include "quadgroup.h"
-#include "simdgroup_matrix.h"
-#include "logging.h"
-
-using namespace metal;
-
-#include "attributes.h"
-#include "language.h"
 #include "mlx/utility.h"
 #include "mlx/complex.h"
 #include "mlx/functions.h"

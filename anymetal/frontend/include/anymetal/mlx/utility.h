@@ -1,6 +1,15 @@
 // What MLX's kernel utilities put in scope besides functions: type aliases, macros, limits.
 #pragma once
 
+namespace metal {
+template <typename...>
+using void_t = void;
+template <typename T>
+struct is_empty : bool_constant<__is_empty(T)> {};
+template <typename T>
+constexpr constant bool is_empty_v = __is_empty(T);
+}  // namespace metal
+
 typedef half float16_t;
 typedef bfloat bfloat16_t;
 
