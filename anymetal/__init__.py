@@ -1,7 +1,12 @@
 """AnyMetal runs Metal kernels written for MLX's `mx.fast.metal_kernel` on any machine."""
+# ruff: noqa: E402  what is imported needs MLX, which is looked for first
 
 import os
 from typing import TYPE_CHECKING, Any
+
+from anymetal_start import back_end as _back_end
+
+_back_end.check()
 
 from anymetal.errors import (
     AnyMetalError,

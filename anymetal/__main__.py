@@ -4,6 +4,6 @@ from __future__ import annotations
 
 import sys
 
-from anymetal.cli import main
+from anymetal_start.command import main
 
 sys.exit(main())

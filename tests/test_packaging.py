@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from anymetal_start import back_end
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -45,6 +47,12 @@ def test_the_lock_has_a_hash_for_each_package_of_development() -> None:
     lines = [line for line in text.splitlines() if line.strip()]
     assert all("==" in line and " --hash=sha256:" in line for line in lines)
     assert {canonical(line) for line in lines} >= wanted(("cpu", "dev"))
+
+
+def test_versions_of_mlx_are_those_that_the_package_takes() -> None:
+    first, beyond = (".".join(map(str, one)) for one in (back_end.FIRST, back_end.BEYOND))
+    (found,) = [one for one in project()["dependencies"] if canonical(one) == "mlx"]
+    assert found == f"mlx>={first},<{beyond}"
 
 
 def test_the_wheel_has_a_bill_of_materials(tmp_path: Path) -> None:

@@ -34,11 +34,13 @@ def run(context: typer.Context) -> None:
 
 
 @app.command()
-def doctor() -> None:
-    """Tell which targets this machine has, what was found, and what is missing."""
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
+) -> None:
+    """Tell which targets this machine has, what is missing, and whether a kernel runs."""
     from anymetal.cli.doctor import doctor
 
-    raise typer.Exit(doctor())
+    raise typer.Exit(doctor(as_json))
 
 
 @app.command()

@@ -7,15 +7,15 @@ import os
 import platform
 import shlex
 import sys
+import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from typing import Literal
 
 import anymetal
 from anymetal.errors import AnyMetalError
-
-State = Literal["good", "absent", "broken"]
+from anymetal_start import report
+from anymetal_start.report import Finding
+from anymetal_start.report import State as State
 
 #: What of a CPU's features matters to the code that AnyMetal generates for it.
 _VECTOR_FEATURES = (
@@ -24,27 +24,14 @@ _VECTOR_FEATURES = (
 ).split()
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One line of the report: "absent" is a choice, "broken" keeps kernels from running."""
-
-    section: str
-    name: str
-    value: str
-    state: State = "good"
-    remedy: str = ""
-
-
-def doctor() -> int:
+def doctor(as_json: bool = False) -> int:
     """Print the report; status 1 if something that AnyMetal needs is broken."""
-    report = list(findings())
-    _print(report)
-    return int(any(finding.state == "broken" for finding in report))
+    return report.show(findings(), as_json)
 
 
 def findings() -> Iterator[Finding]:
     """All lines of the report, in order."""
-    for section in (_machine, _targets, _tools, _packages, _bridge, _cache):
+    for section in (_machine, _targets, _tools, _packages, _bridge, _cache, _kernel):
         yield from section()
 
 
@@ -69,17 +56,8 @@ def _cores() -> int:
 
 
 def _targets() -> Iterator[Finding]:
-    try:
-        import mlx.core as mx
-    except ImportError as error:
-        yield Finding(
-            "targets",
-            "MLX",
-            str(error),
-            "broken",
-            "pip install 'anymetal[cpu]' (Linux; or [cuda12], [cuda13]), 'anymetal' (macOS)",
-        )
-        return
+    import mlx.core as mx
+
     yield Finding("targets", "CPU", "compiled to SIMD code for this processor")
     if mx.metal.is_available():
         yield Finding("targets", "Apple GPU", "kernels go to MLX unchanged")
@@ -196,19 +174,33 @@ def _cache() -> Iterator[Finding]:
         yield Finding("cache", "files", text, "absent", "anymetal cache verify removes them")
 
 
-def _print(report: list[Finding]) -> None:
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
+def _kernel() -> Iterator[Finding]:
+    """A kernel that no cache has: whether it compiles, runs and gives the right result."""
+    import mlx.core as mx
 
-    marks = {"good": "[green]✓[/]", "absent": "[yellow]–[/]", "broken": "[red]✗[/]"}
-    table = Table(box=None, show_header=False, padding=(0, 1), pad_edge=False)
-    section = ""
-    for finding in report:
-        if finding.section != section:
-            section = finding.section
-            table.add_row(f"[bold]{section}[/]")
-        table.add_row(f"  {marks[finding.state]} {finding.name}", escape(finding.value))
-        if finding.remedy:
-            table.add_row("", f"[dim]{escape(finding.remedy)}[/]")
-    Console().print(table)
+    number = time.time_ns() % 1_000_003
+    kernel = anymetal.metal_kernel(
+        name="doctor",
+        input_names=["x"],
+        output_names=["y"],
+        source=f"uint i = thread_position_in_grid.x; y[i] = x[i] + {number};",
+    )
+    x = mx.arange(1000, dtype=mx.int32)
+    start = time.perf_counter()
+    try:
+        (y,) = kernel(
+            inputs=[x],
+            grid=(x.size, 1, 1),
+            threadgroup=(256, 1, 1),
+            output_shapes=[x.shape],
+            output_dtypes=[x.dtype],
+        )
+        right = mx.array_equal(y, x + number).item()
+    except Exception as error:  # whatever it is, this is where it is told
+        yield Finding("kernel", "compiled and run", f"{type(error).__name__}: {error}", "broken")
+        return
+    took = f"1000 threads, right, {time.perf_counter() - start:.2f} s with compilation"
+    if right:
+        yield Finding("kernel", "compiled and run", took)
+    else:
+        yield Finding("kernel", "compiled and run", "wrong results", "broken", "please report it")

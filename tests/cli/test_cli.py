@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -148,6 +150,46 @@ def test_doctor_reports_this_machine():
     assert done.returncode == 0, done.stdout + done.stderr
     for words in ("CPU", "Clang", "22.", "LLVM", "mlx", "cache", "[cuda13]"):
         assert words in done.stdout
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_doctor_where_the_locale_has_few_characters(monkeypatch, tmp_path, encoding):
+    for name, value in {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("PYTHONIOENCODING", encoding)
+    monkeypatch.setenv("ANYMETAL_CACHE_DIR", str(tmp_path / "K\xe4se \u4e00"))
+    monkeypatch.setenv("ANYMETAL_BRIDGE", "0")
+    done = anymetal_command("doctor")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "  ok CPU" in done.stdout and "se \\udce4\\udcb8\\udc80" in done.stdout
+
+
+def test_doctor_for_programs():
+    done = anymetal_command("doctor", "--json")
+    found = json.loads(done.stdout)
+    assert found["works"] is True and done.returncode == 0
+    names = {(one["section"], one["name"]) for one in found["findings"]}
+    assert names >= {("machine", "processor"), ("tools", "Clang"), ("kernel", "compiled and run")}
+
+
+def test_doctor_runs_a_kernel(monkeypatch):
+    (found,) = doctor._kernel()
+    assert (found.state, found.value[:19]) == ("good", "1000 threads, right")
+    real = anymetal.metal_kernel
+
+    def wrong(source: str, **arguments: Any) -> Any:
+        return real(source=source.replace("x[i] +", "x[i] -"), **arguments)
+
+    monkeypatch.setattr(anymetal, "metal_kernel", wrong)
+    (found,) = doctor._kernel()
+    assert (found.value, found.state) == ("wrong results", "broken")
+
+    def broken(source: str, **arguments: Any) -> Any:
+        return real(source=source + " nonsense;", **arguments)
+
+    monkeypatch.setattr(anymetal, "metal_kernel", broken)
+    (found,) = doctor._kernel()
+    assert found.state == "broken" and "MetalCompileError" in found.value
 
 
 def test_doctor_names_what_is_missing(monkeypatch):

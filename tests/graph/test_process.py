@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import sys
+
 import pytest
 
 from tests.graph.kernels import answer, program
@@ -216,3 +221,28 @@ def test_without_the_bridge_kernels_run_at_once():
         "try:\n    broken(x)\nexcept anymetal.errors.MetalCompileError:\n    print('at the call')\n"
     )
     assert answer(text + WORKS, ANYMETAL_BRIDGE="0") == ["1", "at the call", "True"]
+
+
+ANY_NAME = """
+import anymetal, mlx.core as mx
+kernel = anymetal.metal_kernel("k", ["x"], ["y"], "y[0] = x[0] * 3;")
+call = dict(grid=(1, 1, 1), threadgroup=(1, 1, 1), output_shapes=[(1,)], output_dtypes=[mx.int32])
+print(kernel(inputs=[mx.array([2])], **call)[0].tolist())
+"""
+
+
+def test_machine_code_in_a_folder_whose_name_is_no_text(built_bridge, tmp_path):
+    """Names are bytes; Python has those that its locale cannot read as surrogates."""
+    entries = tmp_path / "m\udc80n" / "entries"
+    entries.mkdir(parents=True)
+    shutil.copy(built_bridge, entries)
+    variables = {"ANYMETAL_CACHE_DIR": str(entries.parent), "ANYMETAL_BRIDGE": "wait"}
+    done = subprocess.run(
+        [sys.executable, "-c", ANY_NAME],
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (done.stdout, done.stderr) == ("[6]\n", "")
+    assert len(list(entries.iterdir())) > 1

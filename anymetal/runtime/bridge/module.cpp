@@ -83,7 +83,10 @@ Info::Kind info_kind(std::string_view name) {
 }
 
 void open_code(const nb::handle& code, Library& library, Entry*& entry) {
-  library.open(nb::cast<std::string>(code.attr("path")));
+  // As the file system has it: not all names are UTF-8, and not all locales know that.
+  PyObject* path = PyUnicode_EncodeFSDefault(nb::object(code.attr("path")).ptr());
+  if (path == nullptr) throw nb::python_error();
+  library.open(nb::steal<nb::bytes>(path).c_str());
   entry = reinterpret_cast<Entry*>(nb::cast<uint64_t>(code.attr("entry")));
 }
 
