@@ -21,6 +21,7 @@ from anymetal.errors import (
     MetalCompileError,
     SanitizerError,
     StrayAccessWarning,
+    SuspiciousTextWarning,
     ToolchainError,
     UnsupportedFeatureError,
 )
@@ -54,6 +55,7 @@ __all__ = [
     "MetalLibrary",
     "SanitizerError",
     "StrayAccessWarning",
+    "SuspiciousTextWarning",
     "ToolchainError",
     "UnsupportedFeatureError",
     "__version__",

@@ -24,6 +24,10 @@ class StrayAccessWarning(AnyMetalWarning):
     """A kernel reads outside of its arrays; it got 0 there and went on."""
 
 
+class SuspiciousTextWarning(AnyMetalWarning):
+    """Clang finds a probable mistake in a kernel's text, which Metal accepts as it is."""
+
+
 class MetalCompileError(AnyMetalError, RuntimeError):
     """The kernel's Metal text does not compile; `diagnostics` names the user's lines."""
 

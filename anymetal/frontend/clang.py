@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from anymetal.errors import MetalCompileError, ToolchainError
-from anymetal.frontend import constants, toolchain
+from anymetal.frontend import complaints, constants, toolchain
+from anymetal.frontend.complaints import Complaint
 from anymetal.frontend.contraction import contracted
 from anymetal.frontend.forbidden import (
     Finding,
@@ -57,7 +58,8 @@ _FLAGS = (
     # Of all warnings, those that are errors unless they are turned off, in Metal, too.
     "-Wno-everything -Werror=vla-extension -Werror=return-mismatch -Werror=c++11-narrowing "
     "-Werror=address-of-temporary -Werror=invalid-token-paste -Wuninitialized"
-).split() + constants.WARNINGS
+).split()
+_FLAGS += constants.WARNINGS + complaints.WARNINGS
 
 #: For texts that read variables without a value. Any number would do, but LLVM would drop whatever
 #: depends on one, even a whole kernel.
@@ -79,27 +81,33 @@ _MATH_FLAGS: dict[MathMode, list[str]] = {
 }
 
 
-def compile_to_ir(source: KernelSource, profile: Profile = ANY_PROFILE) -> str:
-    """Unoptimised LLVM IR text of the kernel; its function is `__am_kernel`.
+def compile_to_ir(
+    source: KernelSource, profile: Profile = ANY_PROFILE, heard: list[Complaint] | None = None
+) -> str:
+    """Unoptimised LLVM IR text of the kernel; its function is `__am_kernel`. What Clang complains
+    of is added to `heard`.
 
     Raises MetalCompileError if Clang refuses the user's text, ToolchainError if Clang itself does
     not work.
     """
     looked_at = isinstance(source, LibrarySource)  # its text, when the library was read
-    edited, ir = _compiled_and_checked(source, profile) if looked_at else checked(source, profile)
+    check = _compiled_and_checked if looked_at else checked
+    edited, ir = check(source, profile, heard)
     from anymetal.frontend import restrictions  # imported while Clang runs, by who asked for it
 
     return contracted(edited, restrictions.untangled(edited, ir))
 
 
-def checked(source: KernelSource, profile: Profile = ANY_PROFILE) -> tuple[KernelSource, str]:
+def checked(
+    source: KernelSource, profile: Profile = ANY_PROFILE, heard: list[Complaint] | None = None
+) -> tuple[KernelSource, str]:
     """A kernel whose text nobody has looked at, as Clang could compile it, and its raw IR.
 
     Raises as `compile_to_ir` does.
     """
     _refuse(source, find_forbidden(source))
     try:
-        edited, ir = _compiled_and_checked(constants.in_functions(source), profile)
+        edited, ir = _compiled_and_checked(constants.in_functions(source), profile, heard)
         _refuse(source, find_misplaced(source))
     except MetalCompileError:
         _refuse(source, _find_hidden(source))  # which says more than what follows from it
@@ -108,8 +116,10 @@ def checked(source: KernelSource, profile: Profile = ANY_PROFILE) -> tuple[Kerne
     return edited, ir
 
 
-def _compiled_and_checked(source: KernelSource, profile: Profile) -> tuple[KernelSource, str]:
-    edited, ir = _compiled(source, profile)
+def _compiled_and_checked(
+    source: KernelSource, profile: Profile, heard: list[Complaint] | None
+) -> tuple[KernelSource, str]:
+    edited, ir = _compiled(source, profile, heard=heard)
     from anymetal.frontend import restrictions
 
     toolchain.check_versions(_version_in(ir))
@@ -162,10 +172,17 @@ def _find_hidden(source: KernelSource) -> list[Finding]:
     return [finding for findings in found for finding in findings]
 
 
-def _compiled(source: KernelSource, profile: Profile, *options: str) -> tuple[KernelSource, str]:
+def _compiled(
+    source: KernelSource, profile: Profile, *options: str, heard: list[Complaint] | None = None
+) -> tuple[KernelSource, str]:
     """The kernel as Clang could compile it, and the IR of that."""
     text = translation_unit(source)
     ir, error, messages = _output(source, profile, text, *options, "-emit-llvm")
+    if heard is not None and not error and "warning: " in messages:
+        from anymetal.frontend.warned import complaints_in  # with tables that take time to load
+
+        # (Of each run: edits for the sake of constants silence some.)
+        heard += [one for one in complaints_in(source, messages) if one not in heard]
     edited = constants.defined(source, messages, ir)
     if error and not edited:
         # These modules have tables that take time to load, and are needed for errors only.
@@ -174,11 +191,11 @@ def _compiled(source: KernelSource, profile: Profile, *options: str) -> tuple[Ke
 
         edited = without_redundant_overloads(source, messages) or repaired(source, messages)
     if edited:
-        return _compiled(edited, profile, *options)
+        return _compiled(edited, profile, *options, heard=heard)
     if error:
         raise error
     if _UNSET_VARIABLE in messages and not options:
-        return _compiled(source, profile, _SET_VARIABLES)
+        return _compiled(source, profile, _SET_VARIABLES, heard=heard)
     return source, ir
 
 

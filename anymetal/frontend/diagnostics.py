@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from anymetal.errors import MetalCompileError
+from anymetal.frontend.complaints import Complaint
 from anymetal.frontend.forbidden import Finding
 from anymetal.frontend.hints import hint_for
 from anymetal.frontend.messages import (
@@ -25,7 +26,7 @@ from anymetal.frontend.messages import (
     text_of,
     with_metals_reason,
 )
-from anymetal.frontend.metal_tokens import position
+from anymetal.frontend.metal_tokens import offset_of, position
 from anymetal.frontend.overloads import explained
 from anymetal.frontend.unit import part_name
 from anymetal.source import KernelSource
@@ -65,6 +66,17 @@ def error_at(source: KernelSource, findings: list[Finding]) -> MetalCompileError
     text = _render(diagnostics, source)
     more = _MORE if len(findings) > _MAX_ERRORS else ""
     return MetalCompileError(source.name, text + more)
+
+
+def error_about(source: KernelSource, complaints: list[Complaint]) -> MetalCompileError:
+    """The error for complaints about a text that compiles here."""
+    texts = source.parts
+    names = {part_name(source, part): part for part in texts}
+    findings = []
+    for one in complaints:
+        part = names[one.file]
+        findings.append(Finding(part, offset_of(texts[part], one.line, one.column), one.text))
+    return error_at(source, findings)
 
 
 def too_deep(source: KernelSource) -> MetalCompileError | None:

@@ -20,6 +20,7 @@ _MESSAGE = re.compile(
 _SHIPPED = re.compile(rf"{FOLDER}/(?=mlx/)")
 _INCLUDED = re.compile(r"In file included from (?P<file>[^\n]+?):(?P<line>\d+)[:,]")
 _NOISE = re.compile(r"In file included from |\d+ (?:errors?|warnings?)\b.* generated\.")
+_RULE = re.compile(r" \[-W([\w+-]+)\]$")
 _METAL_TYPE = r"[\w ]*\b(?:u?(?:char|short|int|long)|half|bfloat|float|bool|u?int\d+_t)[234]?[ *&]*"
 
 #: Clang's spelling of what has another name in Metal.
@@ -76,7 +77,7 @@ _REASONS = tuple(
 
 @dataclass(frozen=True)
 class Message:
-    """One error or note of Clang."""
+    """One error, warning or note of Clang."""
 
     kind: str
     text: str
@@ -86,25 +87,26 @@ class Message:
     snippet: tuple[str, ...] = ()
     included: tuple[tuple[str, int], ...] = ()  #: files and lines of the `#include`s that led here
     shipped: bool = False  #: whether it is about a header of MLX's package
+    rule: str = ""  #: of a warning: what turns it on, without -W
 
 
 @dataclass
 class Diagnostic:
-    """An error and the notes that follow it."""
+    """An error, or a warning, and the notes that follow it."""
 
     error: Message
     notes: list[Message] = field(default_factory=list)
 
 
-def diagnostics_of(messages: str) -> list[Diagnostic]:
-    """Every error with its notes."""
+def diagnostics_of(messages: str, kind: str = "error") -> list[Diagnostic]:
+    """Every error, or every message of another kind, with its notes."""
     diagnostics: list[Diagnostic] = []
     for message in parse(messages):
         if message.kind != "note":
             diagnostics.append(Diagnostic(message))
         elif diagnostics:
             diagnostics[-1].notes.append(message)
-    return [diagnostic for diagnostic in diagnostics if diagnostic.error.kind == "error"]
+    return [diagnostic for diagnostic in diagnostics if diagnostic.error.kind == kind]
 
 
 def parse(messages: str) -> Iterator[Message]:
@@ -128,6 +130,7 @@ def parse(messages: str) -> Iterator[Message]:
                 column=int(match["column"] or 0),
                 included=tuple(included),
                 shipped=_SHIPPED.match(match["file"] or "") is not None,
+                rule=rule[1] if (rule := _RULE.search(match["text"])) else "",
             )
             included = []
     if current is not None:

@@ -13,7 +13,17 @@ from anymetal.errors import (
 from anymetal.findings.model import Finding, Place
 from anymetal.findings.silence import is_silenced
 from anymetal.ir.problem import Problem
-from anymetal.lint import arrays, barriers, launches, metal, names, python, sharing, types
+from anymetal.lint import (
+    arrays,
+    barriers,
+    complaints,
+    launches,
+    metal,
+    names,
+    python,
+    sharing,
+    types,
+)
 from anymetal.lint.fixes import Edit
 from anymetal.lint.guess import Compiled, compiled
 from anymetal.lint.kernels import Kernel, Unchecked
@@ -27,6 +37,7 @@ _RULES: tuple[Callable[[Look], Iterator[Finding]], ...] = (
     sharing.check,
     arrays.check,
     types.check,
+    complaints.check,
 )
 
 

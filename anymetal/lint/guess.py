@@ -16,6 +16,7 @@ import mlx.core as mx
 
 from anymetal.errors import MetalCompileError
 from anymetal.frontend.clang import compile_to_ir
+from anymetal.frontend.complaints import Complaint
 from anymetal.lint.kernels import DTYPE, Kernel, Launch
 from anymetal.signature import KernelDefinition, SignatureGenerator
 from anymetal.source import KernelSource, MathMode
@@ -57,11 +58,19 @@ _DTYPES = {
 _SHAPES = r"\b{}_(?:shape|strides|ndim)\b"
 
 
-class Attempt(NamedTuple):
-    """A source, and its raw IR or the error that Clang found."""
+class Made(NamedTuple):
+    """A source that compiles, its raw IR, and what Clang complains of."""
 
     source: KernelSource
     ir: str
+    heard: list[Complaint]
+
+
+class Attempt(NamedTuple):
+    """A source, and what Clang made of it or the error that it found."""
+
+    source: KernelSource
+    made: Made | None
     error: MetalCompileError | None
 
 
@@ -69,11 +78,11 @@ class Attempt(NamedTuple):
 class Compiled:
     """What became of a kernel."""
 
-    sources: list[tuple[KernelSource, str]] = field(default_factory=list)  #: with raw IR
+    sources: list[Made] = field(default_factory=list)
     errors: list[tuple[str, str, MetalCompileError]] = field(default_factory=list)
 
     @property
-    def first(self) -> tuple[KernelSource, str]:
+    def first(self) -> Made:
         """The one to look at where types do not matter."""
         return self.sources[0]
 
@@ -85,10 +94,10 @@ def compiled(kernel: Kernel) -> Compiled:
     template = _template(kernel)
     for guess in _guesses(kernel):
         attempt, template = _attempt(kernel, guess, template)
-        if attempt.error is None:
-            if all(source != attempt.source for source, _ in result.sources):
-                result.sources.append((attempt.source, attempt.ir))
-        else:
+        if attempt.made:
+            if all(made.source != attempt.source for made in result.sources):
+                result.sources.append(attempt.made)
+        elif attempt.error:
             found = [(*place, attempt.error) for place in errors_in(attempt.error)]
             keys = {one[:2] for one in found}
             common = found if common is None else [one for one in common if one[:2] in keys]
@@ -213,11 +222,17 @@ def _attempt(
     return attempt, template
 
 
+def made_of(source: KernelSource) -> Made:
+    """What Clang makes of a source. Raises as `compile_to_ir` does."""
+    heard: list[Complaint] = []
+    return Made(source, compile_to_ir(source, heard=heard), heard)
+
+
 def _compiled(source: KernelSource) -> Attempt:
     try:
-        return Attempt(source, compile_to_ir(source), None)
+        return Attempt(source, made_of(source), None)
     except MetalCompileError as error:
-        return Attempt(source, "", error)
+        return Attempt(source, None, error)
 
 
 def _other_kinds(kernel: Kernel, template: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -29,7 +29,7 @@ class Look:
     def __init__(self, kernel: Kernel, compiled: Compiled) -> None:
         self.kernel = kernel
         self.compiled = compiled
-        self.source, self._raw = compiled.first
+        self.source, self._raw, _ = compiled.first
         self.fixes: dict[object, Edit] = {}  #: by the identity of the finding
 
     @cached_property

@@ -6,24 +6,20 @@ from pathlib import Path
 
 from anymetal.errors import AnyMetalError, MetalCompileError
 from anymetal.findings.model import Place
-from anymetal.frontend.clang import compile_to_ir
-from anymetal.lint.guess import errors_in
+from anymetal.lint.guess import Made, errors_in, made_of
 from anymetal.lint.kernels import Kernel, Unchecked
 from anymetal.lint.text import File, Text
-from anymetal.source import KernelSource
-
-Compiled = tuple[KernelSource, str]
 
 
 def kernels(
     file: File,
-) -> tuple[list[tuple[Kernel, Compiled | MetalCompileError]], list[Unchecked]]:
-    """Each kernel with its source and raw IR, or the error of the compiler; and what could not be
+) -> tuple[list[tuple[Kernel, Made | MetalCompileError]], list[Unchecked]]:
+    """Each kernel as Clang compiled it, or the error of the compiler; and what could not be
     looked at."""
     from anymetal.library import metal_library  # and with it all that runs kernels
 
     whole, none = Text.whole(file), Text("", ())
-    found: list[tuple[Kernel, Compiled | MetalCompileError]] = []
+    found: list[tuple[Kernel, Made | MetalCompileError]] = []
     unchecked: list[Unchecked] = []
     name = Path(file.name).name
     try:
@@ -38,8 +34,7 @@ def kernels(
     for kernel_name in library.kernel_names:
         kernel = Kernel(kernel_name, file, none, whole)
         try:
-            source = library[kernel_name].source()
-            found.append((kernel, (source, compile_to_ir(source))))
+            found.append((kernel, made_of(library[kernel_name].source())))
         except MetalCompileError as error:
             found.append((kernel, error))
         except (AnyMetalError, ValueError) as error:

@@ -76,6 +76,18 @@ RULES = {
             "A constant without suffix turns arithmetic in half into arithmetic in float.",
         ),
         _rule(
+            "AM305",
+            "address-space",
+            "warning",
+            "A pointer, reference or constant lacks the address space that Metal wants.",
+        ),
+        _rule(
+            "AM306",
+            "suspicious-text",
+            "warning",
+            "Clang finds a probable mistake.",
+        ),
+        _rule(
             "AM401",
             "grid-counts-threadgroups",
             "warning",

@@ -1,4 +1,4 @@
-"""Rules about types: calls that Metal finds ambiguous, and constants that widen half.
+"""A rule about types: constants that widen half.
 
 What depends on a guess about dtypes must hold with all guesses (see guess.py).
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from anymetal.errors import AnyMetalError
 from anymetal.findings.model import Finding
@@ -16,145 +16,36 @@ from anymetal.lint.fixes import Edit
 from anymetal.lint.look import Look
 from anymetal.lint.tree import Node, Tree, stripped, type_of
 
-#: Clang's names of scalar types, and Metal's.
-_SCALARS = {
-    "bool": "bool",
-    "char": "char",
-    "signed char": "char",
-    "unsigned char": "uchar",
-    "short": "short",
-    "unsigned short": "ushort",
-    "int": "int",
-    "unsigned int": "uint",
-    "long": "long",
-    "unsigned long": "ulong",
-    "_Float16": "half",
-    "float": "float",
-}
-_INTEGERS = ("char", "uchar", "short", "ushort", "int", "uint", "long", "ulong")
-_FLOATS = ("half", "float")
-_PROMOTED = ("bool", "char", "uchar", "short", "ushort")
-#: Functions whose arguments all have one type, and the types that there are functions for.
-_OVERLOADS: dict[str, Sequence[str]] = {
-    **dict.fromkeys(("min", "max", "clamp", "min3", "max3", "median3"), (*_INTEGERS, *_FLOATS)),
-    **dict.fromkeys(
-        (
-            "fmin fmax fmin3 fmax3 fmedian3 pow powr fmod atan2 copysign fdim fma mix step "
-            "smoothstep sqrt rsqrt exp exp2 exp10 log log2 log10 sin cos tan sinh cosh tanh asin "
-            "acos atan asinh acosh atanh floor ceil round rint trunc fract fabs"
-        ).split(),
-        _FLOATS,
-    ),
-}
-_SELECT = ("bool", *_INTEGERS, *_FLOATS)
-_EXACT, _PROMOTION, _CONVERSION = range(3)
-
 _ARITHMETIC = ("+", "-", "*", "/")
 _PLAIN_NUMBER = re.compile(r"(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][+-]?\d+)?")
-_CALL = re.compile(rf"\b(?:{'|'.join((*_OVERLOADS, 'select'))})\s*\(")
-_Found = dict[tuple[str, Location], Finding]
 
 
 def check(look: Look) -> Iterator[Finding]:
-    """AM303, AM304: what is found with all types that compile."""
-    text = look.kernel.header.value + look.kernel.body.value
-    if not (_CALL.search(text) or _PLAIN_NUMBER.search(text)):
+    """AM304: what is found with all types that compile."""
+    if not _PLAIN_NUMBER.search(look.kernel.header.value + look.kernel.body.value):
         return
-    common: _Found | None = None
-    for source, _ in look.compiled.sources:
+    common: dict[Location, Finding] | None = None
+    for made in look.compiled.sources:
         try:
-            tree = Tree(source)
+            tree = Tree(made.source)
         except (AnyMetalError, RecursionError):
             return  # not for the text alone: Clang has accepted it before
-        found: _Found = {}
-        for code, location, finding in _check(look, tree):
-            found.setdefault((code, location), finding)
+        found: dict[Location, Finding] = {}
+        for location, finding in _check(look, tree):
+            found.setdefault(location, finding)
         common = found if common is None else {k: v for k, v in common.items() if k in found}
         if not common:
             return
     yield from (common or {}).values()
 
 
-def _check(look: Look, tree: Tree) -> Iterator[tuple[str, Location, Finding]]:
-    own = {node["id"] for node in tree.nodes() if node.get("kind") == "FunctionDecl"}
+def _check(look: Look, tree: Tree) -> Iterator[tuple[Location, Finding]]:
     for node in tree.nodes():
-        kind = node.get("kind")
-        if kind == "CallExpr":
-            yield from _ambiguous(look, tree, node, own)
-        elif kind in ("BinaryOperator", "CompoundAssignOperator"):
+        if node.get("kind") in ("BinaryOperator", "CompoundAssignOperator"):
             yield from _widened(look, tree, node)
 
 
-# -- AM303 ------------------------------------------------------------------------------------
-
-
-def _ambiguous(
-    look: Look, tree: Tree, call: Node, own: set[str]
-) -> Iterator[tuple[str, Location, Finding]]:
-    callee, *arguments = call["inner"]
-    declared = stripped(callee).get("referencedDecl", {})
-    name = declared.get("name", "")
-    types = [_SCALARS.get(type_of(stripped(argument)), "") for argument in arguments]
-    overloads = _OVERLOADS.get(name)
-    if name == "select":
-        overloads, types = _SELECT, types[:2]
-    location = tree.location(call)
-    is_metals = declared.get("kind") == "FunctionDecl" and declared.get("id") not in own
-    if overloads is None or location is None or not is_metals or not types or not all(types):
-        return
-    if not _is_ambiguous(types, overloads):
-        return
-    place = look.place(location)
-    shown = ", ".join(types)
-    yield (
-        "AM303",
-        location,
-        look.finding(
-            "AM303",
-            place,
-            f"Metal finds {name}({shown}) ambiguous: no function of this name fits best",
-            hint="convert the arguments to one type, as in "
-            f"{name}({', '.join(f'{_wanted(types)}(…)' for _ in types[:1])}, …)"
-            if len(types) > 1
-            else f"convert the argument, as in {name}(float(…))",
-        ),
-    )
-
-
-def _wanted(types: list[str]) -> str:
-    """The type that the author most likely means."""
-    for type_ in ("float", "half", "ulong", "long", "uint"):
-        if type_ in types:
-            return type_
-    return "int"
-
-
-def _is_ambiguous(types: Sequence[str], overloads: Sequence[str]) -> bool:
-    """Whether C++ finds no best among functions with all parameters of one type."""
-    ranks = [[_rank(given, wanted) for given in types] for wanted in overloads]
-    return not any(
-        all(
-            other is best
-            or (
-                all(a <= b for a, b in zip(best, other, strict=True))
-                and any(a < b for a, b in zip(best, other, strict=True))
-            )
-            for other in ranks
-        )
-        for best in ranks
-    )
-
-
-def _rank(given: str, wanted: str) -> int:
-    if given == wanted:
-        return _EXACT
-    return _PROMOTION if given in _PROMOTED and wanted == "int" else _CONVERSION
-
-
-# -- AM304 ------------------------------------------------------------------------------------
-
-
-def _widened(look: Look, tree: Tree, node: Node) -> Iterator[tuple[str, Location, Finding]]:
+def _widened(look: Look, tree: Tree, node: Node) -> Iterator[tuple[Location, Finding]]:
     """`h * 0.5` is computed in float; that the result goes into a half again shows that it need
     not be."""
     left, right = node["inner"]
@@ -179,7 +70,7 @@ def _widened(look: Look, tree: Tree, node: Node) -> Iterator[tuple[str, Location
         place = look.place(location)
         if place is None:
             continue
-        yield "AM304", location, _constant(look, location, text)
+        yield location, _constant(look, location, text)
         return
 
 

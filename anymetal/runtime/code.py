@@ -32,6 +32,8 @@ class Code:
         #: Whether its results may depend on the order of threadgroups
         #: (analysis/order_dependence.py).
         self.order_counts = bool(self._text("am_order"))
+        #: What Clang said of its text (frontend/warned.py).
+        self.complaints = self._text("am_complaints")
 
     def addresses(self, name: str, count: int) -> list[int]:
         """Addresses that the library exports in one array."""

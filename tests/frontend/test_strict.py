@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
@@ -11,10 +13,9 @@ import mlx.core as mx
 import pytest
 
 import anymetal
-from anymetal import AnyMetalWarning, MetalCompileError
-from anymetal.frontend import strict
+from anymetal import AnyMetalWarning, MetalCompileError, SuspiciousTextWarning
+from anymetal.frontend import address_spaces, strict
 from anymetal.frontend.forbidden import find_forbidden
-from anymetal.frontend.metal_tokens import position
 from anymetal.testing.metal_case import parse
 from tests.frontend.kernels import kernel_source
 
@@ -31,9 +32,9 @@ def _fresh(monkeypatch: pytest.MonkeyPatch) -> None:
 def found(body: str, header: str = "") -> list[str]:
     """`header:1:8 pointer` for each finding."""
     result = []
-    for part, offset, text in strict._findings(kernel_source(body, header)):
-        line, column = position(header if part == "header" else body, offset)
-        result.append(f"{part}:{line}:{column} {text.split()[0]}")
+    for one in address_spaces.complaints_about(kernel_source(body, header)):
+        part = one.file.partition(": ")[2]
+        result.append(f"{part}:{one.line}:{one.column} {one.text.split()[0]}")
     return result
 
 
@@ -163,10 +164,10 @@ def test_the_headers_of_mlx_are_not_suspected() -> None:
 )
 def test_small_inputs_are_constant(body: str, column: int) -> None:
     source = kernel_source(body, inputs={"a": mx.zeros(4)})
-    places = [(part, offset + 1) for part, offset, _ in strict._findings(source)]
-    assert places == ([("source", column)] if column else [])
+    places = [(one.file, one.column) for one in address_spaces.complaints_about(source)]
+    assert places == ([("k: source", column)] if column else [])
     large = kernel_source(body, inputs={"a": mx.zeros(8)})
-    assert list(strict._findings(large)) == []
+    assert address_spaces.complaints_about(large) == []
 
 
 _COUNT = iter(range(1000))
@@ -227,6 +228,71 @@ def test_error_even_if_the_kernel_is_in_the_cache(monkeypatch: pytest.MonkeyPatc
             r"qualifier\n    2 \| const float\* p = out;\n      \|            \^\n",
             str(error.value),
         )
+
+
+MIXED = "out[0] = 1;\n  out[0] = max(out[0], 0);"
+WRONG = "out[0] = 1;\n  int i = 0;\n  if (i = 3) out[0] = 1;"
+
+
+def test_ambiguous_calls_are_warned_of_at_their_place() -> None:
+    with pytest.warns(AnyMetalWarning) as caught:
+        run_kernel(MIXED)
+    (warning,) = caught
+    assert warning.filename == __file__ and warning.category is AnyMetalWarning
+    text = str(warning.message)
+    assert "\n  source:2:12: call to 'max' is ambiguous in Metal: no function fits" in text
+    assert " max(float, int) best\n" in text and "address space" not in text
+
+
+def test_ambiguous_calls_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANYMETAL_STRICT", "error")
+    with pytest.raises(MetalCompileError, match=r"source:2:12: error: call to 'max' is ambiguous"):
+        run_kernel(MIXED)
+
+
+@pytest.mark.parametrize("mode", ["1", "error"])
+def test_what_clang_finds_suspicious_is_a_warning(
+    mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANYMETAL_STRICT", mode)
+    with pytest.warns(SuspiciousTextWarning) as caught:
+        run_kernel(WRONG)
+    (warning,) = caught
+    assert warning.filename == __file__
+    text = str(warning.message)
+    assert "  source:3:9: using the result of an assignment as a condition" in text
+    assert "[-Wparentheses]\n" in text and 'ignored "-Wparentheses"` in the text' in text
+
+
+def test_a_text_can_silence_a_warning() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run_kernel(f'#pragma clang diagnostic ignored "-Wparentheses"\n{WRONG}')
+
+
+PROGRAM = """
+import mlx.core as mx
+import anymetal
+kernel = anymetal.metal_kernel(name="kept", input_names=[], output_names=["out"], source={!r})
+(out,) = kernel(inputs=[], output_shapes=[(1,)], output_dtypes=[mx.float32], grid=(1, 1, 1),
+                threadgroup=(1, 1, 1))
+mx.eval(out)
+"""
+
+
+def test_a_kernel_of_the_disk_cache_is_warned_of_in_each_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANYMETAL_CACHE_DIR", str(tmp_path))
+    for _ in range(2):
+        run = subprocess.run(
+            [sys.executable, "-c", PROGRAM.format(WRONG.replace("1;", "max(2.0f, 1);", 1))],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert "source:1:10: call to 'max' is ambiguous" in run.stderr
+        assert "source:3:9: using the result of an assignment" in run.stderr
 
 
 def test_unknown_mode(monkeypatch: pytest.MonkeyPatch) -> None:

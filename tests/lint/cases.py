@@ -8,9 +8,8 @@ import mlx.core as mx
 
 from anymetal.errors import AnyMetalError
 from anymetal.findings import Finding
-from anymetal.frontend.clang import compile_to_ir
 from anymetal.lint.checker import Report, check_kernel
-from anymetal.lint.guess import Compiled
+from anymetal.lint.guess import Compiled, made_of
 from anymetal.lint.kernels import Kernel, Launch
 from anymetal.lint.text import File, Text
 from anymetal.signature import KernelDefinition, SignatureGenerator
@@ -27,7 +26,7 @@ def check_case(case: MetalCase) -> tuple[list[Finding], Report]:
     report = Report(file)
     try:
         source = _source(case)
-        made = Compiled([(source, compile_to_ir(source))])
+        made = Compiled([made_of(source)])
     except AnyMetalError:
         return [], report
     size = case.launch

@@ -10,9 +10,8 @@ import mlx.core as mx
 
 from anymetal import linalg, nn
 from anymetal.findings import Finding
-from anymetal.frontend.clang import compile_to_ir
 from anymetal.lint.checker import Report, check_kernel
-from anymetal.lint.guess import Compiled
+from anymetal.lint.guess import Compiled, made_of
 from anymetal.lint.kernels import Kernel
 from anymetal.lint.text import File, Text
 from anymetal.source import KernelSource
@@ -48,7 +47,7 @@ def check_source(source: KernelSource) -> tuple[list[Finding], Report]:
     header, body = (Text(text, range(len(text))) for text in (source.header, source.body))
     kernel = Kernel(source.name, file, body, header)
     report = Report(file)
-    return check_kernel(kernel, Compiled([(source, compile_to_ir(source))]), report), report
+    return check_kernel(kernel, Compiled([made_of(source)]), report), report
 
 
 def others() -> Iterator[tuple[str, list[Finding], Report]]:

@@ -32,13 +32,12 @@ def code_of(source: KernelSource, variant: Variant) -> Code:
     headers = identity.included(texts) if source.prelude == "mlx" else ""
     key = disk_cache.digest("kernel", identity.fingerprint(), texts, headers, repr(variant))
     code = _loaded.get(key)
-    if code is None:
-        strict.check(source)
     wanted = debug.wanted()
     told = DebugStages(source, variant, wanted) if wanted.level else None
     where = "from memory"
     if code is None:
         where, code = _load(source, variant, key, told or Stages(wanted))
+        strict.check(source, code.complaints)
         code = _loaded.setdefault(key, code)
     _recent.pop(key, None)
     _recent[key] = code

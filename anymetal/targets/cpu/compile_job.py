@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from anymetal import debug
 from anymetal.frontend.clang import compile_to_ir
+from anymetal.frontend.complaints import Complaint, noted
 from anymetal.pipeline.stages import Times
 from anymetal.runtime import locks, zig
 from anymetal.source import KernelSource
@@ -47,8 +48,9 @@ def build(
             importing = threading.Thread(target=_import_compiler, daemon=True)
             zig.meanwhile.append(importing.start)
         with stages.stage("front end"):
-            raw = compile_to_ir(source, profile_for(variant.cpu))
-        code = _import_compiler().compile_kernel(source, variant, stages, raw)
+            heard: list[Complaint] = []
+            raw = compile_to_ir(source, profile_for(variant.cpu), heard)
+        code = _import_compiler().compile_kernel(source, variant, stages, raw, noted(heard))
         with stages.stage("link"):
             return zig.link_shared(code)
     finally:

@@ -27,12 +27,16 @@ from anymetal.targets.cpu.variant import Variant
 
 
 def compile_kernel(
-    source: KernelSource, variant: Variant, stages: GangStages | None = None, raw: str | None = None
+    source: KernelSource,
+    variant: Variant,
+    stages: GangStages | None = None,
+    raw: str | None = None,
+    complaints: str = "",
 ) -> bytes:
-    """An object file that exports `am_entry`, and two texts for the launch. `am_notes`: in a
+    """An object file that exports `am_entry`, and three texts for the launch. `am_notes`: in a
     checked or sanitized build, the arrays and places (passes/check_bounds.py, passes/observe.py).
     `am_order`: whether results depend on the order of threadgroups
-    (analysis/order_dependence.py).
+    (analysis/order_dependence.py). `am_complaints`: what it is given.
 
     `stages` observes the compilation; `raw` is Clang's output, if it is there already.
 
@@ -62,7 +66,7 @@ def compile_kernel(
         text = scalar_ir(c) if variant.width == 1 else vector_ir(c)
         undefined = c.undefined and c.undefined.noted()
         notes = c.observed.notes(undefined=undefined) if c.observed else c.notes
-        text += _constant("am_notes", notes) + order
+        text += _constant("am_notes", notes) + order + _constant("am_complaints", complaints)
         if c.observed:
             text += OBSERVED
         return assemble(text, machine, stages)

@@ -143,24 +143,24 @@ constexpr uint mul24(uint x, uint y) { return __am::low24(x) * __am::low24(y); }
 constexpr int mad24(int x, int y, int z) { return mul24(x, y) + z; }
 constexpr uint mad24(uint x, uint y, uint z) { return mul24(x, y) + z; }
 
-#define AM_UNARY(name) AM_MAP1(name) AM_MIXED1(unify, name)
-#define AM_BINARY(name) AM_MAP2(name) AM_MIXED2(unify, name)
-#define AM_TERNARY(name) AM_MAP3(name) AM_MIXED3(unify, name)
-AM_UNARY(clz)
-AM_UNARY(ctz)
-AM_UNARY(popcount)
-AM_UNARY(reverse_bits)
-AM_BINARY(absdiff)
-AM_BINARY(addsat)
-AM_BINARY(subsat)
-AM_BINARY(hadd)
-AM_BINARY(rhadd)
-AM_BINARY(mulhi)
-AM_BINARY(rotate)
-AM_BINARY(mul24)
-AM_TERNARY(madhi)
-AM_TERNARY(madsat)
-AM_TERNARY(mad24)
+#define AM_UNARY(type, name) AM_MAP1(name) AM_MIXED1(type, name)
+#define AM_BINARY(type, name) AM_MAP2(name) AM_MIXED2(type, name)
+#define AM_TERNARY(type, name) AM_MAP3(name) AM_MIXED3(type, name)
+AM_UNARY(unify_integers, clz)
+AM_UNARY(unify_integers, ctz)
+AM_UNARY(unify_integers, popcount)
+AM_UNARY(unify_integers, reverse_bits)
+AM_BINARY(unify_integers, absdiff)
+AM_BINARY(unify_integers, addsat)
+AM_BINARY(unify_integers, subsat)
+AM_BINARY(unify_integers, hadd)
+AM_BINARY(unify_integers, rhadd)
+AM_BINARY(unify_integers, mulhi)
+AM_BINARY(unify_integers, rotate)
+AM_BINARY(unify_words, mul24)
+AM_TERNARY(unify_integers, madhi)
+AM_TERNARY(unify_integers, madsat)
+AM_TERNARY(unify_words, mad24)
 #undef AM_UNARY
 #undef AM_BINARY
 #undef AM_TERNARY
@@ -178,9 +178,10 @@ constexpr R insert_bits(vec<T, N> base, vec<T, N> insert, uint offset, uint bits
             insert_bits(base.at(3), insert.at(3), offset, bits))
 }
 // base and insert of different integer types: the result has the type of base.
-template <typename T, typename U, __am::require<is_integral_v<T> && is_integral_v<U> &&
-                                                !is_same_v<T, U>> = 0>
-constexpr T insert_bits(T base, U insert, uint offset, uint bits) {
+template <typename T, typename U, typename R = T,
+          __am::require<is_integral_v<T> && is_integral_v<U> && !is_same_v<T, U>> = 0>
+constexpr R insert_bits(T base, U insert, uint offset, uint bits)
+    AM_WARNED(unify_integers, R, T, U) {
   return insert_bits(base, static_cast<T>(insert), offset, bits);
 }
 

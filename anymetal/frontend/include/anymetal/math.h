@@ -56,6 +56,7 @@ namespace metal {
   AM_MAP2(name)                                                                          \
   AM_MIXED2(unify_floating, name)
 
+AM_RESULTS_COUNT
 AM_FUNCTION1(ceil, __builtin_ceilf(x))
 AM_FUNCTION1(floor, __builtin_floorf(x))
 AM_FUNCTION1(trunc, __builtin_truncf(x))
@@ -142,6 +143,7 @@ AM_OF_BFLOAT(inline bfloat fma(bfloat a, bfloat b, bfloat c) {
 })
 AM_MAP3(fma)
 AM_MIXED3(unify_floating, fma)
+AM_RESULTS_END
 
 template <typename T>
 inline T sincos(T x, T& cosine) {

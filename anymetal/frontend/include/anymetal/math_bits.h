@@ -165,8 +165,8 @@ AM_MIXED2(unify_floating, nextafter)
 AM_MAP1(ilogb)
 AM_MIXED1(unify_floating, ilogb)
 
-template <typename T, __am::require<is_integral_v<T>> = 0>
-constexpr float ldexp(T x, int k) {
+template <typename T, typename R = float, __am::require<is_integral_v<T>> = 0>
+constexpr R ldexp(T x, int k) AM_WARNED(unify_floating, R, T) {
   return ldexp(float(x), k);
 }
 

@@ -18,6 +18,11 @@
 #pragma clang attribute push(__attribute__((always_inline)), apply_to = function)
 #pragma clang attribute push(__attribute__((nodebug)), apply_to = hasType(functionType))
 
+// Functions that do nothing but return a value: who does not use it is warned.
+#define AM_RESULTS_COUNT \
+  _Pragma("clang attribute push([[nodiscard]], apply_to = hasType(functionType))")
+#define AM_RESULTS_END _Pragma("clang attribute pop")
+
 #include "scalars.h"
 #include "traits.h"
 #include "limits.h"
@@ -26,8 +31,11 @@
 #include "vec.h"
 #include "packed.h"
 #include "promote.h"
+#include "declared.h"
 #include "as_type.h"
+AM_RESULTS_COUNT
 #include "minmax.h"
+AM_RESULTS_END
 #include "math_constants.h"
 #include "math_bits.h"
 #include "math_exp.h"
@@ -35,10 +43,12 @@
 #include "math_pow.h"
 #include "math_trig.h"
 #include "math.h"
+AM_RESULTS_COUNT
 #include "common.h"
 #include "integer.h"
 #include "relational.h"
 #include "geometric.h"
+AM_RESULTS_END
 #include "matrix.h"
 #include "pack.h"
 #include "array.h"

@@ -5,8 +5,6 @@
 // name still loses against it; mixed arguments go to the AM_MIXED overloads.
 #pragma once
 
-#define AM_FOR_INTEGERS(M) M(char) M(uchar) M(short) M(ushort) M(int) M(uint) M(long) M(ulong)
-#define AM_FOR_FLOATS(M) M(float) M(half) M(bfloat)
 #define AM_FOR_MATHS(M) M(float) M(half) AM_OF_BFLOAT(M(bfloat))
 
 namespace metal {

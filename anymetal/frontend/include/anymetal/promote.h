@@ -117,6 +117,12 @@ using to_floating =
 template <typename... A>
 using unify_floating = to_floating<unify<A...>>;
 
+// The same as unify, for functions that Metal declares for integers only, and for words of 32 bits.
+template <typename... A>
+using unify_integers = unify<A...>;
+template <typename... A>
+using unify_words = unify<A...>;
+
 // Whether a call must be converted to R first: R exists, and some argument is not R already.
 template <typename R, typename... A>
 constexpr bool converts_to = !is_void_v<R> && !(is_same_v<R, A> && ...);
@@ -124,24 +130,25 @@ constexpr bool converts_to = !is_void_v<R> && !(is_same_v<R, A> && ...);
 }  // namespace __am
 
 // AM_MIXED<n>(type, name): the overload of name that takes n mixed arguments, converts them to
-// their common `type` (unify or unify_floating) and calls the exact overload.
-#define AM_MIXED1(type, name)                                                  \
-  template <typename A, typename R = __am::type<A>,                            \
-            __am::require<__am::converts_to<R, A>> = 0>                        \
-  constexpr auto name(A a) {                                                   \
-    return name(static_cast<R>(a));                                            \
+// their common `type` (unify or unify_floating) and calls the exact overload. Clang warns of a call
+// of it that Metal refuses or understands differently (declared.h).
+#define AM_MIXED1(type, name)                                                     \
+  template <typename A, typename R = __am::type<A>,                               \
+            __am::require<__am::converts_to<R, A>> = 0>                           \
+  constexpr auto name(A a) AM_WARNED(type, R, A) {                                \
+    return name(static_cast<R>(a));                                               \
   }
-#define AM_MIXED2(type, name)                                                  \
-  template <typename A, typename B, typename R = __am::type<A, B>,             \
-            __am::require<__am::converts_to<R, A, B>> = 0>                     \
-  constexpr auto name(A a, B b) {                                              \
-    return name(static_cast<R>(a), static_cast<R>(b));                         \
+#define AM_MIXED2(type, name)                                                     \
+  template <typename A, typename B, typename R = __am::type<A, B>,                \
+            __am::require<__am::converts_to<R, A, B>> = 0>                        \
+  constexpr auto name(A a, B b) AM_WARNED(type, R, A, B) {                        \
+    return name(static_cast<R>(a), static_cast<R>(b));                            \
   }
-#define AM_MIXED3(type, name)                                                  \
+#define AM_MIXED3(type, name)                                                     \
   template <typename A, typename B, typename C, typename R = __am::type<A, B, C>, \
-            __am::require<__am::converts_to<R, A, B, C>> = 0>                  \
-  constexpr auto name(A a, B b, C c) {                                         \
-    return name(static_cast<R>(a), static_cast<R>(b), static_cast<R>(c));      \
+            __am::require<__am::converts_to<R, A, B, C>> = 0>                     \
+  constexpr auto name(A a, B b, C c) AM_WARNED(type, R, A, B, C) {                \
+    return name(static_cast<R>(a), static_cast<R>(b), static_cast<R>(c));         \
   }
 
 // Returns the vector R of N components made of the first N expressions.
@@ -172,3 +179,6 @@ constexpr bool converts_to = !is_void_v<R> && !(is_same_v<R, A> && ...);
     AM_GATHER(R, N, name(a.at(0), b.at(0), c.at(0)), name(a.at(1), b.at(1), c.at(1)),   \
               name(a.at(2), b.at(2), c.at(2)), name(a.at(3), b.at(3), c.at(3)))         \
   }
+
+#define AM_FOR_INTEGERS(M) M(char) M(uchar) M(short) M(ushort) M(int) M(uint) M(long) M(ulong)
+#define AM_FOR_FLOATS(M) M(float) M(half) M(bfloat)

@@ -66,7 +66,7 @@ constexpr R select(vec<T, N> a, vec<T, N> b, vec<bool, N> c) {
 template <typename A, typename B, typename C, typename R = __am::unify<A, B>,
           __am::require<!is_void_v<R> && is_convertible_v<C, bool> &&
                         (__am::is_vector<R> || !is_same_v<A, B>)> = 0>
-constexpr R select(A a, B b, C c) {
+constexpr R select(A a, B b, C c) AM_WARNED(select, R, A, B, C) {
   return c ? static_cast<R>(b) : static_cast<R>(a);
 }
 template <typename A, typename B, int N, typename R = __am::unify<A, B>,
