@@ -9,7 +9,7 @@ JOBS   ?= 2
 MLX    ?= cpu
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow check bench wheel lock clean
+.PHONY: help demo test test-slow check bench wheel wheels release-check lock clean
 
 help:
 	@echo "make demo    what AnyMetal does, in under a minute"
@@ -18,6 +18,8 @@ help:
 	@echo "make check   ruff, mypy and who may import whom"
 	@echo "make bench   speed beside hand-written C++, PyTorch, MLX and NumPy"
 	@echo "make wheel   a wheel with the bridge to MLX inside, for this Python and this MLX"
+	@echo "make wheels  such wheels for all of Python 3.10 to 3.13 that are there, each tried in a bare place"
+	@echo "make release-check  whether what would be published is whole and works"
 	@echo "make lock    choose the versions of development and CI anew"
 	@echo "make clean   remove the environment"
 
@@ -45,6 +47,12 @@ wheel: $(VENV)/.stamp-dev
 	ANYMETAL_SHIP_BRIDGE=1 $(BIN)/python -m pip wheel --quiet --disable-pip-version-check \
 	  --no-deps --no-build-isolation --wheel-dir dist .
 	@ls dist/*.whl
+
+wheels:
+	$(PYTHON) release/wheels.py $(PYTHONS)
+
+release-check: $(VENV)/.stamp-dev $(VENV)/.stamp-release
+	$(BIN)/python release/check.py
 
 # The lock file has the hash of every file that pip may install, for all supported versions of
 # Python. The bill of materials in the wheel (PEP 770) lists what a user's installation is made of.

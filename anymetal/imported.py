@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, overload
 
 import mlx.core as mx
 from mlx.utils import tree_flatten
@@ -49,6 +49,17 @@ _BUFFER = re.compile(r"  (?P<declaration>[^\n]*?(?P<name>\w+)) \[\[buffer\(\d+\)
 _ATTRIBUTE = re.compile(r"\[\[(\w+)\]\]")
 
 
+Function = Callable[..., tuple[mx.array, ...]]
+
+
+@overload
+def import_function(
+    file: str | os.PathLike[str], return_metadata: Literal[False] = False, *, kernels: Policy = ...
+) -> Function: ...
+@overload
+def import_function(
+    file: str | os.PathLike[str], return_metadata: Literal[True], *, kernels: Policy = ...
+) -> tuple[Function, str]: ...
 def import_function(
     file: str | os.PathLike[str], return_metadata: bool = False, *, kernels: Policy = "run"
 ) -> Any:
@@ -114,7 +125,7 @@ def import_function(
     return (imported, metadata) if return_metadata else imported
 
 
-def _read(path: str) -> tuple[Callable[..., tuple[mx.array, ...]], str]:
+def _read(path: str) -> tuple[Function, str]:
     """The function and its metadata, as MLX reads them."""
     try:
         return cast(

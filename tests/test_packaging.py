@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -53,6 +54,49 @@ def test_versions_of_mlx_are_those_that_the_package_takes() -> None:
     first, beyond = (".".join(map(str, one)) for one in (back_end.FIRST, back_end.BEYOND))
     (found,) = [one for one in project()["dependencies"] if canonical(one) == "mlx"]
     assert found == f"mlx>={first},<{beyond}"
+
+
+@pytest.mark.parametrize(
+    "platform, expected",
+    [
+        ("darwin", {"mlx", "rich", "typer"}),
+        ("linux", {"mlx", "rich", "typer", "ziglang", "llvmlite", "nanobind"}),
+    ],
+)
+def test_macs_get_no_compilers(platform: str, expected: set[str]) -> None:
+    from packaging.requirements import Requirement
+
+    requirements = [Requirement(text) for text in project()["dependencies"]]
+    environment = {"sys_platform": platform, "platform_system": platform.title()}
+    found = {one.name for one in requirements if not one.marker or one.marker.evaluate(environment)}
+    assert found == expected
+
+
+USER = """
+import mlx.core as mx
+import anymetal
+from anymetal import linalg
+
+kernel = anymetal.metal_kernel(name="k", input_names=["x"], output_names=["y"], source="")
+y: list[mx.array] = kernel(inputs=[1], grid=(1, 1, 1), threadgroup=(1, 1, 1),
+                           output_shapes=[(1,)], output_dtypes=[mx.float32])
+q, r = linalg.qr(y[0])
+product: mx.array = q @ r
+function, metadata = anymetal.import_function("f.mlxfn", return_metadata=True)
+(z,) = function(product)
+anymetal.install(pretend_mac="yes")
+"""
+
+
+def test_programs_are_checked_against_our_types(tmp_path: Path) -> None:
+    pytest.importorskip("mypy")
+    (tmp_path / "user.py").write_text(USER)
+    command = [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "user.py"]
+    variables = {**os.environ, "MYPYPATH": ""}
+    done = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True)
+    (complaint, total) = done.stdout.splitlines()
+    assert 'Argument "pretend_mac" to "install" has incompatible type "str"' in complaint
+    assert total.startswith("Found 1 error in 1 file")
 
 
 def test_the_wheel_has_a_bill_of_materials(tmp_path: Path) -> None:

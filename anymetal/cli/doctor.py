@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from importlib.metadata import PackageNotFoundError, version
 
 import anymetal
+from anymetal import targets
 from anymetal.errors import AnyMetalError
 from anymetal_start import report
 from anymetal_start.report import Finding
@@ -37,6 +38,8 @@ def findings() -> Iterator[Finding]:
 
 def _machine() -> Iterator[Finding]:
     yield Finding("machine", "system", f"{platform.system()} {platform.machine()}")
+    if targets.HAS_METAL:
+        return
     try:
         import llvmlite.binding as llvm
 
@@ -71,6 +74,9 @@ def _targets() -> Iterator[Finding]:
 
 
 def _tools() -> Iterator[Finding]:
+    if targets.HAS_METAL:
+        yield Finding("tools", "compilers", "not needed: MLX runs the kernels")
+        return
     from anymetal.frontend import toolchain
 
     versions = []
@@ -144,6 +150,8 @@ def _package(name: str) -> str:
 
 
 def _bridge() -> Iterator[Finding]:
+    if targets.HAS_METAL:
+        return
     from anymetal.runtime.bridge import loader, recipe
 
     try:

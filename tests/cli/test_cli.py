@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import anymetal
+from anymetal import targets
 from anymetal.cli import doctor
 from anymetal.runtime import disk_cache, scratch
 
@@ -190,6 +191,16 @@ def test_doctor_runs_a_kernel(monkeypatch):
     monkeypatch.setattr(anymetal, "metal_kernel", broken)
     (found,) = doctor._kernel()
     assert found.state == "broken" and "MetalCompileError" in found.value
+
+
+def test_doctor_misses_no_compiler_where_mlx_has_metal(monkeypatch):
+    """There they are not installed; the kernel itself runs here, of course."""
+    monkeypatch.setattr(targets, "HAS_METAL", True)
+    monkeypatch.setitem(sys.modules, "llvmlite.binding", None)
+    monkeypatch.setattr(doctor, "_kernel", lambda: iter(()))
+    found = list(doctor.findings())
+    assert [one.section for one in found if one.state == "broken"] == []
+    assert {one.name: one.value for one in found}["compilers"].startswith("not needed")
 
 
 def test_doctor_names_what_is_missing(monkeypatch):
