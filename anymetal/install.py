@@ -12,7 +12,7 @@ import mlx.core as mx
 from anymetal import indexing, targets
 from anymetal.kernel import metal_kernel
 from anymetal.targets.graph import new_epoch
-from anymetal_start import children, mac
+from anymetal_start import children
 from anymetal_start.environment import Environment
 from anymetal_start.patches import Patches
 
@@ -72,6 +72,8 @@ def install(
     if clamp_indices:
         indexing.apply(_patches)
     if pretend_mac:
+        from anymetal_start import mac  # brings along what talks to other processes
+
         mac.apply()
         _environment.change(mac.environment())
     if children_too:
@@ -106,6 +108,8 @@ def uninstall() -> None:
         >>> mx.fast.metal_kernel is before
         True
     """
+    from anymetal_start import mac
+
     _patches.undo()
     mac.undo()
     _environment.undo()

@@ -15,7 +15,6 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from anymetal_start import mac
 from anymetal_start.environment import in_front
 
 VARIABLE = "ANYMETAL_INSTALL"
@@ -43,6 +42,8 @@ def begin() -> None:
     if arguments is None:
         return
     if arguments.get("pretend_mac"):
+        from anymetal_start import mac
+
         mac.apply()
     sys.meta_path.insert(0, _WhenMlxComes())
 

@@ -6,8 +6,8 @@
 
 becomes, for an `x` of shape (512, 64) and a grid of 32768 threads,
 
-    @am.known.x_shape = internal constant [8 x i32] [i32 512, i32 64, i32 0, …]
-      store ptr @am.known.x_shape, ptr %x_shape.addr
+    @am.known.1 = internal constant [8 x i32] [i32 512, i32 64, i32 0, …]
+      store ptr @am.known.1, ptr %x_shape.addr
     define internal i32 @__am_grid_x() alwaysinline { ret i32 32768 }
 
 The parameters stay, so that all versions of a kernel are called alike.
@@ -66,18 +66,14 @@ def with_known(raw: str, known: Known) -> str:
     """Clang's text of a kernel for launches of which so much is known."""
     text, constants, parameters = raw, [], _parameters(raw)
     for slot in known.apart:
-        text = re.sub(
-            rf"\bptr noundef( %{parameters[slot]}[,)])", r"ptr noalias noundef\1", text, count=1
-        )
+        name = re.escape(parameters[slot])
+        text = re.sub(rf"\bptr noundef( {name}[,)])", r"ptr noalias noundef\1", text, count=1)
     for slot, _, held in known.contents:
-        name = parameters[slot]
         # Clang stores each parameter first of all, and nowhere else.
-        pattern = re.compile(
-            rf"^( *store ptr )%{re.escape(name)}(, ptr %{re.escape(name)}\.addr,)", re.M
-        )
-        text, count = pattern.subn(rf"\1@am.known.{name}\2", text, count=1)
+        pattern = rf"^( *store ptr ){re.escape(parameters[slot])}(, )"
+        text, count = re.subn(pattern, rf"\1@am.known.{slot}\2", text, count=1, flags=re.M)
         if count:
-            constants.append(f"@am.known.{name} = internal constant {_array(held)}, align 16\n")
+            constants.append(f"@am.known.{slot} = internal constant {_array(held)}, align 16\n")
     for function, value in _sizes(known).items():
         text = re.sub(
             rf"^declare (.*)i32 @{function}\(\).*$",
@@ -89,9 +85,10 @@ def with_known(raw: str, known: Known) -> str:
 
 
 def _parameters(raw: str) -> list[str]:
-    """Clang's names for the parameters of the kernel. Those of Metal libraries have numbers."""
+    """Clang's names for the parameters of the kernel: `%x`, `%0` in Metal libraries, and in quotes
+    with other letters than those of ASCII."""
     (declared,) = re.findall(rf"^define [^\n]*@{KERNEL_SYMBOL}\(([^\n]*)\) ", raw, re.M)
-    return re.findall(r"%([\w.]+)(?=,|$)", declared)
+    return re.findall(r'(%(?:"[^"]*"|[\w.]+))(?=,|$)', declared)
 
 
 def _sizes(known: Known) -> dict[str, int]:

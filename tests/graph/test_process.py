@@ -232,7 +232,7 @@ print(kernel(inputs=[mx.array([2])], **call)[0].tolist())
 
 
 def test_machine_code_in_a_folder_whose_name_is_no_text(built_bridge, tmp_path):
-    """Names are bytes; Python has those that its locale cannot read as surrogates."""
+    """AnyMetal: names are bytes, and Python has those that its locale cannot read as surrogates."""
     entries = tmp_path / "m\udc80n" / "entries"
     entries.mkdir(parents=True)
     shutil.copy(built_bridge, entries)
