@@ -180,6 +180,11 @@ class LibraryFunction:
         """The host name."""
         return self._kernel.name
 
+    @property
+    def threadgroup_memory(self) -> list[int]:
+        """The numbers of its `threadgroup` pointers and references."""
+        return [p.number for p in self._memory]
+
     def __repr__(self) -> str:
         parameters = ", ".join(f"{p.name}: {p.type_name}" for p in self._buffers)
         return f"<kernel {self.name}({parameters}) of {self._library.file}>"
@@ -234,12 +239,16 @@ class LibraryFunction:
         given = [value for p, value in pairs if not p.constant]
         return [None if v is None else o for v, o in zip(given, outputs, strict=True)]
 
-    def source(self) -> LibrarySource:
-        """The kernel without values for function constants and lengths of threadgroup memory.
+    def source(
+        self,
+        constants: Mapping[str | int, Number | Sequence[Number]] | None = None,
+        threadgroup_memory: Mapping[int, int] | None = None,
+    ) -> LibrarySource:
+        """The kernel with these values for function constants and lengths of threadgroup memory.
 
-        Raises ValueError if it needs some.
+        Raises ValueError if it needs others.
         """
-        return self._source({}, {})
+        return self._source(constants or {}, threadgroup_memory or {})
 
     def _memory_of(self, parameter: LibraryParameter, value: Any) -> Exporter:
         if value is None:
@@ -289,7 +298,8 @@ class LibraryFunction:
                 f"Pass constants={{{missing[0]!r}: …}}; only those that the text asks about with "
                 "is_function_constant_defined() may be left out."
             )
-        return tuple(sorted(values.items()))
+        used = {known[name] for name in self._kernel.constants}  # others make no other kernel
+        return tuple(sorted((index, value) for index, value in values.items() if index in used))
 
     def _check_memory(self, given: Mapping[int, int]) -> None:
         numbers = [p.number for p in self._memory]

@@ -337,6 +337,13 @@ def test_a_kernel_needs_only_its_own_function_constants() -> None:
         library.k(((1,), mx.float32), grid=1, threadgroup=1, constants={"M": 1})
 
 
+def test_constants_that_a_kernel_does_not_use_make_no_other_kernel() -> None:
+    plain = anymetal.metal_library(CONSTANTS).plain
+    given = {"N": 2, "V": (1, 2, 3)}
+    assert plain.source({**given, "B": True}) == plain.source({"B": True})
+    assert plain.source({"B": False}) != plain.source({"B": True})
+
+
 def test_arguments_that_function_constants_switch() -> None:
     switched = anymetal.metal_library(CONSTANTS).switched
     one = ((1,), mx.float32)

@@ -82,6 +82,85 @@ def check_(
     raise typer.Exit(check(files, form, chosen, left_out, fix))
 
 
+@app.command(name="compile")
+def compile_(
+    file: Annotated[Path, typer.Argument(help="A Metal file.")],
+    include: Annotated[
+        list[Path] | None,
+        typer.Option("-I", "--include", metavar="FOLDER", help="Where #include looks; repeatable."),
+    ] = None,
+    define: Annotated[
+        list[str] | None,
+        typer.Option("-D", "--define", metavar="NAME[=VALUE]", help="A macro; repeatable."),
+    ] = None,
+    kernel: Annotated[
+        list[str] | None,
+        typer.Option("-k", "--kernel", help="A kernel, or several as gemv_*; repeatable."),
+    ] = None,
+    all_: Annotated[bool, typer.Option("--all", help="All kernels: the default.")] = False,
+    constant: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="A function constant; repeatable."),
+    ] = None,
+    threadgroup: Annotated[
+        list[str] | None,
+        typer.Option(help="Threads in x,y,z of launches to compile for; repeatable. [256]"),
+    ] = None,
+    edges: Annotated[
+        bool, typer.Option("--edges", help="Also for grids that no whole threadgroups fill.")
+    ] = False,
+    threadgroup_memory: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NUMBER=BYTES", help="Length of a threadgroup argument; repeatable."),
+    ] = None,
+    prelude: Annotated[str | None, typer.Option(help="metal or mlx.")] = None,
+    math_mode: Annotated[str, typer.Option(help="safe, relaxed or fast.")] = "safe",
+    jobs: Annotated[int, typer.Option("-j", "--jobs", min=0, help="At a time; 0: all.")] = 0,
+) -> None:
+    """Compile the kernels of a Metal file ahead of their first launch, into the cache."""
+    from anymetal.cli.compile import Request, compile_file, value_of
+    from anymetal.runtime import processors
+
+    if kernel and all_:
+        raise typer.BadParameter("either --kernel or --all")
+    macros = dict(_pair(one, "-D") if "=" in one else (one, "1") for one in define or ())
+    options = {
+        "include_dirs": include or (),
+        "defines": macros,
+        "prelude": prelude,
+        "compile_options": {"math_mode": math_mode},
+    }
+    constants = (_pair(one, "--constant") for one in constant or ())
+    lengths = (_pair(one, "--threadgroup-memory") for one in threadgroup_memory or ())
+    try:
+        request = Request(
+            kernel or (),
+            {name: value_of(text) for name, text in constants},
+            {int(number): int(size) for number, size in lengths},
+            [_threads(one) for one in threadgroup or ("256",)],
+            edges,
+            jobs or processors.count(),
+        )
+    except ValueError as error:
+        raise typer.BadParameter(f"not a number: {error}") from None
+    raise typer.Exit(compile_file(file, options, request))
+
+
+def _pair(text: str, option: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise typer.BadParameter(f"{option} {text}: a name, =, and a value")
+    return name, value
+
+
+def _threads(text: str) -> tuple[int, int, int]:
+    numbers = text.split(",")
+    if len(numbers) > 3 or not all(n.isdecimal() and int(n) for n in numbers):
+        raise typer.BadParameter("one to three numbers from 1 up, such as 16,16")
+    x, y, z = (*map(int, numbers), 1, 1)[:3]
+    return x, y, z
+
+
 @app.command(name="explain", context_settings={"allow_interspersed_args": False})
 def explain_(
     file: Annotated[Path, typer.Argument(help="A program, a one-kernel case or a Metal file.")],
@@ -100,15 +179,12 @@ def explain_(
     """Run a program and tell, line by line, what became of its kernels."""
     from anymetal.cli.explain import explain_file
 
-    numbers = threadgroup.split(",")
-    if len(numbers) > 3 or not all(n.isdecimal() and int(n) for n in numbers):
-        raise typer.BadParameter("one to three numbers from 1 up, such as 16,16")
-    x, y, z = (*map(int, numbers), 1, 1)[:3]
+    extent = _threads(threadgroup)
     if not file.is_file():
         raise typer.BadParameter(f"there is no file {file}")
     if arguments and file.suffix == ".metal":
         raise typer.BadParameter("options go in front of the file; a Metal file takes no arguments")
-    status = explain_file(file, arguments or [], kernel, (x, y, z), pretend_gpu, times)
+    status = explain_file(file, arguments or [], kernel, extent, pretend_gpu, times)
     raise typer.Exit(status)
 
 

@@ -90,12 +90,15 @@ def compile_to_ir(
     Raises MetalCompileError if Clang refuses the user's text, ToolchainError if Clang itself does
     not work.
     """
-    looked_at = isinstance(source, LibrarySource)  # its text, when the library was read
-    check = _compiled_and_checked if looked_at else checked
-    edited, ir = check(source, profile, heard)
-    from anymetal.frontend import restrictions  # imported while Clang runs, by who asked for it
+    if isinstance(source, LibrarySource):  # its text was looked at when the library was read
+        return finished(*compiled(source, profile, heard=heard))
+    return _prepared(*checked(source, profile, heard))
 
-    return contracted(edited, restrictions.untangled(edited, ir))
+
+def finished(source: KernelSource, ir: str) -> str:
+    """What `compile_to_ir` returns, or raises, for what Clang made of a text without objections."""
+    _check(source, ir)
+    return _prepared(source, ir)
 
 
 def checked(
@@ -107,7 +110,8 @@ def checked(
     """
     _refuse(source, find_forbidden(source))
     try:
-        edited, ir = _compiled_and_checked(constants.in_functions(source), profile, heard)
+        edited, ir = compiled(constants.in_functions(source), profile, heard=heard)
+        _check(edited, ir)
         _refuse(source, find_misplaced(source))
     except MetalCompileError:
         _refuse(source, _find_hidden(source))  # which says more than what follows from it
@@ -116,15 +120,17 @@ def checked(
     return edited, ir
 
 
-def _compiled_and_checked(
-    source: KernelSource, profile: Profile, heard: list[Complaint] | None
-) -> tuple[KernelSource, str]:
-    edited, ir = _compiled(source, profile, heard=heard)
-    from anymetal.frontend import restrictions
+def _check(source: KernelSource, ir: str) -> None:
+    from anymetal.frontend import restrictions  # imported while Clang runs, by who asked for it
 
     toolchain.check_versions(_version_in(ir))
-    restrictions.check(edited, ir)
-    return edited, ir
+    restrictions.check(source, ir)
+
+
+def _prepared(source: KernelSource, ir: str) -> str:
+    from anymetal.frontend import restrictions
+
+    return contracted(source, restrictions.untangled(source, ir))
 
 
 def _refuse(source: KernelSource, findings: list[Finding]) -> None:
@@ -139,7 +145,7 @@ def syntax_tree(source: KernelSource) -> tuple[KernelSource, str]:
 
     Raises as `compile_to_ir` does.
     """
-    edited, _ = _compiled(constants.in_functions(source), ANY_PROFILE)
+    edited, _ = compiled(constants.in_functions(source), ANY_PROFILE)
     text = translation_unit(edited)
     tree, error, _ = _output(edited, ANY_PROFILE, text, "-ast-dump=json")
     if error:
@@ -172,10 +178,10 @@ def _find_hidden(source: KernelSource) -> list[Finding]:
     return [finding for findings in found for finding in findings]
 
 
-def _compiled(
+def compiled(
     source: KernelSource, profile: Profile, *options: str, heard: list[Complaint] | None = None
 ) -> tuple[KernelSource, str]:
-    """The kernel as Clang could compile it, and the IR of that."""
+    """The kernel as Clang could compile it, and the IR of that. Raises as `compile_to_ir` does."""
     text = translation_unit(source)
     ir, error, messages = _output(source, profile, text, *options, "-emit-llvm")
     if heard is not None and not error and "warning: " in messages:
@@ -191,11 +197,11 @@ def _compiled(
 
         edited = without_redundant_overloads(source, messages) or repaired(source, messages)
     if edited:
-        return _compiled(edited, profile, *options, heard=heard)
+        return compiled(edited, profile, *options, heard=heard)
     if error:
         raise error
     if _UNSET_VARIABLE in messages and not options:
-        return _compiled(source, profile, _SET_VARIABLES, heard=heard)
+        return compiled(source, profile, _SET_VARIABLES, heard=heard)
     return source, ir
 
 

@@ -12,6 +12,9 @@ Number = bool | int | float
 #: Values of function constants by index, each with as many numbers as the constant has components.
 Constants = tuple[tuple[int, tuple[Number, ...]], ...]
 
+#: How the functions that return threadgroup memory are called, in front of its number.
+THREADGROUP_MEMORY = "__am_threadgroup_"
+
 
 def function_constants(known: Mapping[str, int], values: Constants) -> str:
     """The values of function constants, as their initialisers look for them (dialect.py)."""
@@ -71,7 +74,7 @@ def _threadgroup_memory(type_: str, parameter: LibraryParameter, length: int) ->
     Threadgroup variables become globals (optimise.py), so their address may leave the function."""
     element, name = f"::__am::library::memory<{type_}>", parameter.name or "memory"
     return (
-        f"static void* __am_threadgroup_{parameter.number}() {{\n"
+        f"static void* {THREADGROUP_MEMORY}{parameter.number}() {{\n"
         f"  threadgroup {element} {name}[{length} / sizeof({element})] "
         f"__attribute__((aligned(16)));\n  return {name};\n}}\n"
     )

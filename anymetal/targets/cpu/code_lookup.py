@@ -28,9 +28,7 @@ _followed: dict[tuple[KernelSource, Variant], None] | None = None
 
 def code_of(source: KernelSource, variant: Variant) -> Code:
     """The machine code of this kernel for this class of launches."""
-    texts = repr(source)
-    headers = identity.included(texts) if source.prelude == "mlx" else ""
-    key = disk_cache.digest("kernel", identity.fingerprint(), texts, headers, repr(variant))
+    key = key_of(source, variant)
     code = _loaded.get(key)
     wanted = debug.wanted()
     told = DebugStages(source, variant, wanted) if wanted.level else None
@@ -48,6 +46,18 @@ def code_of(source: KernelSource, variant: Variant) -> Code:
     if told:
         told.found(where)
     return code
+
+
+def key_of(source: KernelSource, variant: Variant) -> str:
+    """Under which the disk cache has the machine code."""
+    texts = repr(source)
+    headers = identity.included(texts) if source.prelude == "mlx" else ""
+    return disk_cache.digest("kernel", identity.fingerprint(), texts, headers, repr(variant))
+
+
+def put(key: str, source: KernelSource, library: bytes) -> None:
+    """Machine code for the disk cache, made ahead of launches."""
+    disk_cache.put(key, ".so", library, f"kernel {source.name}")
 
 
 def follow() -> Collection[tuple[KernelSource, Variant]]:

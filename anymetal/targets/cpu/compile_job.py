@@ -6,18 +6,21 @@ is nearly all that a helper has to import.
 
 from __future__ import annotations
 
+import gc
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from anymetal import debug
+from anymetal.errors import AnyMetalError, CompilerError
+from anymetal.frontend.batch import Raw, compile_batch
 from anymetal.frontend.clang import compile_to_ir
 from anymetal.frontend.complaints import Complaint, noted
 from anymetal.pipeline.stages import Times
 from anymetal.runtime import locks, zig
-from anymetal.source import KernelSource
+from anymetal.source import KernelSource, LibrarySource
 from anymetal.targets.cpu.front_end_profile import profile_for
 from anymetal.targets.cpu.reporting import GangStages
 from anymetal.targets.cpu.variant import Variant
@@ -55,6 +58,37 @@ def build(
             return zig.link_shared(code)
     finally:
         note(Times(stages.times, stages.passes))
+
+
+#: A kernel's place among those of a request, a version of it, and machine code or an error.
+Made = tuple[int, Variant, "bytes | AnyMetalError"]
+
+
+def build_batch(
+    note: Callable[[Made], None], wanted: Sequence[tuple[LibrarySource, Sequence[Variant]]]
+) -> None:
+    """Tells `note` of each version of each kernel as soon as it is made."""
+    compiler = _import_compiler()
+    profile = profile_for(wanted[0][1][0].cpu)
+    raws = compile_batch([source for source, _ in wanted], profile)
+    for place, ((source, variants), raw) in enumerate(zip(wanted, raws, strict=True)):
+        for variant in variants:
+            note((place, variant, _made(compiler, source, variant, raw)))
+        gc.collect()  # a helper does so behind a request only
+
+
+def _made(
+    compiler: Any, source: LibrarySource, variant: Variant, raw: Raw | AnyMetalError
+) -> bytes | AnyMetalError:
+    if isinstance(raw, AnyMetalError):
+        return raw
+    try:
+        code = compiler.compile_kernel(source, variant, None, raw.ir, noted(raw.heard))
+        return zig.link_shared(code)
+    except AnyMetalError as error:
+        return error
+    except Exception as error:  # a mistake of ours in this kernel: the others can be made
+        return CompilerError(source.name, f"{type(error).__name__}: {error}")
 
 
 def _import_compiler() -> Any:
