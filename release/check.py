@@ -100,6 +100,8 @@ def the_wheels_of_all_pythons(folder: Path) -> None:
     for wheel in _shipped():
         the_content_of(wheel)
         with zipfile.ZipFile(wheel) as archive:
+            if "-manylinux_" not in wheel.name:
+                raise Wrong(f"{wheel.name} has a tag that no index takes")
             if not any("/bridge/shipped/mlx-" in name for name in archive.namelist()):
                 raise Wrong(f"{wheel.name} has no bridge to MLX")
 

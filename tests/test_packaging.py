@@ -99,6 +99,16 @@ def test_programs_are_checked_against_our_types(tmp_path: Path) -> None:
     assert total.startswith("Found 1 error in 1 file")
 
 
+def test_the_tag_of_a_wheel_with_the_bridge() -> None:
+    hatch_build = pytest.importorskip("hatch_build")
+    python = f"cp{sys.version_info[0]}{sys.version_info[1]}"
+    library = b"\0GLIBC_2.34\0GLIBC_2.2.5\0GLIBCXX_3.4.30\0CXXABI_1.3\0"
+    assert hatch_build.tag(library).startswith(f"{python}-{python}-manylinux_2_35_")
+    for newer in (b"GLIBC_2.36\0", b"GLIBCXX_3.4.31\0", b"CXXABI_1.3.14\0"):
+        with pytest.raises(RuntimeError, match="build it on an older system"):
+            hatch_build.tag(library + newer)
+
+
 def test_the_wheel_has_a_bill_of_materials(tmp_path: Path) -> None:
     pytest.importorskip("hatchling")
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
@@ -107,6 +117,9 @@ def test_the_wheel_has_a_bill_of_materials(tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         (name,) = [one for one in archive.namelist() if ".dist-info/sboms/" in one]
         bill = json.loads(archive.read(name))
+        programs = [one for one in archive.infolist() if "anymetal_start/bin/" in one.filename]
+    assert len(programs) == 3
+    assert all(one.external_attr >> 16 & 0o111 for one in programs), "they cannot be executed"
     assert bill["bomFormat"] == "CycloneDX"
     assert bill["metadata"]["component"]["name"] == "anymetal"
     listed = {canonical(one["name"]) for one in bill["components"]}
