@@ -223,10 +223,11 @@ PARAMETERS = {
     "two function constants": Case(
         "#define INDEX 12\nconstant int A [[function_constant(11)]], B [[function_constant(3)]];\n"
         "constant half2 C [[function_constant(INDEX)]];\n"
-        "kernel void k(device int* o) { o[0] = 10000 * A + 100 * B + int(C.y); }",
+        "constant int D [[function_constant(010)]];\n"
+        "kernel void k(device int* o) { o[0] = 10000 * A + 100 * B + int(C.y) * D; }",
         (((1,), mx.int32),),
         [10203],
-        {"constants": {"A": 1, 3: 2, 12: (4, 3)}},
+        {"constants": {"A": 1, 3: 2, 8: 1, 12: (4, 3)}},
     ),
     "kernel as a word": Case(
         'constant char t[] = "a kernel"; // kernel\n'
@@ -276,6 +277,14 @@ PARAMETERS = {
         "both(k, 4);",
         (UINTS,),
         range(4, 12),
+    ),
+    "instantiation by its parameters": Case(
+        "template <typename T> kernel void f(device T* o [[buffer(0)]], constant T& a "
+        "[[buffer(1)]], uint i [[thread_position_in_grid]]) { o[i] = T(i) / 2 + a; }\n"
+        'template [[host_name("k")]] kernel void f(device float* o [[buffer(0)]], constant '
+        "float& a [[buffer(1)]], uint i [[thread_position_in_grid]]);",
+        (FLOATS, 1.0),
+        [1 + i / 2 for i in range(8)],
     ),
     "host name of a plain kernel": Case(
         '[[host_name("k")]] kernel void other(device int* o) { o[0] = 9; }',

@@ -97,8 +97,7 @@ def compile_to_ir(
 
 def finished(source: KernelSource, ir: str) -> str:
     """What `compile_to_ir` returns, or raises, for what Clang made of a text without objections."""
-    _check(source, ir)
-    return _prepared(source, ir)
+    return _prepared(source, _checked(source, ir))
 
 
 def checked(
@@ -111,7 +110,7 @@ def checked(
     _refuse(source, find_forbidden(source))
     try:
         edited, ir = compiled(constants.in_functions(source), profile, heard=heard)
-        _check(edited, ir)
+        ir = _checked(edited, ir)
         _refuse(source, find_misplaced(source))
     except MetalCompileError:
         _refuse(source, _find_hidden(source))  # which says more than what follows from it
@@ -120,11 +119,14 @@ def checked(
     return edited, ir
 
 
-def _check(source: KernelSource, ir: str) -> None:
-    from anymetal.frontend import restrictions  # imported while Clang runs, by who asked for it
+def _checked(source: KernelSource, ir: str) -> str:
+    # Imported while Clang runs, by who asked for it.
+    from anymetal.frontend import restrictions, tail_calls
 
     toolchain.check_versions(_version_in(ir))
+    ir = tail_calls.with_loops(ir)
     restrictions.check(source, ir)
+    return ir
 
 
 def _prepared(source: KernelSource, ir: str) -> str:

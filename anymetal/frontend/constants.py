@@ -38,6 +38,8 @@ _POISON = re.compile(r"^ .*\bpoison\b.*$", re.M)
 _UNSET_VECTOR = re.compile(r"(?<=insertelement )<\d+ x \w+> poison|, <\d+ x \w+> poison(?=, <)")
 _NO_VALUE = re.compile(r"\bpoison\b.*?(?:!dbg (?P<place>!\d+))?$")
 _SMALL = re.compile(r"(?:[0-9]|[12][0-9]|3[01])[uU]?")
+#: What may stand behind template arguments, and not behind the operator `>>`.
+_BEHIND_TYPES = frozenset((";", ",", ")", ">", "::", "{", "}", "&"))
 _DEFINE = re.compile(r"[ \t]*#[ \t]*define\b")
 
 
@@ -162,8 +164,8 @@ def _operators(tokens: Sequence[Token]) -> Iterator[int]:
     while index + 2 < len(tokens):
         one, two, three = tokens[index : index + 3]
         if one.text in "<>" and two.text in (one.text, one.text + "=") and two.start == one.end:
-            if one.text == ">" and opened >= 2:
-                opened -= 2
+            if one.text == ">" and (opened >= 2 or three.text in _BEHIND_TYPES):
+                opened = max(opened - 2, 0)
             elif tokens[index - 1].text != "operator" and not _SMALL.fullmatch(three.text):
                 yield one.start
             index += 1

@@ -49,11 +49,13 @@ _CONST = re.compile(r"\b(?:const|constant|thread)\s*$")
 
 #: What stands in front of the operand of an explicit cast between half and bfloat (language.h).
 WIDE, ANY = "__am_wide=", "(__am_any)"
+#: A component that a list of numbers leaves out, and how a union with vectors is copied.
+ZERO, COPIED = ",__am_zero", "__am_copied"
 #: What stands behind a shift or a division of constants, before the operator once more.
 DEFINED = "__am_defined"
 #: `static`, in front of a variable of a function that is constant.
 STATIC = "__am_static "
-_READ = re.compile(r"\.get_([xyzw]{1,4})\(\)")
+_READ = re.compile(r"\.(?:get|ref)_([xyzw]{1,4})\(\)")
 _SIXTEEN_BITS = re.compile(r"\bstatic_cast<(?:bfloat|half|bfloat16_t|float16_t)>\(")
 #: What the message of an error must not show.
 _OVERWRITTEN = (
@@ -66,6 +68,8 @@ _OVERWRITTEN = (
     (re.compile(re.escape(ANY)), ""),
     (re.compile(rf"{DEFINED}(?:<<|>>|[/%=])"), ""),
     (re.compile(STATIC), ""),
+    (re.compile(ZERO), ""),
+    (re.compile(rf"{COPIED}\(\w*\)"), ""),
     (_READ, r".\1"),
     (re.compile(r"=__am_fc<(\w+)>\{\} *"), r"[[function_constant(\1)]]"),
 )

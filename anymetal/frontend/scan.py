@@ -7,6 +7,7 @@ namespace scope; only their parameter lists are read. Clang tells the types late
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -20,6 +21,8 @@ from anymetal.frontend.expanded import (
 )
 from anymetal.frontend.reach import Reach
 
+_OCTAL = re.compile(r"0[0-7]+")
+
 
 @dataclass(frozen=True)
 class Attribute:
@@ -32,7 +35,7 @@ class Attribute:
         """The argument, which must be a number."""
         text = self.arguments[0].text.rstrip("uUlL") if len(self.arguments) == 1 else ""
         try:
-            return int(text, 0)
+            return int(text, 8 if _OCTAL.fullmatch(text) else 0)
         except ValueError:
             what = f"[[{self.name.text}({spelled(self.arguments)})]]"
             source.fail(self.name, f"{what}: AnyMetal understands only a plain number here")
@@ -245,6 +248,12 @@ class _Scanner:
         arguments: Sequence[Token] = ()
         if end < len(words) and words[end].text == "<":
             arguments = words[end : close_of_angle(words, end, self.source) + 1]
+            call = written + spelled(arguments)
+        elif end < len(words) and words[end].text == "(":  # its arguments follow from these types
+            arguments = words[end + 1 : close_of(words, end, self.source)]
+            call = f"(*static_cast<void (*)({self._types(arguments)})>({written}))"
+        else:
+            call = written
         function = self._lookup(written)
         if function is None:
             self.source.fail(name, f"no kernel '{written}' is declared before this instantiation")
@@ -253,11 +262,16 @@ class _Scanner:
                 host.string(self.source),
                 name,
                 self._scope(),
-                written + spelled(arguments),
+                call,
                 (name.text, *(token.text for token in arguments)),
                 function,
             )
         )
+
+    def _types(self, tokens: Sequence[Token]) -> str:
+        """Parameters without their attributes."""
+        parts = split_at_commas(tokens, self.source)
+        return ", ".join(spelled(_parameter(part, self.source).words) for part in parts if part)
 
     def _opens(self, words: list[Token], position: int) -> bool:
         return position < len(words) and words[position].text == "("

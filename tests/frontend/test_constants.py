@@ -253,6 +253,7 @@ def marked(text: str) -> list[str]:
         ("constexpr auto operator<<(S a, int n) { return a.v << n; }", ["a.v"]),
         ("struct S { constexpr S(int n) : v(q >> n) { v = w << n; } };", ["v(q", "w"]),
         ("constexpr int f() { return g<vec<int>>(1) + (i < n ? p >> q : 0); }", ["p"]),
+        ("constexpr int f(int n) { using T = A<B<int>>; return h<B<int>>() + (k<B<int>>); }", []),
         ("auto l = [=](uint n) { return a << n; };", ["a"]),
         ("auto l = [&] { return a << n; };", []),
         ("constexpr uint m = a << n; uint f(uint n) { return b << n; }", []),

@@ -38,17 +38,17 @@ _ID = "uint i = thread_position_in_grid.x, l = thread_index_in_threadgroup;\n"
 @pytest.mark.parametrize(
     ("header", "cycle"),
     [
-        ("int f(int n) { return n < 2 ? 1 : n * f(n - 1); }", "f -> f"),
+        ("int f(int n) { return n < 2 ? n : n / f(n - 1); }", "f -> f"),
         (
             "int g(int n); int f(int n) { return n ? g(n - 1) : 0; } int g(int n) { return f(n); }",
             "f -> g -> f",
         ),
         (
-            "namespace n { struct S { int f(int k) { return k ? f(k - 1) : 0; } }; }\n"
+            "namespace n { struct S { int f(int k) { return k ? 1 - f(k - 1) : 0; } }; }\n"
             "int f(int k) { n::S s; return s.f(k); }",
             "n::S::f -> n::S::f",
         ),
-        ("template <typename T> T f(T n) { return n ? f<T>(n - 1) : 0; }", "f -> f"),
+        ("template <typename T> T f(T n) { return n ? 1 - f<T>(n - 1) : 0; }", "f -> f"),
     ],
 )
 def test_recursion_is_refused_with_the_names_of_the_functions(header: str, cycle: str) -> None:

@@ -73,6 +73,45 @@ def test_components_beside_operators(body: str, column: int, expected: str) -> N
         assert as_written(expected) == (body if expected else "")
 
 
+@pytest.mark.parametrize(
+    ("body", "column", "expected"),
+    [
+        ("v.x += 2", 5, "v.ref_x() += 2"),
+        ("p->a <<= 2", 6, "p->ref_w() <<= 2"),
+        ("v.y + 2", 5, "v.get_y() + 2"),
+        ("v.xy += 2", 6, ""),
+    ],
+)
+def test_components_that_change_in_place(body: str, column: int, expected: str) -> None:
+    error = f"1:{column}: error: invalid operands to binary expression ('<pseudo-object type>' and"
+    assert repair(body, error) == expected
+    if "p->" not in body:
+        assert as_written(expected) == (body if expected else "")
+
+
+@pytest.mark.parametrize(
+    ("body", "column", "type_", "expected"),
+    [
+        ("uint4 v = {f(1, 2), 3};", 7, "uint4", "uint4 v = {f(1, 2), 3,__am_zero,__am_zero};"),
+        ("vec<T, 3> v{1, 2};", 11, "const vec<float, 3>", "vec<T, 3> v{1, 2,__am_zero};"),
+        ("uint4 v(1, 2);", 7, "uint4", ""),
+        ("uint2 v = {1, 2, 3};", 7, "uint2", ""),
+    ],
+)
+def test_too_few_numbers(body: str, column: int, type_: str, expected: str) -> None:
+    error = f"1:{column}: error: no matching constructor for initialization of '{type_}'"
+    assert repair(body, error) == expected
+    assert as_written(expected) == (body if expected else "")
+
+
+def test_copies_of_unions() -> None:
+    body = "union rows { int a; uint2 v; }; rows b = a;"
+    note = "1:27: note: copy constructor of 'rows' is implicitly deleted because variant field 'v'"
+    expected = "union rows {__am_copied(rows) int a; uint2 v; }; rows b = a;"
+    assert repair(body, note) == expected
+    assert as_written(expected) == body
+
+
 def test_messages_show_what_the_user_wrote() -> None:
     body = "half h = 1;\nbfloat b = bfloat(h); out[0] = b.nothing;"
     with pytest.raises(MetalCompileError) as caught:

@@ -83,6 +83,15 @@ def test_instantiations(text: str) -> None:
     assert instantiation.call.removeprefix("a::").replace(" ", "") == "f<float,1>"
 
 
+def test_an_instantiation_whose_arguments_follow_from_its_parameters() -> None:
+    found = found_in(
+        "template <typename T> kernel void f(device T* a [[buffer(0)]], uint i [[position]]) {}\n"
+        'template [[host_name("x")]] kernel void f(device int* a, uint i [[position]]);'
+    )
+    (instantiation,) = found.instantiations
+    assert instantiation.call == "(*static_cast<void (*)(device int * a, uint i)>(f))"
+
+
 def test_names_that_a_kernel_leads_to() -> None:
     found = found_in(
         "constant int A [[function_constant(0)]], B [[function_constant(1)]];\n"

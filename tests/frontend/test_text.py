@@ -70,7 +70,7 @@ def error_of(body: str, header: str = "") -> str:
         ("/* ü */ goto end; end: ;", "", "source:1:9: error: 'goto'"),
         ("out[0] = f();", "/* 🙂 */ int f() { static int n; return n++; }", "header:1:30: error"),
         ("out[0] = /* ü */ f(3);", "float f(float);", "source:1:18: error: function 'f' is"),
-        ("out[0] = f(3);", "int f(int n) { /* ü */ return f(n); }", "header:1:31: recursion"),
+        ("out[0] = f(3);", "int f(int n) { /* ü */ return n - f(n); }", "header:1:35: recursion"),
         ("f();", "void f() { /* ü */ threadgroup int n; n = 1; }", "header:1:20: error: 'n'"),
     ],
 )

@@ -5,7 +5,7 @@
 // header:
 struct Tree {
   const device int* children;
-  int depth(int at) const { return at ? 1 + this->depth(children[at]) : 0; }
+  int depth(int at) const { return at ? 1 - this->depth(children[at]) : 0; }
 };
 // body:
 Tree tree = {y};

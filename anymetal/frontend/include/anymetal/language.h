@@ -115,6 +115,26 @@ struct __am_any {
   }
 };
 
+// A component of a vector that the list of numbers in `uint4 v = {1, 2, 3}` leaves out.
+struct __am_zero {
+  template <typename T, __am::require<metal::is_arithmetic_v<T>> = 0>
+  constexpr operator T() const {
+    return T(0);
+  }
+};
+constexpr struct __am_zero __am_zero{};
+
+// A union with a vector in it can be copied in Metal. Ours cannot, as our vectors are classes.
+#define __am_copied(name)                         \
+  name() = default;                               \
+  name(const name& other) {                       \
+    __builtin_memcpy(this, &other, sizeof(name)); \
+  }                                               \
+  name& operator=(const name& other) {            \
+    __builtin_memcpy(this, &other, sizeof(name)); \
+    return *this;                                 \
+  }
+
 // `a << __am_defined << b` is `a << b` where Clang computes it itself: a count counts by its low
 // bits, and who divides by 0 divides by 1. So are `>>`, `/`, `%`, and `a <<= __am_defined = b`.
 namespace __am {

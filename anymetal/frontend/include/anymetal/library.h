@@ -65,6 +65,8 @@ template <typename F>
 constexpr bool returns_void = false;
 template <typename... P>
 constexpr bool returns_void<void(P...)> = true;
+template <typename F>
+constexpr bool returns_void<F&> = returns_void<F>;
 
 template <typename F>
 struct signature {
@@ -75,6 +77,8 @@ struct signature<void(P...)> {
   template <int I>
   using at = __type_pack_element<I, P...>;
 };
+template <typename F>
+struct signature<F&> : signature<F> {};
 
 // What Python reads of the parameters of a function of this type; the first row is there for
 // functions without parameters.
@@ -89,6 +93,8 @@ struct properties<void(P...)> {
                                  {parameter<P>::form, parameter<P>::readonly, parameter<P>::element,
                                   parameter<P>::lanes, parameter<P>::size}...};
 };
+template <typename F>
+struct properties<F&> : properties<F> {};
 
 // From the address of a buffer to the parameter, a pointer or a reference.
 template <typename P>

@@ -10,6 +10,7 @@ struct packed_storage {
 
   constexpr T at(int i) const { return v[i]; }
   constexpr void set(int i, T value) { v[i] = value; }
+  T& ref(int i) { return v[i]; }
 
   template <int... I>
   constexpr vec<T, sizeof...(I)> pick() const {

@@ -8,6 +8,7 @@
 // `swizzles<Storage, T, N>` adds the names to a storage class, which provides
 //   T at(int) const      one component
 //   void set(int, T)     store one component, leaving its neighbours in memory alone
+//   T& ref(int)          one component in memory
 //   pick<i, j…>() const  a vector of the components i, j…
 #pragma once
 
@@ -61,6 +62,7 @@ struct packed_vec;
     this->set(i, value);                                  \
     return value;                                         \
   }                                                       \
+  T& ref_##a() { return this->ref(i); }                   \
   T get_##a() const volatile { return this->at(i); }      \
   T put_##a(T value) volatile {                           \
     this->set(i, value);                                  \

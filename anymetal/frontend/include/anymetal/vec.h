@@ -41,6 +41,7 @@ struct vec_storage {
                                              : reinterpret_cast<const T*>(&v)[i];
   }
   constexpr void set(int i, T value) { reinterpret_cast<T*>(&v)[i] = value; }
+  T& ref(int i) { return reinterpret_cast<T*>(&v)[i]; }
   T at(int i) const volatile { return reinterpret_cast<const volatile T*>(&v)[i]; }
   void set(int i, T value) volatile { reinterpret_cast<volatile T*>(&v)[i] = value; }
 
