@@ -32,7 +32,7 @@ kernel = anymetal.metal_kernel(
     source="""
         uint i = thread_position_in_grid.x;
         uint number = seeds[i];
-        for (uint k = 0; k < rounds; ++k) {
+        for (int k = 0; k < rounds; ++k) {
             number = number * FACTOR + STEP;
         }
         out[i] = number;

@@ -10,6 +10,7 @@ import pytest
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
+@pytest.mark.filterwarnings("error::anymetal.errors.AnyMetalWarning")
 @pytest.mark.parametrize("script", sorted(path.stem for path in EXAMPLES.glob("*.py")))
 def test_example(script: str, capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(EXAMPLES / f"{script}.py"), run_name="__main__")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import time
+import warnings
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -93,7 +94,13 @@ class Child:
         self.stop()
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
-        arguments = (theirs, *self._arguments)
-        self._process = context.Process(target=self._serve, args=arguments, daemon=True)
+        arguments = (self._serve, theirs, *self._arguments)
+        self._process = context.Process(target=_quietly, args=arguments, daemon=True)
         self._process.start()
         theirs.close()
+
+
+def _quietly(serve: Callable[..., None], *arguments: object) -> None:
+    """Random kernels look wrong in many places, and are meant to."""
+    warnings.simplefilter("ignore")
+    serve(*arguments)
