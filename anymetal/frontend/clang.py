@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from anymetal.errors import MetalCompileError, ToolchainError
-from anymetal.frontend import complaints, constants, toolchain
+from anymetal.frontend import bfloat_conversions, complaints, constants, toolchain
 from anymetal.frontend.complaints import Complaint
 from anymetal.frontend.contraction import contracted
 from anymetal.frontend.forbidden import (
@@ -23,6 +23,7 @@ from anymetal.frontend.forbidden import (
     may_hide,
 )
 from anymetal.frontend.profile import ANY_PROFILE, Profile
+from anymetal.frontend.tree import Tree
 from anymetal.frontend.unit import translation_unit
 from anymetal.frontend.visible import file_system
 from anymetal.runtime import locks, zig
@@ -148,11 +149,14 @@ def syntax_tree(source: KernelSource) -> tuple[KernelSource, str]:
     Raises as `compile_to_ir` does.
     """
     edited, _ = compiled(constants.in_functions(source), ANY_PROFILE)
-    text = translation_unit(edited)
-    tree, error, _ = _output(edited, ANY_PROFILE, text, "-ast-dump=json")
+    return edited, _tree(edited, ANY_PROFILE)
+
+
+def _tree(source: KernelSource, profile: Profile) -> str:
+    tree, error, _ = _output(source, profile, translation_unit(source), "-ast-dump=json")
     if error:
         raise error
-    return edited, tree
+    return tree
 
 
 def preprocess(source: KernelSource, text: str) -> str:
@@ -204,6 +208,8 @@ def compiled(
         raise error
     if _UNSET_VARIABLE in messages and not options:
         return compiled(source, profile, _SET_VARIABLES, heard=heard)
+    if heard is not None and bfloat_conversions.are_possible(source):
+        heard += bfloat_conversions.complaints_in(Tree(source, _tree(source, profile)))
     return source, ir
 
 

@@ -26,9 +26,9 @@ user-defined-warnings
 """.split()
 WARNINGS = [f"-W{name}" for name in _SHOWN]
 
-#: Rules of ours: of warned.py and of address_spaces.py.
-AMBIGUOUS, TRUNCATED = "ambiguous-call", "truncating-call"
-_REFUSED = {AMBIGUOUS, TRUNCATED, "address-space", "program-scope", "small-input"}
+#: Rules of ours: of warned.py, bfloat_conversions.py and address_spaces.py.
+AMBIGUOUS, TRUNCATED, CONVERSION = "ambiguous-call", "truncating-call", "bfloat-conversion"
+_REFUSED = {AMBIGUOUS, TRUNCATED, CONVERSION, "address-space", "program-scope", "small-input"}
 
 
 class Complaint(NamedTuple):

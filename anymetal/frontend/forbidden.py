@@ -69,13 +69,13 @@ class Finding(NamedTuple):
 
 
 #: Without any of these words there is nothing to find.
-_SUSPICIOUS = re.compile(r"long|threadgroup|delete|[\d.][lLqQ]\b")
+_SUSPICIOUS = re.compile(r"long|threadgroup|delete|noexcept|[\d.][lLqQ]\b")
 _MISPLACED = re.compile(r"threadgroup|static|device|\bmain\b|\bkernel\b")
 _AT_PROGRAM_SCOPE = re.compile(r"^[ \t]*(?:inline|auto|extern|namespace|template)\b", re.M)
 #: Macros behind which these words, declarations, or words that are put together, may hide.
 _HIDING = re.compile(
     r"^[ \t]*#[ \t]*define\b.*"
-    r"(?:##|__VA_ARGS__|[;{]|\b(?:long|threadgroup|static|device|delete|main|kernel)\b|\d[lL]\b)",
+    r"(?:##|__VA_ARGS__|[;{]|\b(?:long|threadgroup|static|device|delete|noexcept|main|kernel)\b|\d[lL]\b)",
     re.M,
 )
 
@@ -173,6 +173,14 @@ def _deletes(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]:
     for before, token in itertools.pairwise(tokens):
         if token.text == "delete" and before.text != "=":
             yield token, reason_for("delete")
+
+
+def _asks_noexcept(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]:
+    """`= noexcept(f())`, and not `void f() noexcept`, `void f() const noexcept(true)`."""
+    for before, token, after in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        declares = before.text == ")" or before.text in ADDRESS_SPACES | {"const", "volatile"}
+        if token.text == "noexcept" and after.text == "(" and not declares:
+            yield token, "'noexcept' is no operator in Metal: there are no exceptions"
 
 
 def _wide_floats(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]:
@@ -305,6 +313,6 @@ def declared_once(tokens: Sequence[Token], name: str, parameter: bool = False) -
 
 
 _CHECKS = (
-    *(_long_long, _wide_floats, _deletes),
+    *(_long_long, _wide_floats, _deletes, _asks_noexcept),
     *(_initialised_threadgroup, _float_atomics, _crossed_spaces),
 )

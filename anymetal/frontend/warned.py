@@ -98,10 +98,7 @@ def _of_call(rule: str, notes: list[Message]) -> str:
     if rule == AMBIGUOUS:
         return f"call to '{name}' is ambiguous in Metal: no function fits {call} best"
     integer = next(type_ for type_ in types if type_ != "bfloat")
-    return (
-        f"Metal computes {call} in {integer}, without the fraction: nothing converts to bfloat by "
-        "itself"
-    )
+    return f"Metal computes {call} in {integer}, without the fraction: it has none for bfloat"
 
 
 def _called(notes: list[Message]) -> Iterator[tuple[str, list[str]]]:

@@ -11,10 +11,11 @@ from collections.abc import Iterator
 
 from anymetal.errors import AnyMetalError
 from anymetal.findings.model import Finding
+from anymetal.frontend.clang import syntax_tree
+from anymetal.frontend.tree import Node, Tree, stripped, type_of
 from anymetal.ir.model import Location
 from anymetal.lint.fixes import Edit
 from anymetal.lint.look import Look
-from anymetal.lint.tree import Node, Tree, stripped, type_of
 
 _ARITHMETIC = ("+", "-", "*", "/")
 _PLAIN_NUMBER = re.compile(r"(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][+-]?\d+)?")
@@ -27,7 +28,7 @@ def check(look: Look) -> Iterator[Finding]:
     common: dict[Location, Finding] | None = None
     for made in look.compiled.sources:
         try:
-            tree = Tree(made.source)
+            tree = Tree(*syntax_tree(made.source))
         except (AnyMetalError, RecursionError):
             return  # not for the text alone: Clang has accepted it before
         found: dict[Location, Finding] = {}

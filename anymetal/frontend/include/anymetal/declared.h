@@ -4,39 +4,46 @@
 // Clang's own overload resolution gives the answer, and its attribute `diagnose_if` the warning
 // (frontend/warned.py turns that into words).
 //
-// Scalars only: beside a vector scalars become vectors, and there is one function for those. Nor is
-// anything declared for bfloat: nothing converts to it, and equal arguments need not ask.
+// Scalars only: beside a vector scalars become vectors, and there is one function for those. MLX
+// declares functions of bfloat. Integers convert to that by themselves, floats do not, so those
+// functions count where there is no float among the arguments.
 #pragma once
 
 namespace __am {
-namespace declared {
-
 // The sets of functions, by the way in which their arguments find a type here (promote.h).
 #define AM_DECLARED(set, T) T set(T); T set(T, T); T set(T, T, T);
 #define AM_UNIFY(T) AM_DECLARED(unify, T)
 #define AM_UNIFY_FLOATING(T) AM_DECLARED(unify_floating, T)
 #define AM_UNIFY_INTEGERS(T) AM_DECLARED(unify_integers, T)
-AM_FOR_INTEGERS(AM_UNIFY)
-AM_UNIFY(float)
-AM_UNIFY(half)
-AM_UNIFY_FLOATING(float)
-AM_UNIFY_FLOATING(half)
-AM_FOR_INTEGERS(AM_UNIFY_INTEGERS)
-AM_DECLARED(unify_words, int)
-AM_DECLARED(unify_words, uint)
+#define AM_SELECT(T) T select(T, T, bool);
+#define AM_ALL_DECLARED                   \
+  AM_FOR_INTEGERS(AM_UNIFY)               \
+  AM_UNIFY(float)                         \
+  AM_UNIFY(half)                          \
+  AM_UNIFY_FLOATING(float)                \
+  AM_UNIFY_FLOATING(half)                 \
+  AM_FOR_INTEGERS(AM_UNIFY_INTEGERS)      \
+  AM_DECLARED(unify_words, int)           \
+  AM_DECLARED(unify_words, uint)          \
+  AM_FOR_INTEGERS(AM_SELECT)              \
+  AM_SELECT(float)                        \
+  AM_SELECT(half)                         \
+  AM_SELECT(bool)
+
+namespace declared {
+AM_ALL_DECLARED
+}
+namespace declared_by_mlx {
+AM_ALL_DECLARED
+AM_OF_BFLOAT(AM_UNIFY(bfloat) AM_UNIFY_FLOATING(bfloat))
+}  // namespace declared_by_mlx
+
+#undef AM_ALL_DECLARED
+#undef AM_SELECT
 #undef AM_UNIFY_INTEGERS
 #undef AM_UNIFY_FLOATING
 #undef AM_UNIFY
 #undef AM_DECLARED
-
-#define AM_SELECT(T) T select(T, T, bool);
-AM_FOR_INTEGERS(AM_SELECT)
-AM_SELECT(float)
-AM_SELECT(half)
-AM_SELECT(bool)
-#undef AM_SELECT
-
-}  // namespace declared
 
 template <typename T>
 struct as_declared : canonical<T> {};
@@ -45,12 +52,18 @@ struct as_declared<packed_vec<T, N>> {
   using type = vec<T, N>;
 };
 
+template <typename... A>
+constexpr bool has_floats = ((is_same_v<A, float> || is_same_v<A, half>) || ...);
+
 // asked_<set><A...>(0) has the type that a call returns in Metal; void if no function fits best.
-#define AM_ASKED(set)                                                                      \
-  template <typename... A, typename R = decltype(declared::set(                            \
-                               declval<typename as_declared<A>::type>()...))>              \
-  identity<R> asked_##set(int);                                                            \
-  template <typename... A>                                                                 \
+#define AM_ASKED_IN(where, set, condition)                                                  \
+  template <typename... A, require<condition> = 0,                                          \
+            typename R = decltype(where::set(declval<typename as_declared<A>::type>()...))> \
+  identity<R> asked_##set(int);
+#define AM_ASKED(set)                                      \
+  AM_ASKED_IN(declared, set, has_floats<A...>)             \
+  AM_ASKED_IN(declared_by_mlx, set, !has_floats<A...>)     \
+  template <typename... A>                                 \
   identity<void> asked_##set(...);
 AM_ASKED(unify)
 AM_ASKED(unify_floating)
@@ -58,6 +71,7 @@ AM_ASKED(unify_integers)
 AM_ASKED(unify_words)
 AM_ASKED(select)
 #undef AM_ASKED
+#undef AM_ASKED_IN
 template <typename... A>
 identity<float> asked_unify_points(int);  // of vectors only
 

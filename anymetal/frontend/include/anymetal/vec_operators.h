@@ -50,6 +50,11 @@ struct vector_operators {
   AM_BINARY(AM_INTEGERS, ^, a.v ^ b.v)
   AM_BINARY(AM_INTEGERS, <<, a.v << AM_COUNT)
   AM_BINARY(AM_INTEGERS, >>, a.v >> AM_COUNT)
+  // A number is not shifted by a vector.
+  template <typename A, require<is_arithmetic_v<A>> = 0>
+  friend constexpr V operator<<(A, const V&) = delete;
+  template <typename A, require<is_arithmetic_v<A>> = 0>
+  friend constexpr V operator>>(A, const V&) = delete;
 
   AM_COMPARE(==, a.v == b.v)
   AM_COMPARE(!=, a.v != b.v)

@@ -11,7 +11,6 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from anymetal.frontend.clang import syntax_tree
 from anymetal.frontend.dialect import as_written
 from anymetal.frontend.unit import part_name, translation_unit
 from anymetal.ir.model import Location
@@ -23,11 +22,11 @@ _CONVERSIONS = ("ImplicitCastExpr", "ParenExpr", "MaterializeTemporaryExpr", "Ex
 
 
 class Tree:
-    """The tree of one kernel. Raises as `compile_to_ir` does."""
+    """The tree of one kernel, of which Clang has printed it as JSON."""
 
-    def __init__(self, source: KernelSource) -> None:
-        self.source, text = syntax_tree(source)
-        self.root: Node = json.loads(text)
+    def __init__(self, source: KernelSource, printed: str) -> None:
+        self.source = source
+        self.root: Node = json.loads(printed)
         self.parent: dict[int, Node] = {}
         self._unit = translation_unit(self.source).encode()
         self._parts = sorted(
@@ -70,6 +69,9 @@ class Tree:
         at = node.get("range", {}).get("end" if end else "begin", {})
         if "expansionLoc" in at:
             return None  # it comes out of a macro
+        return self._offset(at)
+
+    def _offset(self, at: Node) -> int | None:
         return at["offset"] if at.get("in") == _INPUT and "offset" in at else None
 
     def text(self, node: Node) -> str:
@@ -81,9 +83,10 @@ class Tree:
         return self._unit[start:end].decode(errors="replace")
 
     def location(self, node: Node) -> Location | None:
-        """Where a node begins; None if that is not in the user's text. The column counts
-        characters."""
-        offset = self.offset(node)
+        """Where a node begins, or the macro that it comes out of; None if that is not in the
+        user's text. The column counts characters."""
+        begin = node.get("range", {}).get("begin", {})
+        offset = self._offset(begin.get("expansionLoc", begin))
         if offset is None:
             return None
         number = bisect.bisect_right(self._parts, (offset, "~")) - 1
