@@ -116,7 +116,7 @@ def test_what_is_found_in_kernels_in_the_style_of_other_projects() -> None:
 PROGRAMS = {
     "tests/runtime/test_bridge.py": ["AM202", "AM403"],
     "tests/test_kernel_api_arguments.py": ["AM203"],
-    "tests/test_install.py": ["AM403"],
+    "tests/test_install.py": ["AM403", "AM203"],
     "tests/simd/test_scalar_build.py": ["AM106", "AM402"],
 }
 
@@ -135,7 +135,10 @@ def test_what_is_found_in_programs(folder: str) -> None:
 
 
 CASES: dict[str, list[tuple[str, int, int]]] = {
+    "casts/mixed_signedness.metal": [("AM306", 12, 14)],
     "control/load_for_a_branch_and_behind_it.metal": [("AM201", 12, 16)],
+    "integer/promotion.metal": [("AM306", 16, 16)],
+    "integer/shifts.metal": [("AM306", 22, 23)],
     "large/template_library.metal": [
         *(("AM102", 1392, 3), ("AM102", 1397, 5), ("AM102", 1418, 3), ("AM102", 1423, 3)),
         *(("AM102", 1432, 3), ("AM102", 1434, 3), ("AM102", 1441, 3), ("AM102", 1443, 3)),
@@ -148,6 +151,7 @@ CASES: dict[str, list[tuple[str, int, int]]] = {
     "threadgroup/return_before_barrier.metal": [("AM102", 17, 1)],
     "threadgroup/return_before_barriers_in_loop.metal": [("AM102", 17, 3), ("AM102", 19, 3)],
     "threadgroup/write_then_return.metal": [("AM102", 15, 1)],
+    "types/scalar_operands.metal": [("AM306", 11, 16)],
 }
 
 
