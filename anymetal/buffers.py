@@ -1,7 +1,7 @@
 """What a caller passes for a buffer of a library kernel, as memory that the kernel can have.
 
 const device T*, constant T*/&    arrays as they are, numbers and bytes as copies: read only
-device T*/&                       MLX arrays and (shape, dtype) become fresh arrays, which the
+device T*/&                       MLX arrays and (shape, dtype) stand for new arrays, which the
                                   call returns; arrays of NumPy and PyTorch are written in place
 """
 
@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from collections.abc import Sequence
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import mlx.core as mx
 
@@ -57,37 +56,62 @@ def read_only(kernel: str, parameter: LibraryParameter, value: Any) -> Exporter:
     return array
 
 
-def written(kernel: str, parameter: LibraryParameter, value: Any) -> Exporter:
-    """Memory that the kernel writes to."""
-    if isinstance(value, mx.array):
-        # Other holders of the array must not see a change: arrays of MLX are values.
-        _check_type(kernel, parameter, value)
-        copy = mx.contiguous(value, stream=mx.cpu)
+def kept(memory: Exporter) -> mx.array:
+    """The same for later: others may change what is in an array that is not MLX's."""
+    return memory if isinstance(memory, mx.array) else mx.from_dlpack(cast(Any, memory), copy=True)
+
+
+class New(NamedTuple):
+    """An array that the kernel is to make."""
+
+    shape: tuple[int, ...]
+    dtype: mx.Dtype
+    start: mx.array | None  #: holds what it begins with
+
+    def made(self, init_value: float | None) -> mx.array:
+        """The array, evaluated. Nobody else has it: arrays of MLX are values."""
+        if self.start is None:
+            return arrays.new_output(self.shape, self.dtype, init_value)
+        copy = mx.contiguous(self.start, stream=mx.cpu)
         mx.eval(copy)
-        array = mx.from_dlpack(copy, copy=True)
-    elif hasattr(value, "__dlpack__"):
-        _check_type(kernel, parameter, value)
-        _check_device(kernel, parameter, value)
-        if not _is_contiguous(value) or not _is_writable(value):
-            what = "read only" if _is_contiguous(value) else "not contiguous"
-            raise KernelLaunchError(
-                f"{_place(kernel, parameter)} writes to its argument, which is {what}: pass a "
-                "contiguous, writable array, or an mx.array and use what the call returns."
-            )
-        _check_size(kernel, parameter, prod(value.shape) * value.itemsize)
-        return value  # type: ignore[no-any-return]
+        return mx.from_dlpack(copy, copy=True)
+
+
+#: For parameters that function constants switch off: memory that nobody should touch.
+ABSENT = New((16,), mx.uint8, None)
+
+
+def is_in_place(value: object) -> bool:
+    """Whether a kernel that writes to this argument changes what the caller has."""
+    return hasattr(value, "__dlpack__") and not isinstance(value, mx.array)
+
+
+def in_place(kernel: str, parameter: LibraryParameter, value: Any) -> Exporter:
+    """The caller's memory, which the kernel writes to."""
+    _check_type(kernel, parameter, value)
+    _check_device(kernel, parameter, value)
+    if not _is_contiguous(value) or not _is_writable(value):
+        what = "read only" if _is_contiguous(value) else "not contiguous"
+        raise KernelLaunchError(
+            f"{_place(kernel, parameter)} writes to its argument, which is {what}: pass a "
+            "contiguous, writable array, or an mx.array and use what the call returns."
+        )
+    _check_size(kernel, parameter, prod(value.shape) * value.itemsize)
+    return value  # type: ignore[no-any-return]
+
+
+def new(kernel: str, parameter: LibraryParameter, value: Any) -> New:
+    """What an array of MLX, or a shape and a dtype, stand for where the kernel writes."""
+    if isinstance(value, mx.array):
+        made = New(value.shape, value.dtype, value)
     else:
-        array = _fresh(kernel, parameter, value)
-    _check_size(kernel, parameter, array.nbytes)
-    return array
+        made = _fresh(kernel, parameter, value)
+    _check_type(kernel, parameter, made)
+    _check_size(kernel, parameter, prod(made.shape) * made.dtype.size)
+    return made
 
 
-def absent() -> Exporter:
-    """For a parameter that function constants switch off: memory that nobody should touch."""
-    return mx.zeros((16,), mx.uint8)
-
-
-def _fresh(kernel: str, parameter: LibraryParameter, value: Any) -> mx.array:
+def _fresh(kernel: str, parameter: LibraryParameter, value: Any) -> New:
     if not (isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], mx.Dtype)):
         raise TypeError(
             f"{_place(kernel, parameter)} writes to its argument: pass an array, or a pair "
@@ -95,9 +119,7 @@ def _fresh(kernel: str, parameter: LibraryParameter, value: Any) -> mx.array:
         )
     shape = (value[0],) if isinstance(value[0], int) else tuple(value[0])
     check_output(kernel, parameter.name, shape, value[1].size)
-    array = arrays.new_output(shape, value[1], 0.0)
-    _check_type(kernel, parameter, array)
-    return array
+    return New(shape, value[1], None)
 
 
 def _packed(kernel: str, parameter: LibraryParameter, value: Any) -> bytes:
@@ -107,6 +129,11 @@ def _packed(kernel: str, parameter: LibraryParameter, value: Any) -> bytes:
     if hasattr(value, "item") and not isinstance(value, (list, tuple)):
         value = value.item()  # a scalar of NumPy
     numbers = list(value) if isinstance(value, (list, tuple)) else [value]
+    if len(numbers) == 2 and isinstance(numbers[1], mx.Dtype):
+        raise TypeError(
+            f"{_place(kernel, parameter)} only reads its argument: pass an array or numbers; a "
+            "pair (shape, dtype) is for what a kernel writes to."
+        )
     if not parameter.element:
         raise TypeError(
             f"{_place(kernel, parameter)} needs the bytes of a struct: pass `bytes`, a "
@@ -183,8 +210,3 @@ def _place(kernel: str, parameter: LibraryParameter) -> str:
 
 def _kind(value: object) -> str:
     return type(value).__name__
-
-
-def evaluate(memory: Sequence[Exporter]) -> None:
-    """Make sure that the arrays of MLX among them have values."""
-    mx.eval([array for array in memory if isinstance(array, mx.array)])

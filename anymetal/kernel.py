@@ -266,7 +266,7 @@ class MetalKernel:
             return target.run(launch)
         check_extents(definition.name, grid, threadgroup)
         if arrays and is_transformed(arrays):
-            return run_transformed(target, launch)
+            return run_transformed(target, launch, lambda: target.run(launch))
         return target.run(launch)
 
     def _warn_about_sizes(self, sizes: tuple[str, ...]) -> None:

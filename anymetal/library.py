@@ -8,18 +8,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import mlx.core as mx
-
-from anymetal import arguments, buffers, targets
-from anymetal.errors import UnsupportedFeatureError
+from anymetal import arguments, buffers
 from anymetal.frontend.code_base import code_base
 from anymetal.frontend.library_text import Library, read_library
 from anymetal.frontend.library_wrapper import Constants, Number
 from anymetal.frontend.parameters import LibraryKernel, LibraryParameter
+from anymetal.library_launch import LibraryLaunch
 from anymetal.runtime.arrays import Exporter
 from anymetal.source import LibrarySource, Prelude
 from anymetal.targets.base import check_extents
-from anymetal.transforms import is_transformed
 
 _SOURCES_PER_KERNEL = 256
 
@@ -196,33 +193,44 @@ class LibraryFunction:
         threadgroup: int | Sequence[int],
         constants: Mapping[str | int, Number | Sequence[Number]] | None = None,
         threadgroup_memory: Mapping[int, int] | None = None,
+        init_value: float | None = 0,
+        stream: object = None,
     ) -> list[Any]:
-        """Run the kernel, to its end.
+        """Record that the kernel shall run, or run it, and return what it writes.
+
+        If all that the kernel writes is new, the call makes a node of MLX's graph, as that of a
+        `metal_kernel` does: what goes wrong beyond the arguments is raised when an output is
+        evaluated. A kernel that writes in place, or nothing, runs to its end, and so do all without
+        the bridge to MLX (`anymetal doctor` tells).
 
         Args:
             values: One per buffer, in the order of their numbers. Read by the kernel: arrays,
-                numbers, or the bytes of a struct. Written: an `mx.array`, whose contents a fresh
-                array starts with, `(shape, dtype)` for zeros, or an array of NumPy or PyTorch,
+                numbers, or the bytes of a struct. Written: an `mx.array`, whose contents a new
+                array begins with, `(shape, dtype)` for a new one, or an array of NumPy or PyTorch,
                 which is written in place. None if a function constant switches it off.
             grid: Number of threads in x, or in x, y and z (not of threadgroups).
             threadgroup: Threads per threadgroup; clamped to the grid, smaller at its edges.
             constants: Values of function constants, by name or index.
             threadgroup_memory: Bytes of the `threadgroup` pointers, by the number of each.
+            init_value: What arrays given as `(shape, dtype)` hold before the kernel runs; None
+                leaves it undefined.
+            stream: Any stream or device, as for a `metal_kernel`, if the kernel does not run at
+                once.
 
         Returns:
-            The buffers that the kernel may have written, in order; None for what is switched off.
+            The buffers that the kernel may write to, in order; None for what is switched off.
 
         Raises:
             TypeError: There are too few or too many values, or one is not what its parameter takes.
             ValueError: A function constant or the length of threadgroup memory is missing, unknown
-                or impossible.
+                or impossible, or there is a stream for a kernel that runs at once.
             KernelLaunchError: Grid or threadgroup is impossible, or a buffer is too small, not
                 writable, not contiguous or not on the CPU.
             MetalCompileError: The kernel does not compile.
             KernelLoadError: It needs more threadgroup or private memory than there is.
-            UnsupportedFeatureError: It needs something that the target lacks, or is called inside
-                of a transformation of MLX.
-            KernelMemoryError: It reads or writes outside of its buffers and faults.
+            UnsupportedFeatureError: It needs something that the target lacks, or a kernel that
+                runs at once is called inside of a transformation of MLX.
+            KernelMemoryError: It writes outside of its buffers, or faults otherwise.
             KernelTimeoutError: It takes longer than the limits that the environment sets.
         """
         grid, threadgroup = _extent("grid", grid), _extent("threadgroup", threadgroup)
@@ -230,14 +238,16 @@ class LibraryFunction:
         source = self._source(constants or {}, threadgroup_memory or {})
         if len(values) != len(self._buffers):
             raise self._wrong_count(len(values))
-        self._refuse_transformed(values)
-        pairs = list(zip(self._buffers, values, strict=True))
-        inputs = [self._memory_of(p, value) for p, value in pairs if p.constant]
-        outputs = [self._memory_of(p, value) for p, value in pairs if not p.constant]
-        buffers.evaluate(inputs)
-        targets.active().run_in_place(source, [*inputs, *outputs], grid, threadgroup)
-        given = [value for p, value in pairs if not p.constant]
-        return [None if v is None else o for v, o in zip(given, outputs, strict=True)]
+        if init_value is not None:
+            init_value = arguments.float32("init_value", init_value)
+        if stream is not None:
+            arguments.check_stream(stream)
+        given = list(zip(self._buffers, values, strict=True))
+        read = [self._read(p, value) for p, value in given if p.constant]
+        written = [self._written(p, value) for p, value in given if not p.constant]
+        launch = LibraryLaunch(source, read, written, grid, threadgroup, init_value, stream)
+        wanted = (value is not None for p, value in given if not p.constant)
+        return [one if yes else None for one, yes in zip(launch.run(), wanted, strict=True)]
 
     def source(
         self,
@@ -250,13 +260,21 @@ class LibraryFunction:
         """
         return self._source(constants or {}, threadgroup_memory or {})
 
-    def _memory_of(self, parameter: LibraryParameter, value: Any) -> Exporter:
+    def _read(self, parameter: LibraryParameter, value: Any) -> Exporter:
         if value is None:
-            if parameter.optional:
-                return buffers.absent()
-            raise TypeError(f"kernel `{self.name}`: buffer `{parameter.name}` is None.")
-        bind = buffers.read_only if parameter.constant else buffers.written
+            return self._absent(parameter).made(0.0)
+        return buffers.read_only(self.name, parameter, value)
+
+    def _written(self, parameter: LibraryParameter, value: Any) -> buffers.New | Exporter:
+        if value is None:
+            return self._absent(parameter)
+        bind = buffers.in_place if buffers.is_in_place(value) else buffers.new
         return bind(self.name, parameter, value)
+
+    def _absent(self, parameter: LibraryParameter) -> buffers.New:
+        if parameter.optional:
+            return buffers.ABSENT
+        raise TypeError(f"kernel `{self.name}`: buffer `{parameter.name}` is None.")
 
     def _source(
         self, constants: Mapping[str | int, Any], threadgroup: Mapping[int, int]
@@ -320,14 +338,6 @@ class LibraryFunction:
                     f"kernel `{self.name}`: the length of threadgroup memory `{p.name}` is "
                     f"missing. Pass threadgroup_memory={{{p.number}: bytes}}."
                 )
-
-    def _refuse_transformed(self, values: Sequence[Any]) -> None:
-        given = [value for value in values if isinstance(value, mx.array)]
-        if given and is_transformed(given):
-            raise UnsupportedFeatureError(
-                f"kernel `{self.name}` of a Metal library cannot be used inside mx.grad, "
-                "mx.compile or mx.vmap: call it outside, or make a metal_kernel of it."
-            )
 
     def _wrong_count(self, count: int) -> TypeError:
         expected = ", ".join(f"{p.name}: {p.type_name}" for p in self._buffers) or "none"

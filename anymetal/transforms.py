@@ -80,15 +80,17 @@ def switch_compilation(on: bool) -> None:
     (mx.enable_compile if on else mx.disable_compile)()
 
 
-def run_transformed(target: Target, launch: Launch) -> list[mx.array]:
-    """Run a launch whose inputs take part in a transformation."""
+def run_transformed(
+    target: Target, launch: Launch, run: Callable[[], list[mx.array]]
+) -> list[mx.array]:
+    """A launch whose inputs take part in a transformation; `run` runs it at once."""
     try:
         mx.eval(launch.inputs)
     except ValueError as error:
         if not str(error).startswith(_NO_VALUES):
             raise
         return _record(target, launch, error)
-    return _without_derivatives(launch.inputs, target.run(launch))
+    return _without_derivatives(launch.inputs, run())
 
 
 def _record(target: Target, launch: Launch, error: ValueError) -> list[mx.array]:
@@ -96,9 +98,7 @@ def _record(target: Target, launch: Launch, error: ValueError) -> list[mx.array]
     exported = recorded_for_export(launch)
     if exported is not None:
         return exported
-    here = (
-        f"Kernel `{launch.definition.name}` runs at once here and needs the values of its inputs."
-    )
+    here = f"Kernel `{launch.source.name}` runs at once here and needs the values of its inputs."
     if not isinstance(target, GraphTarget):
         raise ValueError(f"{error} {here} No kernel of the target {target.name!r} does without.")
     try:

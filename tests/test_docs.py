@@ -92,10 +92,15 @@ def test_pages_of_routines_show_when_each_path_wins(routine: str) -> None:
         assert all(panel["title"] in html.unescape(picture) for panel in kept["panels"])
 
 
-def test_the_program_in_the_page_about_libraries(capsys: pytest.CaptureFixture[str]) -> None:
-    (program,) = _PYTHON.findall((ROOT / "docs" / "metal-library.md").read_text())
-    exec(program, {})
-    assert capsys.readouterr().out == "array([1.5, 11.5, 21.5, 31.5, 41.5], dtype=float32)\n"
+def test_the_programs_in_the_page_about_libraries(capsys: pytest.CaptureFixture[str]) -> None:
+    """They print what stands behind `print`."""
+    programs = _PYTHON.findall((ROOT / "docs" / "metal-library.md").read_text())
+    assert len(programs) == 2
+    names: dict[str, object] = {}
+    for program in programs:
+        exec(program, names)
+        expected = re.findall(r"^print\(.*\)  # (.*)$", program, re.MULTILINE)
+        assert expected and capsys.readouterr().out.splitlines() == expected
 
 
 def test_the_program_in_the_readme() -> None:

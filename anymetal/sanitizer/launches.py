@@ -60,6 +60,8 @@ class SanitizingTarget(GraphTarget):
             mx.eval(launch.inputs)
         except ValueError:  # they are traced by mx.vmap or mx.compile, and have no values
             return self._tracing.run(launch)
+        if launch.definition is None:  # of a library: it was called before the session began
+            return self.behind.run(launch)
         job = Job(
             launch.source, launch.inputs, launch.grid, launch.threadgroup,
             launch.ensure_row_contiguous, launch.output_shapes, launch.output_dtypes,

@@ -36,6 +36,8 @@ class AppleTarget(GraphTarget):
     def run(self, launch: Launch) -> list[mx.array]:
         """Record the kernel in MLX's graph."""
         definition = launch.definition
+        if definition is None:
+            raise _brings_its_signature(launch.source)
         kernel = _mlx_kernel(
             launch.source,
             definition.input_names,
@@ -71,11 +73,15 @@ class AppleTarget(GraphTarget):
         threadgroup: tuple[int, int, int],
     ) -> None:
         """MLX launches only kernels whose signature it has written itself."""
-        raise UnsupportedFeatureError(
-            f"kernel `{source.name}` of a Metal library cannot run on an Apple GPU: MLX has no "
-            "call for kernels that bring their own signature. Select the CPU target "
-            "(anymetal.targets.select(CpuTarget())), or turn it into a metal_kernel."
-        )
+        raise _brings_its_signature(source)
+
+
+def _brings_its_signature(source: KernelSource) -> UnsupportedFeatureError:
+    return UnsupportedFeatureError(
+        f"kernel `{source.name}` of a Metal library cannot run on an Apple GPU: MLX has no "
+        "call for kernels that bring their own signature. Select the CPU target "
+        "(anymetal.targets.select(CpuTarget())), or turn it into a metal_kernel."
+    )
 
 
 def recorded_for_export(launch: Launch) -> list[mx.array] | None:

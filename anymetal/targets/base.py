@@ -54,10 +54,13 @@ class Launch:
     threadgroup: Extent  #: as requested: to be clamped to the grid
     init_value: float | None  #: rounded to float32; None leaves the outputs as they come
     ensure_row_contiguous: bool  #: bind row-contiguous copies of inputs that are not
-    definition: KernelDefinition
+    definition: KernelDefinition | None  #: None: a kernel of a library, which only graphs take
     template: Template
     stream: object  #: as passed
     lift: Lift | None = None  #: the rule for mx.vmap, if the kernel has one
+    #: For each output the number of the input whose contents it begins with, or -1. The kernel does
+    #: not have these inputs, which are the last ones. Empty: there are none.
+    starts: Sequence[int] = ()
 
 
 class Target(ABC):

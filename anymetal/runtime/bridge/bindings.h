@@ -13,16 +13,19 @@ namespace anymetal {
 
 class Bindings {
  public:
-  // For so many buffers, not bound yet. Checked builds note in `strays` what strays.
-  Bindings(size_t buffers, const std::vector<mlx::core::array>& inputs, am_strays* strays)
+  // For so many buffers, not bound yet; the first `count` of `inputs` will be. Checked builds note in
+  // `strays` what strays.
+  Bindings(size_t buffers, const std::vector<mlx::core::array>& inputs, size_t count,
+           am_strays* strays)
       : buffers_(buffers) {
     size_t words = 3 * buffers + 2;
-    for (const mlx::core::array& input : inputs) words += 2 + input.ndim();
+    for (size_t i = 0; i < count; ++i) words += 2 + inputs[i].ndim();
     words_.reserve(words);
     words_.resize(3 * buffers + 2);
     addresses()[buffers] = extents();
     addresses()[buffers + 1] = strays;
-    for (const mlx::core::array& input : inputs) {
+    for (size_t i = 0; i < count; ++i) {
+      const mlx::core::array& input = inputs[i];
       words_.push_back(input.itemsize());
       words_.push_back(input.ndim());
       words_.insert(words_.end(), input.shape().begin(), input.shape().end());

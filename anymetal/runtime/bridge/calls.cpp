@@ -43,13 +43,14 @@ Lift lift_of(nb::handle given) {
 
 DescriptorHandle descriptor(const LazyPlanHandle& handle, const nb::list& shapes,
                       std::vector<mx::Dtype> dtypes, bool contiguous,
-                      std::optional<float> init_value, nb::handle lift) {
+                      std::optional<float> init_value, nb::handle lift,
+                      std::vector<int> starts) {
   std::vector<mx::Shape> extents;
   extents.reserve(shapes.size());
   for (nb::handle shape : shapes) extents.push_back(shape_of(shape));
   return {std::make_shared<const LaunchDescriptor>(LaunchDescriptor{
       handle.lazy_plan, std::move(extents), std::move(dtypes), contiguous, init_value,
-      lift_of(lift)})};
+      lift_of(lift), std::move(starts)})};
 }
 
 // The arguments of these two are copies already, made while they were converted from Python's.
@@ -99,7 +100,8 @@ bool exported(const std::vector<mx::array>& inputs) {
 void define_calls(nb::module_& module) {
   nb::class_<DescriptorHandle>(module, "LaunchDescriptor", "What equal calls have in common.");
   module.def("descriptor", descriptor, nb::arg("plan"), nb::arg("shapes"), nb::arg("dtypes"),
-             nb::arg("contiguous"), nb::arg("init_value").none(), nb::arg("lift").none());
+             nb::arg("contiguous"), nb::arg("init_value").none(), nb::arg("lift").none(),
+             nb::arg("starts") = std::vector<int>{});
   module.def("call", call, nb::arg("descriptor"), nb::arg("inputs"), nb::arg("ignored_interrupts"),
              nb::arg("stream").none(),
              "A node of the graph: arrays that are not evaluated yet.");

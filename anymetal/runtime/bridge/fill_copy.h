@@ -108,11 +108,12 @@ struct Copy {
   std::vector<int64_t> shape;    // at least one axis
   std::vector<int64_t> strides;  // in elements
 
+  // Without a pool all is done here.
   int32_t operator()(Run* run) const {
     uint64_t rows = 1;
     for (size_t axis = 0; axis + 1 < shape.size(); ++axis) rows *= shape[axis];
     const uint64_t bytes = rows * shape.back() * itemsize;
-    if (bytes > worth_sharing) return in_parallel(run, *this, rows, some);
+    if (run && bytes > worth_sharing) return in_parallel(run, *this, rows, some);
     if (bytes != 0) some(*this, 0, rows);
     return OK;
   }
@@ -135,7 +136,12 @@ struct Copy {
     T* to = reinterpret_cast<T*>(copy.to) + first * length;
     for (uint64_t row = first; row < last; ++row) {
       const T* from = reinterpret_cast<const T*>(copy.from) + copy.start_of(row);
-      for (int64_t i = 0; i < length; ++i) *to++ = from[i * stride];
+      if (stride == 1) {
+        std::memcpy(to, from, length * sizeof(T));
+        to += length;
+      } else {
+        for (int64_t i = 0; i < length; ++i) *to++ = from[i * stride];
+      }
     }
   }
 

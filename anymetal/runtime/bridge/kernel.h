@@ -27,6 +27,11 @@ struct LaunchDescriptor {
   bool contiguous;  // bind row-contiguous copies of inputs that are not
   std::optional<float> init_value;
   Lift lift;  // empty: there is none
+  // Per output: the number of the input whose contents it begins with, -1: none. These inputs come
+  // last, and the kernel itself does not have them. Empty: all -1.
+  std::vector<int> starts = {};
+
+  int start(size_t output) const { return starts.empty() ? -1 : starts[output]; }
 };
 
 class MetalKernel : public mlx::core::Primitive {

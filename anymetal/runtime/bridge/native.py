@@ -57,8 +57,13 @@ class Native(Protocol):
         contiguous: bool,
         init_value: float | None,
         lift: Callable[..., object] | None,
+        starts: Sequence[int] = (),
     ) -> NativeDescriptor:
-        """A launch without its inputs; shapes and dtypes are those of the outputs."""
+        """A launch without its inputs; shapes and dtypes are those of the outputs.
+
+        `starts`: for each output the number of the input whose contents it begins with, or -1. The
+        kernel does not have these inputs, which are the last ones.
+        """
 
     def call(
         self,

@@ -32,14 +32,7 @@ void Task::run_checked(const Call& fault) {
     fail({lazy_plan.kernel, FAULT, 0, 0,
           [error = std::current_exception()] { std::rethrow_exception(error); }});
   }
-  if (descriptor_->init_value) {
-    for (size_t i = 0; i < descriptor_->dtypes.size(); ++i) {
-      const size_t slot = plan_->slots[plan_->slots.size() - descriptor_->dtypes.size() + i];
-      const Fill fill = fill_of(i, static_cast<uint8_t*>(bindings_->addresses()[slot]),
-                                bindings_->extent(slot).bytes);
-      if (fill.bytes) expect_ok(fill(plan_->run));
-    }
-  }
+  prepare();  // it has written to its outputs
   Call call;
   const int32_t status = launch(*checked, call);
   expect_ok(status, call.signal, call.address);

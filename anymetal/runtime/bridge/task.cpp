@@ -81,7 +81,10 @@ Task::Task(std::shared_ptr<const LaunchDescriptor> descriptor, const Plan* plan,
     mx::array& output = outputs[i];
     allocate(output, inputs);
     outputs_.emplace_back(output);
-    if (descriptor_->init_value && output.nbytes() != 0) {
+    if (output.nbytes() == 0) continue;
+    if (const int start = descriptor_->start(i); start >= 0) {
+      copy(inputs[start], output.data<uint8_t>());
+    } else if (descriptor_->init_value) {
       fills_.push_back(fill_of(i, output.data<uint8_t>(), output.nbytes()));
     }
   }
@@ -96,9 +99,11 @@ Fill Task::fill_of(size_t output, uint8_t* memory, uint64_t bytes) const {
 
 void Task::bind(const std::vector<mx::array>& inputs, const std::vector<mx::array>& outputs,
                 mx::cpu::CommandEncoder& encoder) {
-  bindings_.emplace(plan_->buffers, inputs, &strays_);
+  const size_t count = plan_->slots.size() - outputs.size();
+  bindings_.emplace(plan_->buffers, inputs, count, &strays_);
   auto slot = plan_->slots.begin();
-  for (const mx::array& input : inputs) {
+  for (size_t i = 0; i < count; ++i) {
+    const mx::array& input = inputs[i];
     if (input.flags().row_contiguous || !descriptor_->contiguous) {
       bindings_->put(*slot++, const_cast<uint8_t*>(input.data<uint8_t>()), extent_of(input));
     } else {
@@ -122,14 +127,28 @@ bool Task::worth_watching() const {
 
 // A row-contiguous copy, which the task makes first.
 void* Task::contiguous_copy(const mx::array& input, mx::cpu::CommandEncoder& encoder) {
-  mx::array copy(input.shape(), input.dtype(), nullptr, {});
-  allocate(copy);
-  uint8_t* const memory = copy.data<uint8_t>();
-  copies_.push_back({input.data<uint8_t>(), memory, static_cast<uint32_t>(input.itemsize()),
-                     {input.shape().begin(), input.shape().end()},
-                     {input.strides().begin(), input.strides().end()}});
-  encoder.add_temporary(std::move(copy));
+  mx::array result(input.shape(), input.dtype(), nullptr, {});
+  allocate(result);
+  uint8_t* const memory = result.data<uint8_t>();
+  copy(input, memory);
+  encoder.add_temporary(std::move(result));
   return memory;
+}
+
+// Has the task copy an input first. Threads share the rows of a copy: a contiguous array has some.
+void Task::copy(const mx::array& input, uint8_t* memory) {
+  const uint8_t* const from = input.data<uint8_t>();
+  const auto itemsize = static_cast<uint32_t>(input.itemsize());
+  if (!input.flags().row_contiguous) {
+    copies_.push_back({from, memory, itemsize, {input.shape().begin(), input.shape().end()},
+                       {input.strides().begin(), input.strides().end()}});
+    return;
+  }
+  constexpr int64_t row = 4096;
+  const auto size = static_cast<int64_t>(input.size());
+  const int64_t rows = size / row, behind = rows * row * itemsize;
+  if (rows) copies_.push_back({from, memory, itemsize, {rows, row}, {row, 1}});
+  if (size % row) copies_.push_back({from + behind, memory + behind, itemsize, {size % row}, {1}});
 }
 
 // What parameters say about inputs, as they are bound.
@@ -157,9 +176,7 @@ void Task::describe(const std::vector<mx::array>& inputs) {
 
 void Task::operator()() {
   expect_inputs();
-  Run* const run = plan_ ? plan_->run : nullptr;
-  for (const Fill& fill : fills_) expect_ok(fill(run));
-  for (const Copy& copy : copies_) expect_ok(copy(run));
+  prepare();
   if (!plan_) return;
   Call call;
   const Special* const special = special_version();
@@ -169,6 +186,13 @@ void Task::operator()() {
   learn(call, special);
   if (plan_->checked()) tell(*plan_);
   descriptor_->lazy_plan->prove(true);
+}
+
+// What arrays hold when the kernel begins.
+void Task::prepare() const {
+  Run* const run = plan_ ? plan_->run : nullptr;
+  for (const Fill& fill : fills_) expect_ok(fill(run));
+  for (const Copy& copy : copies_) expect_ok(copy(run));
 }
 
 // MLX counts all as evaluated that it scheduled behind a launch which turns out to fail, and lets it
@@ -195,8 +219,8 @@ void Task::run_awaited(std::shared_ptr<Task> task, mx::cpu::CommandEncoder& enco
 
 // A launch that reads what was never written fails as well.
 void Task::expect_inputs() const {
-  if (!bindings_) return;
-  for (size_t i = 0; i + descriptor_->dtypes.size() < plan_->slots.size(); ++i) {
+  const size_t bound = bindings_ ? plan_->slots.size() - descriptor_->dtypes.size() : 0;
+  for (size_t i = 0; i < bound; ++i) {
     const void* const address = bindings_->address(plan_->slots[i]);
     if (const auto failure = poisoned().behind(address)) fail(*failure);
   }

@@ -42,6 +42,8 @@ class Task {
   Fill fill_of(size_t output, uint8_t* memory, uint64_t bytes) const;
   bool worth_watching() const;
   void* contiguous_copy(const mlx::core::array& input, mlx::core::cpu::CommandEncoder& encoder);
+  void copy(const mlx::core::array& input, uint8_t* memory);
+  void prepare() const;
   void describe(const std::vector<mlx::core::array>& inputs);
   int32_t launch(const Plan& plan, Call& call, const Special* special = nullptr);
   const Special* special_version();

@@ -15,7 +15,7 @@ from weakref import ref
 
 import mlx.core as mx
 
-from anymetal.errors import KernelMemoryError
+from anymetal.errors import KernelMemoryError, UnsupportedFeatureError
 from anymetal.runtime import arrays
 from anymetal.runtime.arrays import Exporter
 from anymetal.runtime.bridge import loader as bridge
@@ -73,6 +73,11 @@ class CpuTarget(GraphTarget):
         if native is None:
             return self._run_now(launch)
         if native.exporting(launch.inputs):
+            if launch.definition is None:
+                raise UnsupportedFeatureError(
+                    f"kernel `{launch.source.name}` of a Metal library cannot be exported: "
+                    "mx.export_function records kernels of metal_kernel only. Make one of it."
+                )
             exported = recorded_for_export(launch)
             if exported is not None:
                 return exported
@@ -107,6 +112,7 @@ class CpuTarget(GraphTarget):
             launch.ensure_row_contiguous,
             launch.init_value,
             launch.lift,
+            launch.starts,
         )
 
     def lazy_plan(

@@ -53,7 +53,7 @@ class FrontEnd(Target):
 
     def run(self, launch: Launch) -> list[mx.array]:
         """Zeros of the right shapes, if the kernel compiles."""
-        check_extents(launch.definition.name, launch.grid, launch.threadgroup)
+        check_extents(launch.source.name, launch.grid, launch.threadgroup)
         thread_program(launch.source)
         pairs = zip(launch.output_shapes, launch.output_dtypes, strict=True)
         return [mx.zeros((1,) if shape else shape, dtype) for shape, dtype in pairs]

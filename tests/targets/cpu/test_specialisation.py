@@ -190,14 +190,19 @@ def sizes(columns: int, scale: float) -> bytes:
     return np.int32(columns).tobytes() + np.float32(scale).tobytes()
 
 
-def test_kernels_of_libraries(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+#: What a kernel of a library writes: a node of the graph, or in place, where Python launches.
+WAYS = [lambda: ((32,), mx.float32), lambda: np.zeros(32, np.float32)]
+
+
+@pytest.mark.parametrize("output", WAYS, ids=["graph", "in place"])
+def test_kernels_of_libraries(asked: Asked, monkeypatch: pytest.MonkeyPatch, output: Any) -> None:
     """Numbers, structs and small arrays in constant memory are compiled in."""
     monkeypatch.setenv("ANYMETAL_SPECIALISE", "eager")
     library = anymetal.metal_library(LIBRARY)
     x = np.arange(64, dtype=np.float32).reshape(8, 8)
     for columns, scale, strides in [(8, 2.0, [8, 1]), (4, -1.0, [1, 8]), (8, 2.0, [8, 1])]:
         given = sizes(columns, scale), np.array(strides)
-        (y,) = library.rows(x, ((32,), mx.float32), *given, grid=32, threadgroup=32)
+        (y,) = library.rows(x, output(), *given, grid=32, threadgroup=32)
         i = np.arange(32)
         at = i // columns * strides[0] + i % columns * strides[1]
         np.testing.assert_array_equal(np.array(y), 1 + scale * x.reshape(-1)[at])
@@ -223,7 +228,10 @@ def test_buffers_of_libraries_that_share_memory(
     np.testing.assert_array_equal(shared[1:32], wanted[1:] + 1 + np.arange(32, 63))
 
 
-def test_a_hot_kernel_of_a_library(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("output", WAYS, ids=["graph", "in place"])
+def test_a_hot_kernel_of_a_library(
+    asked: Asked, monkeypatch: pytest.MonkeyPatch, output: Any
+) -> None:
     """The version is made in the background; numbers that change are not compiled in."""
     monkeypatch.setattr(specialisation, "_HOT", 1.0)
     monkeypatch.setenv("ANYMETAL_SPECIALISE", "1")
@@ -234,7 +242,7 @@ def test_a_hot_kernel_of_a_library(asked: Asked, monkeypatch: pytest.MonkeyPatch
         assert time.monotonic() < end, "no version was made"
         scale += 1
         given = sizes(32, scale), np.array([32, 1])
-        (y,) = library.rows(x, ((32,), mx.float32), *given, grid=32, threadgroup=32)
+        (y,) = library.rows(x, output(), *given, grid=32, threadgroup=32)
         np.testing.assert_array_equal(np.array(y), 1 + scale * x[:32])
         time.sleep(0.01)
     (version,) = special(asked)
@@ -255,7 +263,7 @@ def test_a_version_is_kept_where_the_general_one_is(
         end = time.monotonic() + 120
         while len(asked) < many:
             assert time.monotonic() < end, "nothing was made"
-            library.rows(x, ((32,), mx.float32), *given, grid=32, threadgroup=32)
+            library.rows(x, np.zeros(32, np.float32), *given, grid=32, threadgroup=32)
             time.sleep(0.01)
         return [entry for entry in disk_cache.entries() if entry.name == "kernel rows"]
 
