@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from anymetal import arguments, buffers
+from anymetal.errors import UnsupportedFeatureError
 from anymetal.frontend.code_base import code_base
 from anymetal.frontend.library_text import Library, read_library
 from anymetal.frontend.library_wrapper import Constants, Number
@@ -170,6 +171,7 @@ class LibraryFunction:
         self._kernel = kernel
         self._buffers = kernel.bound("buffer")
         self._memory = kernel.bound("threadgroup")
+        self._refusal = kernel.refusal
         self._sources: dict[object, LibrarySource] = {}
 
     @property
@@ -256,7 +258,7 @@ class LibraryFunction:
     ) -> LibrarySource:
         """The kernel with these values for function constants and lengths of threadgroup memory.
 
-        Raises ValueError if it needs others.
+        Raises ValueError if it needs others, UnsupportedFeatureError if it takes textures.
         """
         return self._source(constants or {}, threadgroup_memory or {})
 
@@ -280,6 +282,8 @@ class LibraryFunction:
         self, constants: Mapping[str | int, Any], threadgroup: Mapping[int, int]
     ) -> LibrarySource:
         """One object for equal calls: the target knows kernels by identity."""
+        if self._refusal:
+            raise UnsupportedFeatureError(self._refusal)
         values = self._constants(constants)
         self._check_memory(threadgroup)
         key = (repr(values), tuple(sorted(threadgroup.items())))  # 1, 1.0 and True differ

@@ -17,7 +17,6 @@ from anymetal.errors import (
     KernelLoadError,
     KernelMemoryError,
     MetalCompileError,
-    UnsupportedFeatureError,
 )
 
 HEAD = "#include <metal_stdlib>\nusing namespace metal;\n"
@@ -268,21 +267,6 @@ def test_errors_in_templates_show_up_when_the_kernel_is_compiled() -> None:
     with pytest.raises(MetalCompileError, match=r"x\.metal:2:\d+: error: .*float"):
         mx.eval(library.k(FLOATS, grid=1, threadgroup=1))
     assert library.good(((1,), mx.int32), grid=1, threadgroup=1)[0].item() == 1
-
-
-@pytest.mark.parametrize(
-    ("parameter", "what"),
-    [
-        ("texture2d<float> t [[texture(0)]]", "'t' of kernel 'k' is a texture"),
-        ("texture2d<float, access::write> t", "is a texture"),
-        ("depth2d<float> d [[texture(0)]]", "is a texture"),
-        ("sampler s [[sampler(0)]]", "is a sampler"),
-    ],
-)
-def test_unsupported_parameters(parameter: str, what: str) -> None:
-    text = f"kernel void k(device float* o,\n  {parameter}) {{}}"
-    with pytest.raises(UnsupportedFeatureError, match=rf"x\.metal:2:\d+: .*{what}"):
-        anymetal.metal_library(text, name="x.metal")
 
 
 def mlx_header(name: str, instantiation: str) -> anymetal.MetalLibrary:

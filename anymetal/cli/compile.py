@@ -70,7 +70,7 @@ def compile_file(
         console.print("[yellow]Interrupted.[/] What is compiled is kept.")
         status = _INTERRUPTED
     for name, reason in failed.items():
-        console.print(f"kernel {name}: {_reason(reason)}", style="red", markup=False)
+        console.print(f"kernel {name}: {_reason(reason, name)}", style="red", markup=False)
     found = f", {made[False]} were in the cache" if made[False] else ""
     console.print(
         f"{file}: {len(names)} kernels, {made[True]} versions compiled{found}, "
@@ -110,7 +110,7 @@ def _sources(
         memory = {n: size for n, size in request.threadgroup_memory.items() if n in own}
         try:
             sources.append(library[name].source(request.constants, memory))
-        except ValueError as error:
+        except (AnyMetalError, ValueError) as error:
             failed[name] = str(error)
     return sources
 
@@ -154,10 +154,11 @@ def _launches(request: Request) -> list[tuple[Extent, Extent]]:
     return found
 
 
-def _reason(error: str) -> str:
-    """Without the line that is the same for all errors of the compiler."""
+def _reason(error: str, kernel: str = "") -> str:
+    """Without what is the same in all errors of the compiler, and the kernel's name."""
     first, _, rest = error.partition("\n")
-    return (rest if first.startswith("[metal::Device]") else error).strip()
+    text = rest if first.startswith("[metal::Device]") else error
+    return text.removeprefix(f"kernel `{kernel}`").lstrip(": ").rstrip()
 
 
 def value_of(text: str) -> Number | tuple[Number, ...]:

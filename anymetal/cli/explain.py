@@ -104,7 +104,7 @@ def _of_library(
     for name in library.kernel_names:
         try:
             source = library[name].source()
-        except ValueError as error:
+        except (AnyMetalError, ValueError) as error:
             console.print(f"kernel {name} is left out: {error}", markup=False)
             continue
         grid = (16 * threadgroup[0], 16 * threadgroup[1], threadgroup[2])

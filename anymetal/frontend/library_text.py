@@ -65,7 +65,7 @@ def read_library(code: CodeBase, math_mode: MathMode) -> Library:
     """Find the kernels of Metal files.
 
     Raises MetalCompileError for syntax errors and parameters that are none of a kernel,
-    UnsupportedFeatureError for textures and the like.
+    UnsupportedFeatureError for ray tracing data and the like.
     """
     headers = identity.included(code.text) if code.prelude == "mlx" else ""
     key = disk_cache.digest("library", identity.fingerprint(), headers, math_mode, repr(code))

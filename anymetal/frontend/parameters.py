@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from anymetal.errors import UnsupportedFeatureError
 from anymetal.frontend.expanded import SourceFile, Token
 from anymetal.frontend.scan import Attribute, Declared, Function
+from anymetal.frontend.unit import TEXTURE_TYPES
 from anymetal.source import ATTRIBUTES
 
-Role = Literal["buffer", "threadgroup", "attribute"]
+Role = Literal["buffer", "threadgroup", "attribute", "texture"]
 
 #: Scalar types under the numbers that include/anymetal/library.h gives them; "" is any other type.
 ELEMENTS = (
@@ -28,13 +29,18 @@ _SPACES: dict[str, Role] = {
     "constant": "buffer",
     "threadgroup": "threadgroup",
 }
-#: Arguments of Metal that are no memory, by their attribute or type.
+#: Arguments of Metal that are no memory, by their attribute or type. Texts with a kernel that takes
+#: one of the first can be read; there are no types for the others.
+_TEXTURES = tuple(
+    (re.compile(pattern), what)
+    for pattern, what in (
+        (rf"texture|{TEXTURE_TYPES}", "a texture"),
+        (r"sampler", "a sampler"),
+    )
+)
 _NO_MEMORY = tuple(
     (re.compile(pattern), what)
     for pattern, what in (
-        (r"texture|texture(?:1d|2d|3d|cube|_buffer)(?:_ms)?(?:_array)?", "a texture"),
-        (r"depth(?:2d|cube)(?:_ms)?(?:_array)?", "a texture"),
-        (r"sampler", "a sampler"),
         (r"stage_in", "stage-in data"),
         (r"imageblock(?:_data)?", "an imageblock"),
         (r"payload|object_data", "mesh data"),
@@ -62,6 +68,7 @@ class LibraryParameter:
     element: str = ""  #: dtype of its scalars, "" for structs and void
     lanes: int = 1
     size: int = 0  #: bytes of one T, 0 for void
+    refusal: str = ""  #: of a texture: its place in the text, and what it is
 
     @property
     def type_name(self) -> str:
@@ -87,6 +94,16 @@ class LibraryKernel:
     call: str  #: how C++ names the function there: "f<float>"
     parameters: tuple[LibraryParameter, ...]
     constants: tuple[str, ...]  #: function constants that it may use
+
+    @property
+    def refusal(self) -> str:
+        """Why it cannot be called, though its text can be read; empty if it can."""
+        for parameter in self.bound("texture"):
+            return (
+                f"kernel `{self.name}` cannot run: {parameter.refusal}, and AnyMetal has buffers "
+                "and threadgroup memory only. Pass the data as a buffer."
+            )
+        return ""
 
     def bound(self, role: Role) -> list[LibraryParameter]:
         """The parameters of one role, in the order of their numbers."""
@@ -138,6 +155,9 @@ def typed(
 def _parameter(declared: Declared, function: Function, source: SourceFile) -> LibraryParameter:
     _refuse_no_memory(declared, function, source)
     name = declared.name.text
+    for token, what in _matching(declared, _TEXTURES):
+        refusal = f"{source.place(token)}: parameter `{name}` is {what}"
+        return LibraryParameter(name, "texture", refusal=refusal)
     spaces = [word.text for word in declared.words if word.text in _SPACES]
     unchanging = spaces[:1] == ["constant"]
     optional = any(a.name.text == "function_constant" for a in declared.attributes)
@@ -167,15 +187,24 @@ def _binding(attribute: Attribute, source: SourceFile) -> int:
 
 
 def _refuse_no_memory(declared: Declared, function: Function, source: SourceFile) -> None:
-    words: list[Token] = [*declared.words[:3], *(a.name for a in declared.attributes)]
-    for word in words:
-        for pattern, what in _NO_MEMORY:
+    for word, what in _matching(declared, _NO_MEMORY):
+        raise UnsupportedFeatureError(
+            f"{source.place(word)}: parameter '{declared.name.text}' of kernel "
+            f"'{function.path}' is {what}, which AnyMetal does not have: only buffers and "
+            "threadgroup memory. Pass the data as a buffer."
+        )
+
+
+def _matching(
+    declared: Declared, kinds: Sequence[tuple[re.Pattern[str], str]]
+) -> Iterator[tuple[Token, str]]:
+    """The words of a parameter's type and attributes that say that it is one of these."""
+    memory = any(word.text in _SPACES for word in declared.words)
+    type_ = () if memory else declared.words
+    for word in (*type_, *(a.name for a in declared.attributes)):
+        for pattern, what in kinds:
             if pattern.fullmatch(word.text) and word is not declared.name:
-                raise UnsupportedFeatureError(
-                    f"{source.place(word)}: parameter '{declared.name.text}' of kernel "
-                    f"'{function.path}' is {what}, which AnyMetal does not have: only buffers and "
-                    "threadgroup memory. Pass the data as a buffer."
-                )
+                yield word, what
 
 
 def _unknown(word: str) -> str:
@@ -187,6 +216,8 @@ def _unknown(word: str) -> str:
 
 
 def _check_type(parameter: LibraryParameter, name: Token, source: SourceFile) -> None:
+    if parameter.role == "texture":
+        return
     if parameter.role != "attribute":
         if parameter.form == 0:
             source.fail(name, f"[[{parameter.role}]] '{name.text}' must be a pointer or reference")

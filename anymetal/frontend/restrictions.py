@@ -37,6 +37,7 @@ _GROWS = re.compile(r" = alloca .*, i64 [%\d].*?(?:!dbg (!\d+))?$", re.M)
 _LABEL = re.compile(r"\bblockaddress\(.*?(?:!dbg (!\d+))?$", re.M)
 _ASSEMBLY = re.compile(r"^module asm |\bcall [^@\n]*\basm\b", re.M)
 _DELETE = re.compile(r"_Zd[la]")
+_TEXTURE = "4__am7texture"  #: all functions of textures (include/anymetal/texture.h), mangled
 _ANNOTATION = "llvm.var.annotation"
 _TRAPS = frozenset({"llvm.trap", "llvm.debugtrap", "llvm.ubsantrap"})
 _CONSTRAINED = "llvm.experimental.constrained."
@@ -158,6 +159,8 @@ def _is_memory(variable: str, function: str) -> bool:
 def _undefined(callee: str) -> str:
     if _DELETE.match(callee):
         return reason_for("delete")
+    if _TEXTURE in callee:
+        return "textures are not supported: only buffers are. Pass the data as a buffer"
     return (
         f"function '{plain_name(callee)}' is called, but it is declared only: Metal has no such "
         "function, and the kernel's text does not define it"

@@ -13,6 +13,7 @@ write after it should be at their mercy.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from anymetal.errors import MetalCompileError
@@ -38,6 +39,10 @@ _UNOBSERVED = """\
 #pragma clang diagnostic ignored "-Weverything"
 #pragma clang diagnostic warning "-Wuninitialized"
 """
+#: Types of textures. Texts of libraries that use one find all that belongs to textures; others have
+#: names such as `bias`, `level` and `access` for themselves.
+TEXTURE_TYPES = r"(?:texture(?:1d|2d|3d|cube|_buffer)|depth(?:2d|cube))(?:_ms)?(?:_array)?"
+_TEXTURES = re.compile(rf"\b(?:{TEXTURE_TYPES}|sampler)\b")
 _INLINE = "static inline __attribute__((always_inline)) void"
 
 
@@ -90,10 +95,12 @@ def translation_unit(source: KernelSource) -> str:
 
 def _library_unit(source: LibrarySource) -> str:
     """A Metal file and what calls one of its kernels; the others leave no code behind."""
+    textures = any(_TEXTURES.search(text) for text in source.parts.values())
     return "".join(
         (
             _PREAMBLE,
             '#include "anymetal/library.h"\n',
+            '#include "anymetal/texture.h"\n' if textures else "",
             source.before,
             _line(source, "header"),
             source.header,

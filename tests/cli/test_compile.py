@@ -113,6 +113,16 @@ def test_what_fails_is_listed_and_all_else_is_there(case: Any, file: Path) -> No
     assert f"{len(failed)} kernels failed" in told
 
 
+def test_kernels_with_textures_fail_alone(file: Path) -> None:
+    file.write_text(
+        LIBRARY + "kernel void blur(metal::texture2d<float> image, device float* x) {}\n"
+    )
+    told = compile_(file, *OPTIONS, status=1)
+    assert "kernel blur: cannot run: main.metal:10:25: parameter `image`" in told
+    assert "1 kernels failed" in told
+    assert kernels() == ["ns::twice", "scale_float", "scale_int", "shared"]
+
+
 def test_a_file_with_errors(file: Path) -> None:
     file.write_text(LIBRARY.replace("x[i] *= FACTOR", "x[i] *= "))
     told = compile_(file, *OPTIONS, status=1)

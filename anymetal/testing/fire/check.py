@@ -104,6 +104,8 @@ def _library(trial: Trial) -> None:
     with mock.patch.object(helpers, "compile", lambda *given: found):
         library = read_library(code, "safe")
     for kernel in library.kernels.values():
+        if kernel.refusal:
+            raise errors.UnsupportedFeatureError(kernel.refusal)
         values = tuple((number, (1,)) for number in library.constants.values())
         memory = {p.number: 1024 for p in kernel.bound("threadgroup")}
         thread_program(library.source(kernel, values, memory))
