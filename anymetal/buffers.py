@@ -58,7 +58,11 @@ def read_only(kernel: str, parameter: LibraryParameter, value: Any) -> Exporter:
 
 def kept(memory: Exporter) -> mx.array:
     """The same for later: others may change what is in an array that is not MLX's."""
-    return memory if isinstance(memory, mx.array) else mx.from_dlpack(cast(Any, memory), copy=True)
+    if isinstance(memory, mx.array):
+        return memory
+    copy = mx.from_dlpack(cast(Any, memory), copy=True)
+    # MLX makes float32 of float64; a kernel that takes any type gets the bytes that it was given.
+    return copy if copy.nbytes == memory.nbytes else mx.array(bytearray(arrays.content_of(memory)))  # type: ignore[arg-type]
 
 
 class New(NamedTuple):

@@ -22,6 +22,7 @@ from anymetal.errors import (
 )
 from anymetal.library import LibraryFunction
 from anymetal.runtime.bridge import loader
+from anymetal.sanitizer.launches import SanitizingTarget
 from anymetal.targets.apple import AppleTarget
 
 TEXT = """
@@ -247,6 +248,14 @@ def test_one_array_is_read_and_begins_others(library: Any, way: str) -> None:
     )
     n = np.array(x)
     assert (twice.tolist(), total.item(), every.tolist()) == ((2 * n).tolist(), n.sum(), n.tolist())
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128, np.int64, np.uint8])
+def test_structs_are_the_bytes_of_any_array(library: Any, way: str, dtype: Any) -> None:
+    """MLX itself would make float32 of float64."""
+    values = np.frombuffer(np.array([2, 3, 5, 7], np.float32).tobytes(), dtype).copy()
+    (y,) = run(library.line, mx.arange(8.0), values, FLOATS, threads=8)
+    assert y.tolist() == [2 * i + 3 for i in range(8)]
 
 
 # -- in the graph -----------------------------------------------------------------------------
@@ -508,6 +517,16 @@ def test_a_session_of_the_sanitizer(library: Any) -> None:
         line,
     )
     assert (one.details["buffer"], y.tolist()[3]) == ("x", 2)
+
+
+def test_a_call_from_before_a_session(library: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another thread may open one while the launch is on its way: it belongs to none."""
+    y = mx.full((8,), 5.0)
+    with anymetal.sanitize("report") as found:
+        monkeypatch.setattr(SanitizingTarget, "lazy", True)
+        (z,) = run(library.add_float32, mx.ones(8), y, threads=8)
+        assert z.tolist() == [6] * 8
+    assert found.launches == 0
 
 
 def test_a_function_compiled_in_a_session(library: Any) -> None:

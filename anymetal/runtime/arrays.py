@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 import mlx.core as mx
 
 from anymetal.ir.sizes import DESCRIPTION_BYTES
-from anymetal.runtime.pool import Pool
+from anymetal.runtime.pool import Pool, pool
 
 #: Outputs up to this many bytes are copied from a template. MLX does that at once, while filling
 #: an array goes through its scheduler, which takes longer than a small kernel.
@@ -132,6 +132,15 @@ class BufferTable:
             mx.eval(arrays)
             return self.bind(arrays, False)
         return capsules
+
+
+def content_of(array: Exporter) -> bytes:
+    """The bytes of an array that is evaluated and row-contiguous."""
+    table = BufferTable(pool(), 1, [0])
+    held = table.bind([array], contiguous=False)
+    content = table.content(0, array.nbytes)
+    assert held and content is not None
+    return content
 
 
 class Numbers(NamedTuple):
