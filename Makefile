@@ -9,7 +9,7 @@ JOBS   ?= 2
 MLX    ?= cpu
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow check bench wheel wheels release-check lock clean
+.PHONY: help demo test test-slow check bench wheel wheels release-check mlx-kernels lock clean
 
 help:
 	@echo "make demo    what AnyMetal does, in under a minute"
@@ -20,6 +20,7 @@ help:
 	@echo "make wheel   a wheel with the bridge to MLX inside, for this Python and this MLX"
 	@echo "make wheels  such wheels for all of Python 3.10 to 3.13 that are there, each tried in a bare place"
 	@echo "make release-check  whether what would be published is whole and works"
+	@echo "make mlx-kernels MLX_SRC=...  every kernel of MLX's own back end, from a checkout of MLX"
 	@echo "make lock    choose the versions of development and CI anew"
 	@echo "make clean   remove the environment"
 
@@ -53,6 +54,14 @@ wheels:
 
 release-check: $(VENV)/.stamp-dev $(VENV)/.stamp-release
 	$(BIN)/python release/check.py
+
+# What is done stands in MLX_STATE: the same call goes on where the one before has stopped.
+MLX_STATE ?= .mlx-kernels
+MLX_KERNELS = $(BIN)/python -m anymetal.testing.mlx_kernels --source $(MLX_SRC) --state $(MLX_STATE) --jobs $(JOBS)
+mlx-kernels: $(VENV)/.stamp-dev
+	@test -n "$(MLX_SRC)" || { echo "make mlx-kernels needs MLX_SRC=, a checkout of MLX"; exit 2; }
+	-$(MLX_KERNELS)
+	$(MLX_KERNELS) --check --page
 
 # The lock file has the hash of every file that pip may install, for all supported versions of
 # Python. The bill of materials in the wheel (PEP 770) lists what a user's installation is made of.

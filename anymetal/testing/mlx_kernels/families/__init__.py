@@ -1,0 +1,29 @@
+"""How the kernels of each family are launched, and what must come out.
+
+A check is `check(kernel, name, rng)`: it draws arguments as MLX's host code would give them for the
+name, runs the kernel, and returns the largest error; `data.Wrong` says what is not as it must be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from anymetal.library import LibraryFunction
+from anymetal.testing.mlx_kernels.families import elementwise, reductions
+from anymetal.testing.mlx_kernels.families.data import Random
+
+Check: TypeAlias = Callable[[LibraryFunction, str, Random], float]
+
+CHECKS: dict[str, Check] = {
+    "unary": elementwise.unary,
+    "binary": elementwise.binary,
+    "binary_two": elementwise.binary_two,
+    "ternary": elementwise.ternary,
+    "copy": elementwise.copy,
+    "reduce": reductions.reduce,
+    "scan": reductions.scan,
+    "arg_reduce": reductions.arg_reduce,
+    "searchsorted": reductions.searchsorted,
+    "arange": reductions.arange,
+}
