@@ -40,7 +40,9 @@ _STATEMENTS = frozenset(
 #: The rules, with the reason of each.
 MISSING, NOT_CONSTANT, TOO_SMALL = "address-space", "program-scope", "small-input"
 _MISSING = "{} type must have explicit address space qualifier"
-_NOT_CONSTANT = "program scope variable must reside in constant address space"
+_NOT_CONSTANT = (
+    "program scope variable must reside in constant address space: write `constant` in front of it"
+)
 
 _TOO_SMALL = (
     "'{}' has so few elements in this call that MLX passes it in the constant address space, of "

@@ -55,7 +55,7 @@ _FLAGS = (
     # Every line of IR knows its line of source: errors, sanitizer and `explain` need it.
     "-debug-info-kind=line-tables-only -dwarf-version=5 -fdebug-compilation-dir=. "
     # A template error is reported at the user's frame, so no frame may be left out.
-    "-ferror-limit 20 -ftemplate-backtrace-limit=0 -fno-diagnostics-fixit-info "
+    "-ferror-limit 20 -ftemplate-backtrace-limit=0 -fno-diagnostics-fixit-info -fno-elide-type "
     # Of all warnings, those that are errors unless they are turned off, in Metal, too.
     "-Wno-everything -Werror=vla-extension -Werror=return-mismatch -Werror=c++11-narrowing "
     "-Werror=address-of-temporary -Werror=invalid-token-paste -Wuninitialized"

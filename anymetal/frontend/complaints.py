@@ -28,7 +28,9 @@ WARNINGS = [f"-W{name}" for name in _SHOWN]
 
 #: Rules of ours: of warned.py, bfloat_conversions.py and address_spaces.py.
 AMBIGUOUS, TRUNCATED, CONVERSION = "ambiguous-call", "truncating-call", "bfloat-conversion"
-_REFUSED = {AMBIGUOUS, TRUNCATED, CONVERSION, "address-space", "program-scope", "small-input"}
+ORDER = "memory-order"
+_REFUSED = {AMBIGUOUS, TRUNCATED, CONVERSION, ORDER}
+_REFUSED |= {"address-space", "program-scope", "small-input"}
 
 
 class Complaint(NamedTuple):

@@ -36,7 +36,11 @@ _MAX_CANDIDATES = 3
 
 #: Why a function of ours does not fit; a requirement of ours says nothing to the user.
 _CANDIDATE = re.compile(r"candidate .*?(?:not viable|ignored)[^:]*: (?P<reason>(?!requirement).*)")
-_OPERATOR = re.compile(r"no viable overloaded|invalid operands|cannot assign to component")
+_UNKNOWN = re.compile("use of undeclared identifier|unknown type name|no template named")
+_OPERATOR = re.compile(
+    r"no viable (?:overloaded|conversion)|invalid operands|Metal has no '|"
+    r"cannot assign to component"
+)
 _ASSERTION = re.compile(r"static assertion failed(?: due to requirement '[^']*')?: ")
 _LEADS_HERE = re.compile(r"requested here|in call to|while (?:substituting|calculating|checking)")
 #: A text may say which file it comes from.
@@ -53,7 +57,10 @@ def compile_error(source: KernelSource, messages: str) -> MetalCompileError | No
     diagnostics = [_to_user(diagnostic, source) for diagnostic in diagnostics_of(messages)]
     # Errors elsewhere follow from these, such as one in the wrapper from a parameter's name.
     own = [one for one in diagnostics if _is_users(one.error, source) or one.error.shipped]
-    diagnostics = own or [one for one in map(_of_what_follows(source), diagnostics) if one][:1]
+    diagnostics = (
+        _without_guesses(own)
+        or [one for one in map(_of_what_follows(source), diagnostics) if one][:1]
+    )
     if not diagnostics:
         return None
     text = _render(diagnostics, source)
@@ -103,6 +110,21 @@ def _users_files(source: KernelSource) -> frozenset[str]:
     texts = source.parts
     given = (name for text in texts.values() for name in _LINE.findall(text))
     return frozenset((*(part_name(source, part) for part in (*texts, "signature")), *given))
+
+
+def _without_guesses(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
+    """Without what Clang says of a line behind an unknown name, since it has to guess what that is;
+    other unknown names stay."""
+    guessed: set[tuple[str, int]] = set()
+    kept = []
+    for one in diagnostics:
+        line = one.error.file, one.error.line
+        if _UNKNOWN.match(one.error.text):
+            guessed.add(line)
+        elif line in guessed:
+            continue
+        kept.append(one)
+    return kept
 
 
 def _to_user(diagnostic: Diagnostic, source: KernelSource) -> Diagnostic:
@@ -214,7 +236,8 @@ def _render(diagnostics: list[Diagnostic], source: KernelSource) -> str:
         count += 1
         for message in (error, *diagnostic.notes):
             lines += _lines_of(message)
-        hint = hint_for(error.file.rpartition(" ")[2], error.text, source)
+        texts = "\n".join(message.text for message in (error, *diagnostic.notes))
+        hint = hint_for(error.file.rpartition(" ")[2], texts, source)
         if hint is not None and hint not in seen:
             seen.add(hint)
             lines.append(f"hint: {hint}")

@@ -9,76 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from anymetal.frontend.foreign_words import MISSING, in_metal
 from anymetal.source import ATTRIBUTES, KernelSource, LibrarySource
 
 Maker = Callable[[re.Match[str], KernelSource], "str | None"]
-
-#: Words of CUDA, OpenCL and C that kernels bring along, and what Metal says instead.
-_ELSEWHERE = {
-    "gid": "uint gid = thread_position_in_grid.x: attributes have their own names in MLX",
-    "tid": "uint tid = thread_position_in_threadgroup.x: attributes have their own names in MLX",
-    "lid": "uint lid = thread_index_in_threadgroup: attributes have their own names in MLX",
-    "lane_id": "thread_index_in_simdgroup",
-    "simd_lane_id": "thread_index_in_simdgroup",
-    "simd_group_id": "simdgroup_index_in_threadgroup",
-    "thread_position_in_simdgroup": "thread_index_in_simdgroup",
-    "thread_index_in_grid": "thread_position_in_grid.x",
-    "threadgroup_size": "threads_per_threadgroup",
-    "threadIdx": "thread_position_in_threadgroup",
-    "blockIdx": "threadgroup_position_in_grid",
-    "blockDim": "threads_per_threadgroup",
-    "gridDim": "threadgroups_per_grid",
-    "warpSize": "threads_per_simdgroup",
-    "get_global_id": "thread_position_in_grid",
-    "get_local_id": "thread_position_in_threadgroup",
-    "get_group_id": "threadgroup_position_in_grid",
-    "get_local_size": "threads_per_threadgroup",
-    "get_global_size": "threads_per_grid",
-    "__syncthreads": "threadgroup_barrier(mem_flags::mem_threadgroup)",
-    "__syncwarp": "simdgroup_barrier(mem_flags::mem_none)",
-    "barrier": "threadgroup_barrier(mem_flags::mem_threadgroup)",
-    "__shared__": "threadgroup",
-    "__shfl_sync": "simd_shuffle",
-    "__shfl_down_sync": "simd_shuffle_down",
-    "__shfl_xor_sync": "simd_shuffle_xor",
-    "__expf": "fast::exp",
-    "expf": "exp",
-    "sqrtf": "sqrt",
-    "logf": "log",
-    "powf": "pow",
-    "fmaxf": "max",
-    "fminf": "min",
-    "fabsf": "abs",
-    "atomicAdd": "atomic_fetch_add_explicit(&x, v, memory_order_relaxed)",
-    "printf": 'os_log_default.log("x = %f", x), which takes formats as printf does',
-}
-
-#: Functions of C that kernels expect and Metal lacks, and how to do without.
-_MISSING = {
-    "erf": "approximate it: mlx/backend/metal/kernels/erf.h has one to paste into header=",
-    "erfc": "approximate it by 1 - erf(x), pasting MLX's erf.h into header=",
-    "erfinv": "approximate it: mlx/backend/metal/kernels/erf.h has one to paste into header=",
-    "lgamma": "approximate it, as by Stirling's series",
-    "tgamma": "approximate it, as by exp of Stirling's series",
-    "cbrt": "write copysign(pow(abs(x), 1.0f / 3), x)",
-    "hypot": "write sqrt(x * x + y * y) or length(float2(x, y))",
-    "expm1": "write exp(x) - 1, or its series for small x",
-    "remainder": "write x - y * rint(x / y)",
-    "logb": "use ilogb(x)",
-    "scalbn": "use ldexp(x, n)",
-    "nearbyint": "use rint(x)",
-    "lrint": "write int(rint(x))",
-    "lround": "write int(round(x))",
-    "rand": "hash the thread's position, or pass random numbers as an input",
-    "malloc": "use a local array of fixed size",
-    "free": "use a local array of fixed size",
-    "memcpy": "write a loop or assign the values",
-    "memset": "write a loop",
-    "strlen": "there are no strings",
-    "clock": "the host measures time",
-    "abort": "write a flag to an output and return",
-    "exit": "write a flag to an output and return",
-}
 
 _NO_DOUBLE = (
     "use float; where its 24 bits are too few, keep the error of each step in a second float "
@@ -93,12 +27,14 @@ _OF_PRELUDE = re.compile(
     r"(?:b?float16|complex(?:64|32)?)_t|is_complex_v|Limits|WorkPerThread|ConditionalType|ceildiv|"
     r"elem_to_loc\w*|LoopedElemToLoc|cast_to|log1p|MTL_CONST|MLX_MTL_PRAGMA_UNROLL|\w+_N_READS"
 )
+_SCALAR = re.compile(r"u?(?:char|short|int|long)|u?int\d+_t|size_t|half|bfloat|float\w*|bool")
+_VECTOR = re.compile(r"(u?(?:char|short|int|long)|half|bfloat|float|bool)([234])")
 _UNKNOWN = "(?:use of undeclared identifier|unknown type name|no template named) "
 _UNKNOWN_NAME = _UNKNOWN + r"'(\w+)'"
 
 
 def hint_for(part: str, message: str, source: KernelSource) -> str | None:
-    """The first hint of the table that fits an error in this part of the kernel."""
+    """The first hint of the table that fits an error in this part of the kernel, and its notes."""
     for pattern, hint in _HINTS:
         match = pattern.search(f"{part}: {message}")
         if match is not None:
@@ -145,12 +81,12 @@ def _attribute(match: re.Match[str], source: KernelSource) -> str | None:
 
 
 def _elsewhere(match: re.Match[str], source: KernelSource) -> str | None:
-    metal = _ELSEWHERE.get(match.group(1))
+    metal = in_metal(match.group(1))
     return metal and f"in Metal, use {metal}"
 
 
 def _missing(match: re.Match[str], source: KernelSource) -> str | None:
-    instead = _MISSING.get(match.group(1))
+    instead = MISSING.get(match.group(1))
     return instead and f"Metal has no {match.group(1)}: {instead}"
 
 
@@ -194,12 +130,49 @@ def _atomic_outputs(match: re.Match[str], source: KernelSource) -> str | None:
 
 
 def _atomic_call(match: re.Match[str], source: KernelSource) -> str | None:
+    if re.search(r"requires \d arguments, but \d w", match.string):
+        return "the last argument is the order: memory_order_relaxed"
+    if "conversion from 'atomic_float *'" in match.string:
+        return (
+            "Metal adds, subtracts, exchanges, loads and stores atomic floats, and nothing else; a "
+            "maximum of floats that are not negative is that of their bits, in an atomic_uint"
+        )
     if any("atomic<" in p.declaration for p in source.parameters):
         return None
     return (
         "an atomic function needs a pointer to atomic<T>: pass atomic_outputs=True to "
         "metal_kernel, or cast, as in (device atomic_uint*)&out[i]"
     )
+
+
+def _operands(match: re.Match[str], source: KernelSource) -> str | None:
+    """Two operands that do not fit, by their types."""
+    left, right = (type_.removeprefix("const ") for type_ in match.groups())
+    if "*" in left + right:
+        return "a buffer is a pointer: take one of its elements, as in x[i]"
+    vectors = [found for type_ in (left, right) if (found := _VECTOR.fullmatch(type_))]
+    if len(vectors) == 2 and vectors[0][2] != vectors[1][2]:
+        return "vectors of different lengths do not mix: take as many components, as in v.xy"
+    if len(vectors) == 2 and left != right:
+        return f"vectors of different types do not mix: convert one of them, as in {left}(v)"
+    if {left, right} <= {"float", "half", "bfloat", "int", "uint"}:
+        return "% and the operators of bits are for integers: the remainder of floats is fmod(x, y)"
+    return None
+
+
+def _conversion(match: re.Match[str], source: KernelSource) -> str | None:
+    """A vector where something else is wanted."""
+    given = _VECTOR.fullmatch(match[1].removeprefix("const "))
+    wanted = match[2].removeprefix("const ")
+    if given is None:
+        return None
+    if (vector := _VECTOR.fullmatch(wanted)) and vector[2] == given[2]:
+        return f"vectors do not convert by themselves in Metal: write {wanted}(v)"
+    if vector:
+        return f"take as many components as {wanted} has, or add those that are missing"
+    if _SCALAR.fullmatch(wanted):
+        return "a vector is no number: take one component, as in thread_position_in_grid.x"
+    return None
 
 
 def _prelude(match: re.Match[str], source: KernelSource) -> str | None:
@@ -264,11 +237,54 @@ _HINTS: tuple[tuple[re.Pattern[str], str | Maker], ...] = tuple(
         ),
         (r"redefinition of '(\w+)'", _redefinition),
         (
-            r"(?:no viable overloaded '[^']*='|invalid operands|no viable conversion|"
-            r"incompatible type|not assignable|cannot (?:convert|initialize))",
+            r"(?:no viable overloaded '[^']*='|has no '=' for|deleted function: read it|"
+            r"invalid operands|no viable conversion|incompatible type|not assignable|"
+            r"cannot (?:convert|initialize))",
             _atomic_outputs,
         ),
         (r"no matching function for call to 'atomic_", _atomic_call),
+        (
+            r"no matching function for call to '(?:threadgroup|simdgroup)_barrier'",
+            "say whose memory it orders, as in threadgroup_barrier(mem_flags::mem_threadgroup)",
+        ),
+        (r"invalid operands to binary expression \('([^']*)'.* and '([^']*)'", _operands),
+        (r"no viable conversion from '([^']*)' to '([^']*)'", _conversion),
+        (
+            r"value of type 'bool[234]' is not contextually convertible",
+            "a condition is one bool: write all(v < w) or any(v < w); select(b, a, v < w) chooses "
+            "for each component",
+        ),
+        (
+            r"'(\w+) \*' with an .value of type 'const \1 \*'|casts away qualifiers|"
+            r"would lose const qualifier",
+            "inputs are read-only: point to them with `const device float*`, or with `auto`",
+        ),
+        (
+            r"member reference base type '[^']*\*' is not",
+            "a buffer is a pointer: x[i] is an element of an input x, and x_shape, x_strides and "
+            "x_ndim belong to it",
+        ),
+        (
+            r"subscripted value is not an array",
+            "buffers have one dimension, as in x[row * x_shape[1] + column]; an input of shape () "
+            "is a number, and has no elements",
+        ),
+        (
+            r"assigning to '\w+ \*' from incompatible type",
+            "an output is a pointer: assign to one of its elements, as in out[i] = …",
+        ),
+        (
+            r"^source: void function '[^']*' should not return a value",
+            "a kernel returns nothing: write the value to an output",
+        ),
+        (
+            r"static variable '[^']*' must reside in constant",
+            "no variable outlives a thread: what threads share is an output, or threadgroup memory",
+        ),
+        (
+            r"program scope variable '([^']*)' must reside in constant",
+            "write `constant` in front of its type; what kernels change is an output",
+        ),
         (
             r"(?:read-only variable is not assignable|cannot assign to (?!.* member fun).* const)",
             "inputs cannot be written: write to an output, or copy the value to a variable",

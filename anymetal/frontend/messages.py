@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from anymetal.frontend.dialect import as_written
@@ -23,8 +23,22 @@ _NOISE = re.compile(r"In file included from |\d+ (?:errors?|warnings?)\b.* gener
 _RULE = re.compile(r" \[-W([\w+-]+)\]$")
 _METAL_TYPE = r"[\w ]*\b(?:u?(?:char|short|int|long)|half|bfloat|float|bool|u?int\d+_t)[234]?[ *&]*"
 
+#: Short names of scalars, as in `uint4`.
+SHORT = {
+    "signed char": "char",
+    "unsigned char": "uchar",
+    "unsigned short": "ushort",
+    "unsigned int": "uint",
+    "unsigned long": "ulong",
+}
+
+
+def _short(scalar: str) -> str:
+    return SHORT.get(scalar, scalar)
+
+
 #: Clang's spelling of what has another name in Metal.
-_SPELLING = (
+_SPELLING: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
     (re.compile(r"'__am_double' is unavailable: "), ""),
     (re.compile(rf"('{_METAL_TYPE}') \(aka '[^']*'\)"), r"\1"),
     (re.compile(r" ?\(aka '[^']*(?:_Float16|__bf16|__am_)[^']*'\)"), ""),
@@ -43,6 +57,11 @@ _SPELLING = (
     (re.compile(r"\b__am_is_defined_"), ""),
     (re.compile(r"static assertion failed due to requirement '[^']*__am[^']*': "), ""),
     (re.compile(r"\b(?:metal::)?__am::(?:flags::)?"), ""),
+    (re.compile(r"\b(?:metal::)?vec<([\w ]+), ([2-4])>"), lambda m: f"{_short(m[1])}{m[2]}"),
+    (
+        re.compile(r"overload resolution selected deleted operator '(\S+)'"),
+        r"Metal has no '\1' for this",
+    ),
     (re.compile(r" in C\+\+ are a Clang extension"), " are not supported in Metal"),
     (
         re.compile(r"no matching member function for call to 'put_(\w+)'"),

@@ -82,6 +82,11 @@ def _overloads(
         place = exact_column(message, source)
         found.append(definition_at(text_of(place, source), place.line, place.column))
     one, two = found
-    if one is None or two is None:
+    if one is None or two is None or not _has_parameters(one) or not _has_parameters(two):
         return None
     return (one, two) if texts(one.head) != texts(two.head) else None
+
+
+def _has_parameters(found: Definition) -> bool:
+    """Whether this may be a function, or a template: `float v = f(1)` is not."""
+    return len(found.head) > 1 and found.head[1].text not in ("=", "[", ",", "{")

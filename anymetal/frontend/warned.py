@@ -10,13 +10,25 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from anymetal.frontend.complaints import AMBIGUOUS, TRUNCATED, Complaint
-from anymetal.frontend.messages import Diagnostic, Message, diagnostics_of, exact_column, text_of
+from anymetal.frontend.complaints import AMBIGUOUS, ORDER, TRUNCATED, Complaint
+from anymetal.frontend.messages import (
+    SHORT,
+    Diagnostic,
+    Message,
+    diagnostics_of,
+    exact_column,
+    text_of,
+)
+from anymetal.frontend.metal_tokens import offset_of, position, tokenize
 from anymetal.frontend.unit import part_name
 from anymetal.source import KernelSource
 
 #: The rules of our headers' warnings, by their texts.
-_OURS = {"__am_ambiguous": AMBIGUOUS, "__am_truncated": TRUNCATED}
+_OURS = {"__am_ambiguous": AMBIGUOUS, "__am_truncated": TRUNCATED, "__am_order": ORDER}
+_ONLY_RELAXED = (
+    "atomic operations take memory_order_relaxed and no other order in Metal before 4.1: what has "
+    "to be seen in order is the business of threadgroup_barrier and atomic_thread_fence"
+)
 #: Numbers of elements are int, and never negative; an index that is compared with one may be uint.
 _SIGNS, _COUNTS = "sign-compare", re.compile(r"\w_(?:shape|ndim)\b")
 #: Threadgroup variables.
@@ -31,13 +43,6 @@ _WORDS = {
     "ignoring return value of function declared with 'nodiscard' attribute": (
         "the value that this function returns is not used"
     ),
-}
-_SPELLING = {
-    "signed char": "char",
-    "unsigned char": "uchar",
-    "unsigned short": "ushort",
-    "unsigned int": "uint",
-    "unsigned long": "ulong",
 }
 #: These have one function for each name, or so it may be.
 _NAMESPACE = re.compile(r"\b(?:fast|precise)\s*::\s*$")
@@ -61,6 +66,9 @@ def _complaint(diagnostic: Diagnostic, source: KernelSource) -> Complaint | None
         if _in_namespace(message, source):
             return None
         rule = _OURS[text]
+        if rule == ORDER:
+            line, column = _called_at(message, source)
+            return Complaint(message.file, line, column, rule, _ONLY_RELAXED)
         text = _of_call(rule, diagnostic.notes)
     for words, ours in _WORDS.items():
         text = text.replace(words, ours)
@@ -96,9 +104,23 @@ def _of_call(rule: str, notes: list[Message]) -> str:
     name, types = next(_called(notes))
     call = f"{name}({', '.join(types)})"
     if rule == AMBIGUOUS:
-        return f"call to '{name}' is ambiguous in Metal: no function fits {call} best"
+        says = f"call to '{name}' is ambiguous in Metal: no function fits {call} best"
+        return f"{says}: give them one type"
     integer = next(type_ for type_ in types if type_ != "bfloat")
     return f"Metal computes {call} in {integer}, without the fraction: it has none for bfloat"
+
+
+def _called_at(message: Message, source: KernelSource) -> tuple[int, int]:
+    """Line and column of the name of a function, for a warning at the end of its call."""
+    text = text_of(message, source)
+    offset, open_ = offset_of(text, message.line, message.column), 0
+    tokens = [token for token in tokenize(text) if token.start <= offset]
+    if tokens and tokens[-1].start == offset and tokens[-1].text == ")":
+        for at in range(len(tokens) - 1, 0, -1):
+            open_ += (tokens[at].text == ")") - (tokens[at].text == "(")
+            if open_ == 0:
+                return position(text, tokens[at - 1].start)
+    return message.line, message.column
 
 
 def _called(notes: list[Message]) -> Iterator[tuple[str, list[str]]]:
@@ -106,4 +128,4 @@ def _called(notes: list[Message]) -> Iterator[tuple[str, list[str]]]:
     for note in notes:
         if match := _CALLED.match(note.text):
             types = re.split(r", (?![^<]*>)", match["types"])[:-_BESIDES]
-            yield match["name"], [_SPELLING.get(type_, type_) for type_ in types]
+            yield match["name"], [SHORT.get(type_, type_) for type_ in types]

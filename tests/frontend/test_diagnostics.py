@@ -125,6 +125,51 @@ CASES = [
     Case("float t[a_shape[0]];", "source:1:9", "variable length arrays", "must be a constant"),
     Case("throw 1;", "source:1:1", "'throw' is not supported in Metal: there are no"),
     Case('printf("x");', "source:1:1", "'printf'", "os_log_default.log"),
+    # what a conversion or an operator misses
+    Case("uint i = uint3(1);", "source:1:6", "from 'uint3' to 'uint'", "take one component"),
+    Case("float4 v = half4(1);", "source:1:8", "from 'half4' to 'float4'", "write float4(v)"),
+    Case("float2 v = 0.5f * float4(1);", "source:1:8", "from 'float4' to 'float2'", "components"),
+    Case("float4 v = 0.5f; v = v + int4(1);", "source:1:24", "'int4'", "as in float4(v)"),
+    Case("float2 v = 0.5f; v = v + float3(1);", "source:1:24", "'float3'", "as many components"),
+    Case("out[0] = a[0] % 2.0f;", "source:1:15", "invalid operands", "fmod(x, y)"),
+    Case("out[0] = a * 2;", "source:1:12", "'const float *' and 'int'", "as in x[i]"),
+    Case("out[0] = a.size();", "source:1:11", "is not a structure", "x_shape"),
+    Case("out[0] = a[1][2];", "source:1:14", "subscripted value", "x[row * x_shape[1] + column]"),
+    Case("out[0] = s[0];", "source:1:11", "subscripted value", "is a number"),
+    Case("out = a[0];", "source:1:7", "incompatible type 'const float'", "as in out[i] ="),
+    Case("device float* p = a;", "source:1:15", "cannot initialize", "const device float*"),
+    Case("out[0] = *reinterpret_cast<device int*>(a);", "source:1:11", "casts away", "read-only"),
+    Case("if (a[0] > 0) return 1;", "source:1:15", "should not return", "write the value"),
+    Case("if (float2(1) < float2(2)) return;", "source:1:5", "'bool2'", "all(v < w)"),
+    Case("static int n = 0;", "source:1:12", "static variable 'n'", "outlives a thread"),
+    Case("float v = a[0];\nfloat v = 2;", "source:2:7", "error: redefinition of 'v'"),
+    # atomics and barriers
+    Case(
+        "atomic_fetch_add(&out[0], 1);", "source:1:1", "'atomic_fetch_add'", "atomic_fetch_add_ex"
+    ),
+    Case(
+        "atomic_store_explicit((device atomic_int*)out, 1);",
+        "source:1:1",
+        "no matching function",
+        "the last argument is the order",
+    ),
+    Case(
+        "atomic_fetch_max_explicit((device atomic_float*)out, 1.0f, memory_order_relaxed);",
+        "source:1:1",
+        "no matching function",
+        "that of their bits",
+    ),
+    Case("threadgroup_barrier();", "source:1:1", "no matching function", "mem_flags::mem_thread"),
+    Case(
+        "threadgroup_barrier(mem_device);", "source:1:21", "'mem_device'", "mem_flags::mem_device"
+    ),
+    # words from elsewhere
+    Case("out[0] = __expf(a[0]);", "source:1:10", "'__expf'", "in Metal, use fast::exp"),
+    Case("out[0] = tanhf(a[0]);", "source:1:10", "'tanhf'", "in Metal, use tanh"),
+    Case("float4 v = make_float4(1, 2, 3, 4);", "source:1:12", "'make_float4'", "use float4(…)"),
+    Case("out[0] = M_PI;", "source:1:10", "'M_PI'", "in Metal, use M_PI_F"),
+    Case("", "header:1:1", "'__device__'", "need no word", header="__device__ int f();"),
+    Case("out[0] = __shfl_up_sync(~0, a[0], 1);", "source:1:10", "'__shfl", "simd_shuffle_up"),
     # what goes where
     Case("kernel void f(device float* x) { }", "source:1:32", "not allowed here", "body of one"),
     Case("out[0] = 1;", "header:1:12", "expected ';' after struct", header="struct A {}"),
@@ -201,6 +246,13 @@ def test_candidates_are_short():
     notes = [line for line in text.split("\n") if line.startswith("note: ")]
     assert 1 <= len(notes) <= 3
     assert all(note.startswith("note: Metal's function does not fit: ") for note in notes)
+
+
+def test_what_follows_from_an_unknown_name_is_left_out():
+    body = "float v = std::numeric_limits<float>::infinity() + expf(1);\nint w = nothing;"
+    errors = [line for line in message_of(Case(body, "", "")).split("\n") if ": error: " in line]
+    names = ["'std'", "'expf'", "'nothing'"]
+    assert len(errors) == 3 and all(n in e for n, e in zip(names, errors, strict=True)), errors
 
 
 def test_equal_hints_stand_once():

@@ -241,7 +241,7 @@ def test_ambiguous_calls_are_warned_of_at_their_place() -> None:
     assert warning.filename == __file__ and warning.category is AnyMetalWarning
     text = str(warning.message)
     assert "\n  source:2:12: call to 'max' is ambiguous in Metal: no function fits" in text
-    assert " max(float, int) best\n" in text and "address space" not in text
+    assert " max(float, int) best: give them one type\n" in text and "address space" not in text
 
 
 def test_ambiguous_calls_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:

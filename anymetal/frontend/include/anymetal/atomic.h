@@ -1,5 +1,6 @@
-// <metal_atomic>: atomic<T> and its functions. Every access is relaxed; the object has the size
-// and layout of T, because kernels cast plain buffers to atomics.
+// <metal_atomic>: atomic<T> and its functions. Every access is relaxed, the only order that Metal
+// has for them before 4.1; the object has the size and layout of T, because kernels cast plain
+// buffers to atomics.
 #pragma once
 
 namespace __am {
@@ -32,6 +33,11 @@ struct atomic {
   atomic() = default;
   atomic(const atomic&) = delete;
   atomic& operator=(const atomic&) = delete;
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wc++26-extensions"
+  void operator=(T) volatile = delete("write atomic_store_explicit(&x, v, memory_order_relaxed)");
+  operator T() const volatile = delete("read it with atomic_load_explicit(&x, memory_order_relaxed)");
+#pragma clang diagnostic pop
 
   T __value;
 };
@@ -42,24 +48,31 @@ using atomic_bool = atomic<bool>;
 using atomic_float = atomic<float>;
 using atomic_ulong = atomic<ulong>;
 
+// Another order than relaxed (frontend/warned.py).
+#define AM_RELAXED(order) \
+  __attribute__((diagnose_if(order != memory_order_relaxed, "__am_order", "warning")))
+
 // The value parameter must not take part in deduction: `atomic_fetch_add_explicit(&f, 1, …)`.
 #define AM_VALUE __am::not_deduced<T>
 
 template <typename T>
-inline void atomic_store_explicit(volatile atomic<T>* object, AM_VALUE value, memory_order) {
+inline void atomic_store_explicit(volatile atomic<T>* object, AM_VALUE value, memory_order order)
+    AM_RELAXED(order) {
   __atomic_store_n(__am::word_of(&object->__value),
                    __builtin_bit_cast(__am::atomic_word<T>, static_cast<T>(value)),
                    __ATOMIC_RELAXED);
 }
 
 template <typename T>
-inline T atomic_load_explicit(const volatile atomic<T>* object, memory_order) {
+inline T atomic_load_explicit(const volatile atomic<T>* object, memory_order order)
+    AM_RELAXED(order) {
   return __builtin_bit_cast(
       T, __atomic_load_n(__am::word_of(&object->__value), __ATOMIC_RELAXED));
 }
 
 template <typename T>
-inline T atomic_exchange_explicit(volatile atomic<T>* object, AM_VALUE value, memory_order) {
+inline T atomic_exchange_explicit(volatile atomic<T>* object, AM_VALUE value, memory_order order)
+    AM_RELAXED(order) {
   return __builtin_bit_cast(
       T, __atomic_exchange_n(__am::word_of(&object->__value),
                              __builtin_bit_cast(__am::atomic_word<T>, static_cast<T>(value)),
@@ -68,7 +81,9 @@ inline T atomic_exchange_explicit(volatile atomic<T>* object, AM_VALUE value, me
 
 template <typename T>
 inline bool atomic_compare_exchange_weak_explicit(volatile atomic<T>* object, T* expected,
-                                                  AM_VALUE desired, memory_order, memory_order) {
+                                                  AM_VALUE desired, memory_order order,
+                                                  memory_order otherwise)
+    AM_RELAXED(order) AM_RELAXED(otherwise) {
   using word = __am::atomic_word<T>;
   word seen = __builtin_bit_cast(word, *expected);
   const bool exchanged = __atomic_compare_exchange_n(
@@ -81,7 +96,8 @@ inline bool atomic_compare_exchange_weak_explicit(volatile atomic<T>* object, T*
 #define AM_FETCH(name, condition)                                                               \
   template <typename T, __am::require<condition<T>> = 0>                                        \
   inline T atomic_fetch_##name##_explicit(volatile atomic<T>* object, AM_VALUE value,           \
-                                          memory_order) {                                       \
+                                          memory_order order)                                   \
+      AM_RELAXED(order) {                                                                       \
     return __atomic_fetch_##name(const_cast<T*>(&object->__value), static_cast<T>(value),       \
                                  __ATOMIC_RELAXED);                                             \
   }
@@ -95,10 +111,12 @@ AM_FETCH(max, __am::is_atomic_integer)
 #undef AM_FETCH
 
 // All that Metal has for ulong: the larger and the smaller one, without a result.
-inline void atomic_min_explicit(volatile atomic_ulong* object, ulong value, memory_order) {
+inline void atomic_min_explicit(volatile atomic_ulong* object, ulong value, memory_order order)
+    AM_RELAXED(order) {
   __atomic_fetch_min(const_cast<ulong*>(&object->__value), value, __ATOMIC_RELAXED);
 }
-inline void atomic_max_explicit(volatile atomic_ulong* object, ulong value, memory_order) {
+inline void atomic_max_explicit(volatile atomic_ulong* object, ulong value, memory_order order)
+    AM_RELAXED(order) {
   __atomic_fetch_max(const_cast<ulong*>(&object->__value), value, __ATOMIC_RELAXED);
 }
 #pragma clang diagnostic push
@@ -124,6 +142,7 @@ AM_FETCH(max)
 #pragma clang diagnostic pop
 
 #undef AM_VALUE
+#undef AM_RELAXED
 
 inline void atomic_thread_fence(mem_flags, memory_order order,
                                 thread_scope = thread_scope_device) {
