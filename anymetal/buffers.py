@@ -2,7 +2,9 @@
 
 const device T*, constant T*/&    arrays as they are, numbers and bytes as copies: read only
 device T*/&                       MLX arrays and (shape, dtype) stand for new arrays, which the
-                                  call returns; arrays of NumPy and PyTorch are written in place
+                                  call returns; other arrays are written in place
+
+Other arrays are those of NumPy, PyTorch, JAX and whatever else speaks DLPack, on the CPU.
 """
 
 from __future__ import annotations
@@ -16,9 +18,10 @@ import mlx.core as mx
 
 from anymetal.arguments import check_output
 from anymetal.errors import KernelLaunchError
-from anymetal.frontend.parameters import LibraryParameter
+from anymetal.frontend.parameters import ELEMENTS, LibraryParameter
 from anymetal.runtime import arrays
 from anymetal.runtime.arrays import Exporter
+from anymetal.runtime.foreign import Foreign, device, speaks
 
 #: How `struct` packs one scalar; bfloat16 and complex64 are made of floats.
 _FORMATS = {
@@ -33,36 +36,37 @@ _FORMATS = {
     "uint64": "Q",
     "float16": "e",
 }
-_CPU = 1  # DLPack's number of the device
 
 
 def read_only(kernel: str, parameter: LibraryParameter, value: Any) -> Exporter:
-    """Memory that the kernel only reads. Arrays of MLX may have any strides."""
+    """Memory that the kernel only reads. Arrays of MLX may have any strides; of others, those that
+    are not row-contiguous are copied."""
     if isinstance(value, mx.array):
-        array = value
-    elif hasattr(value, "__dlpack__"):
         _check_type(kernel, parameter, value)
-        _check_device(kernel, parameter, value)
-        if _is_contiguous(value) and _is_writable(value):
-            _check_size(kernel, parameter, prod(value.shape) * value.itemsize)
-            return value  # type: ignore[no-any-return]
-        array = mx.array(value)
+        array = value
+    elif speaks(value):
+        shared = _shared(kernel, parameter, value)
+        if shared.contiguous:
+            return shared
+        array = _bytes(shared.content())
     else:
-        array = mx.array(bytearray(_packed(kernel, parameter, value)))  # type: ignore[arg-type]
-        _check_size(kernel, parameter, array.nbytes)
-        return array
-    _check_type(kernel, parameter, array)
+        array = _bytes(_packed(kernel, parameter, value))
     _check_size(kernel, parameter, array.nbytes)
     return array
 
 
 def kept(memory: Exporter) -> mx.array:
     """The same for later: others may change what is in an array that is not MLX's."""
-    if isinstance(memory, mx.array):
-        return memory
-    copy = mx.from_dlpack(cast(Any, memory), copy=True)
+    if not isinstance(memory, Foreign):
+        return cast(mx.array, memory)
     # MLX makes float32 of float64; a kernel that takes any type gets the bytes that it was given.
-    return copy if copy.nbytes == memory.nbytes else mx.array(bytearray(arrays.content_of(memory)))  # type: ignore[arg-type]
+    if memory.dtype not in ELEMENTS[1:]:
+        return _bytes(memory.content())
+    return mx.from_dlpack(cast(Any, memory), copy=True)
+
+
+def _bytes(content: bytes) -> mx.array:
+    return mx.array(bytearray(content))  # type: ignore[arg-type]
 
 
 class New(NamedTuple):
@@ -87,21 +91,38 @@ ABSENT = New((16,), mx.uint8, None)
 
 def is_in_place(value: object) -> bool:
     """Whether a kernel that writes to this argument changes what the caller has."""
-    return hasattr(value, "__dlpack__") and not isinstance(value, mx.array)
+    return speaks(value) and not isinstance(value, mx.array)
 
 
-def in_place(kernel: str, parameter: LibraryParameter, value: Any) -> Exporter:
+def in_place(kernel: str, parameter: LibraryParameter, value: Any) -> Foreign:
     """The caller's memory, which the kernel writes to."""
-    _check_type(kernel, parameter, value)
-    _check_device(kernel, parameter, value)
-    if not _is_contiguous(value) or not _is_writable(value):
-        what = "read only" if _is_contiguous(value) else "not contiguous"
+    shared = _shared(kernel, parameter, value)
+    if not shared.contiguous or not shared.writable:
+        what = "read only" if shared.contiguous else "not contiguous"
         raise KernelLaunchError(
             f"{_place(kernel, parameter)} writes to its argument, which is {what}: pass a "
             "contiguous, writable array, or an mx.array and use what the call returns."
         )
-    _check_size(kernel, parameter, prod(value.shape) * value.itemsize)
-    return value  # type: ignore[no-any-return]
+    return shared
+
+
+def _shared(kernel: str, parameter: LibraryParameter, value: Any) -> Foreign:
+    try:
+        where = device(value)
+        shared = None if where else Foreign(value)
+    except Exception as error:  # of another library, which can be anything
+        raise KernelLaunchError(
+            f"{_place(kernel, parameter)} cannot have the memory of this {_kind(value)}: {error} "
+            "(Pass a copy, or its bytes.)"
+        ) from error
+    if shared is None:
+        raise KernelLaunchError(
+            f"{_place(kernel, parameter)} got an array on another device ({where}): move it to "
+            "the CPU."
+        )
+    _check_type(kernel, parameter, shared)
+    _check_size(kernel, parameter, shared.nbytes)
+    return shared
 
 
 def new(kernel: str, parameter: LibraryParameter, value: Any) -> New:
@@ -184,25 +205,6 @@ def _check_size(kernel: str, parameter: LibraryParameter, nbytes: int) -> None:
         raise KernelLaunchError(
             f"{_place(kernel, parameter)} needs {parameter.size} bytes, got {nbytes}."
         )
-
-
-def _check_device(kernel: str, parameter: LibraryParameter, array: Any) -> None:
-    device = array.__dlpack_device__()[0]
-    if device != _CPU:
-        raise KernelLaunchError(
-            f"{_place(kernel, parameter)} got an array on another device ({device!r}): move it to "
-            "the CPU."
-        )
-
-
-def _is_contiguous(array: Any) -> bool:
-    flags = getattr(array, "flags", None)
-    return bool(array.is_contiguous() if flags is None else flags.c_contiguous)
-
-
-def _is_writable(array: Any) -> bool:
-    flags = getattr(array, "flags", None)
-    return flags is None or bool(flags.writeable)
 
 
 def _place(kernel: str, parameter: LibraryParameter) -> str:

@@ -16,6 +16,7 @@ from anymetal.frontend.library_wrapper import Constants, Number
 from anymetal.frontend.parameters import LibraryKernel, LibraryParameter
 from anymetal.library_launch import LibraryLaunch
 from anymetal.runtime.arrays import Exporter
+from anymetal.runtime.foreign import Foreign
 from anymetal.source import LibrarySource, Prelude
 from anymetal.targets.base import check_extents
 
@@ -208,8 +209,11 @@ class LibraryFunction:
         Args:
             values: One per buffer, in the order of their numbers. Read by the kernel: arrays,
                 numbers, or the bytes of a struct. Written: an `mx.array`, whose contents a new
-                array begins with, `(shape, dtype)` for a new one, or an array of NumPy or PyTorch,
-                which is written in place. None if a function constant switches it off.
+                array begins with, `(shape, dtype)` for a new one, or an array of another library,
+                which is written in place. None if a function constant switches it off. Arrays of
+                other libraries are those that speak DLPack (https://dmlc.github.io/dlpack/latest/):
+                of NumPy, PyTorch, JAX. They are copied where the call is lazy or their memory is
+                not row-contiguous, else read where they lie.
             grid: Number of threads in x, or in x, y and z (not of threadgroups).
             threadgroup: Threads per threadgroup; clamped to the grid, smaller at its edges.
             constants: Values of function constants, by name or index.
@@ -267,7 +271,7 @@ class LibraryFunction:
             return self._absent(parameter).made(0.0)
         return buffers.read_only(self.name, parameter, value)
 
-    def _written(self, parameter: LibraryParameter, value: Any) -> buffers.New | Exporter:
+    def _written(self, parameter: LibraryParameter, value: Any) -> buffers.New | Foreign:
         if value is None:
             return self._absent(parameter)
         bind = buffers.in_place if buffers.is_in_place(value) else buffers.new

@@ -11,6 +11,7 @@ from anymetal import arguments, targets
 from anymetal.buffers import New, kept
 from anymetal.errors import UnsupportedFeatureError
 from anymetal.runtime.arrays import Exporter
+from anymetal.runtime.foreign import Foreign
 from anymetal.source import LibrarySource
 from anymetal.targets.base import Extent, Launch
 from anymetal.targets.graph import GraphTarget
@@ -22,7 +23,7 @@ class LibraryLaunch(NamedTuple):
 
     source: LibrarySource
     inputs: Sequence[Exporter]  #: what the kernel reads
-    written: Sequence[New | Exporter]
+    written: Sequence[New | Foreign]
     grid: Extent
     threadgroup: Extent
     init_value: float | None  #: what new arrays hold that begin with no other one's contents
@@ -72,7 +73,7 @@ class LibraryLaunch(NamedTuple):
         ]
         arrays = [*self.inputs, *written]
         targets.active().run_in_place(self.source, arrays, self.grid, self.threadgroup)
-        return written
+        return [one.value if isinstance(one, Foreign) else one for one in written]
 
     def _expect_to_run_at_once(self) -> None:
         what = "writes to an array in place" if self.written else "writes to no buffer"

@@ -1,5 +1,6 @@
-// Reading MLX arrays without copying them: `array.__dlpack__()` gives a capsule with the address,
-// shape and strides of an evaluated array of any dtype. Called with the GIL held.
+// Reading arrays without copying them: `array.__dlpack__()` gives a capsule with the address,
+// shape and strides of an evaluated array of any dtype, of MLX or another library (foreign.py).
+// Called with the GIL held.
 
 #include "libc.h"
 #include "launch.h"
@@ -17,12 +18,23 @@ struct Tensor {  // DLTensor of the DLPack standard
 
 struct Object;
 extern "C" {
+int PyCapsule_IsValid(Object*, const char*);
 int64_t PyList_Size(Object*);
 Object* PyList_GetItem(Object*, int64_t);
 void* PyCapsule_GetPointer(Object*, const char*);
 }
 
+struct Versioned {  // DLManagedTensorVersioned
+  uint32_t version[2];
+  void *context, *deleter;
+  uint64_t flags;
+  Tensor tensor;
+};
+
 static Tensor* tensor_in(Object* capsule) {
+  const char* versioned = "dltensor_versioned";
+  if (PyCapsule_IsValid(capsule, versioned))
+    return &static_cast<Versioned*>(PyCapsule_GetPointer(capsule, versioned))->tensor;
   return static_cast<Tensor*>(PyCapsule_GetPointer(capsule, "dltensor"));
 }
 

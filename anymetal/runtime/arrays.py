@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 import mlx.core as mx
 
 from anymetal.ir.sizes import DESCRIPTION_BYTES
-from anymetal.runtime.pool import Pool, pool
+from anymetal.runtime.pool import Pool
 
 #: Outputs up to this many bytes are copied from a template. MLX does that at once, while filling
 #: an array goes through its scheduler, which takes longer than a small kernel.
@@ -53,7 +53,7 @@ def _filled(shape: tuple[int, ...], dtype: mx.Dtype, value: float | None) -> mx.
 
 
 class Exporter(Protocol):
-    """An array that gives its address by DLPack: of MLX, NumPy or PyTorch."""
+    """An array that gives its address by DLPack: of MLX, or another one (foreign.py)."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -132,15 +132,6 @@ class BufferTable:
             mx.eval(arrays)
             return self.bind(arrays, False)
         return capsules
-
-
-def content_of(array: Exporter) -> bytes:
-    """The bytes of an array that is evaluated and row-contiguous."""
-    table = BufferTable(pool(), 1, [0])
-    held = table.bind([array], contiguous=False)
-    content = table.content(0, array.nbytes)
-    assert held and content is not None
-    return content
 
 
 class Numbers(NamedTuple):

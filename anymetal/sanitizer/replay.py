@@ -15,7 +15,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import mlx.core as mx
 
@@ -157,9 +157,11 @@ def _dtype(name: str) -> mx.Dtype:
 
 def _strides(array: Any) -> list[int] | None:
     """In elements; None for an array that is row-contiguous, or tells no strides."""
+    if not isinstance(array, mx.array):  # another library's (runtime/foreign.py)
+        return None
     if array.size == 0 or array.dtype == mx.bfloat16:  # which has no place in a memoryview
         return None
-    view = memoryview(array)
+    view = memoryview(cast(Any, array))
     if view.c_contiguous or view.strides is None:
         return None
     return [stride // view.itemsize for stride in view.strides]
