@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
 
 import mlx.core as mx
 
 from anymetal.targets import graph
 from anymetal.targets.base import Launch
-from anymetal.targets.graph import CallCache, GraphTarget, KeywordArguments
+from anymetal.targets.graph import CallArguments, CallCache, GraphTarget
 
 
-def _nothing(call: dict[str, Any]) -> list[mx.array] | None:
+def _nothing(positional: tuple[Any, ...], call: dict[str, Any]) -> list[mx.array] | None:
     return None
 
 
@@ -34,9 +34,7 @@ class CurrentCache:
     def __init__(self) -> None:
         self.kept: tuple[object, CallCache] = (None, _nothing)  #: an epoch, and the cache
 
-    def keep(
-        self, epoch: object, target: GraphTarget, launch: Launch, call: KeywordArguments
-    ) -> None:
+    def keep(self, epoch: object, target: GraphTarget, launch: Launch, call: CallArguments) -> None:
         """Keep the call that this launch is made of, if the target can.
 
         `epoch` is what `graph.epoch` was before anything about the call was decided. What is in the
@@ -57,19 +55,20 @@ class Caching(Protocol):
 
 _Kernel = TypeVar("_Kernel", bound=Caching)
 _P = ParamSpec("_P")
-_Call = Callable[Concatenate[_Kernel, _P], list[mx.array]]
+_R = TypeVar("_R", bound=list[Any])
+_Call = Callable[Concatenate[_Kernel, _P], _R]
 
 
-def cached(implementation: _Call[_Kernel, _P]) -> _Call[_Kernel, _P]:
+def cached(implementation: _Call[_Kernel, _P, _R]) -> _Call[_Kernel, _P, _R]:
     """Decorator: a call is only made if it is not like one that was kept."""
 
     @wraps(implementation)
-    def call(self: _Kernel, /, *args: _P.args, **kwargs: _P.kwargs) -> list[mx.array]:
+    def call(self: _Kernel, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
         epoch, cache = self.calls.kept
-        if epoch is graph.epoch and not args:
-            outputs = cache(kwargs)
+        if epoch is graph.epoch:
+            outputs = cache(args, kwargs)
             if outputs is not None:
-                return outputs
+                return cast(_R, outputs)
         return implementation(self, *args, **kwargs)
 
     return call

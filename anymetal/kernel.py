@@ -21,7 +21,7 @@ from anymetal.signature import (
 )
 from anymetal.targets import graph
 from anymetal.targets.base import Launch, check_extents
-from anymetal.targets.graph import GraphTarget, KeywordArguments
+from anymetal.targets.graph import CallArguments, GraphTarget
 from anymetal.transforms import is_transformed, run_transformed
 
 #: What a call of a kernel may leave out.
@@ -262,7 +262,7 @@ class MetalKernel:
                     "init_value": initial,
                     "stream": stream,
                 }
-                self.calls.keep(epoch, target, launch, KeywordArguments(call, _DEFAULTS))
+                self.calls.keep(epoch, target, launch, CallArguments((), call, _DEFAULTS))
             return target.run(launch)
         check_extents(definition.name, grid, threadgroup)
         if arrays and is_transformed(arrays):

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from anymetal import arguments, buffers
+from anymetal.call_cache import CurrentCache, cached
 from anymetal.errors import UnsupportedFeatureError
 from anymetal.frontend.code_base import code_base
 from anymetal.frontend.library_text import Library, read_library
@@ -18,9 +20,18 @@ from anymetal.library_launch import LibraryLaunch
 from anymetal.runtime.arrays import Exporter
 from anymetal.runtime.foreign import Foreign
 from anymetal.source import LibrarySource, Prelude
-from anymetal.targets.base import check_extents
+from anymetal.targets import graph
+from anymetal.targets.base import Launch, check_extents
+from anymetal.targets.graph import CallArguments, GraphTarget
 
 _SOURCES_PER_KERNEL = 256
+#: What a call of a kernel may leave out.
+_DEFAULTS: dict[str, Any] = {
+    "constants": None,
+    "threadgroup_memory": None,
+    "init_value": 0,
+    "stream": None,
+}
 
 
 def metal_library(
@@ -174,6 +185,7 @@ class LibraryFunction:
         self._memory = kernel.bound("threadgroup")
         self._refusal = kernel.refusal
         self._sources: dict[object, LibrarySource] = {}
+        self.calls = CurrentCache()
 
     @property
     def name(self) -> str:
@@ -189,6 +201,7 @@ class LibraryFunction:
         parameters = ", ".join(f"{p.name}: {p.type_name}" for p in self._buffers)
         return f"<kernel {self.name}({parameters}) of {self._library.file}>"
 
+    @cached
     def __call__(
         self,
         *values: Any,
@@ -239,6 +252,15 @@ class LibraryFunction:
             KernelMemoryError: It writes outside of its buffers, or faults otherwise.
             KernelTimeoutError: It takes longer than the limits that the environment sets.
         """
+        options = {
+            "grid": grid,
+            "threadgroup": threadgroup,
+            "constants": constants,
+            "threadgroup_memory": threadgroup_memory,
+            "init_value": init_value,
+            "stream": stream,
+        }
+        keep = partial(self._keep, graph.epoch, CallArguments(values, options, _DEFAULTS))
         grid, threadgroup = _extent("grid", grid), _extent("threadgroup", threadgroup)
         check_extents(self.name, grid, threadgroup)
         source = self._source(constants or {}, threadgroup_memory or {})
@@ -253,7 +275,16 @@ class LibraryFunction:
         written = [self._written(p, value) for p, value in given if not p.constant]
         launch = LibraryLaunch(source, read, written, grid, threadgroup, init_value, stream)
         wanted = (value is not None for p, value in given if not p.constant)
-        return [one if yes else None for one, yes in zip(launch.run(), wanted, strict=True)]
+        return [one if yes else None for one, yes in zip(launch.run(keep), wanted, strict=True)]
+
+    def _keep(
+        self, epoch: object, call: CallArguments, target: GraphTarget, launch: Launch
+    ) -> None:
+        """Has calls like this one become nodes at once. A list may be another one by now."""
+        if any(value is None for value in call.positional):
+            return  # the call returns None for these, too
+        if not any(map(_holds_a_list, (*call.positional, *call.given.values()))):
+            self.calls.keep(epoch, target, launch, call)
 
     def source(
         self,
@@ -360,6 +391,10 @@ def _extent(argument: str, value: int | Sequence[int]) -> tuple[int, int, int]:
         return arguments.extent(argument, (value, 1, 1))
     items = arguments.sequence("__call__", argument, value)
     return arguments.extent(argument, (*items, 1, 1)[:3] if len(items) in (1, 2) else items)
+
+
+def _holds_a_list(value: object) -> bool:
+    return isinstance(value, list) or (isinstance(value, tuple) and any(map(_holds_a_list, value)))
 
 
 def _numbers(kernel: str, key: object, value: Any) -> tuple[Number, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import mlx.core as mx
@@ -29,8 +29,11 @@ class LibraryLaunch(NamedTuple):
     init_value: float | None  #: what new arrays hold that begin with no other one's contents
     stream: object  #: as passed
 
-    def run(self) -> list[Any]:
-        """All that the kernel writes; new arrays are to be evaluated if the target makes nodes."""
+    def run(self, keep: Callable[[GraphTarget, Launch], None]) -> list[Any]:
+        """All that the kernel writes; new arrays are to be evaluated if the target makes nodes.
+
+        `keep` is told of a launch that makes one: calls like this may do so without us.
+        """
         new = [one for one in self.written if isinstance(one, New)]
         if not new or len(new) < len(self.written):
             self._expect_to_run_at_once()
@@ -39,6 +42,7 @@ class LibraryLaunch(NamedTuple):
             raise ValueError("[metal_library] Only supports the GPU.")
         target, launch = targets.active(), self._launch(new)
         if isinstance(target, GraphTarget) and target.lazy:
+            keep(target, launch)
             return target.run(launch)
         if launch.inputs and is_transformed(launch.inputs):
             return run_transformed(target, launch, self._at_once)

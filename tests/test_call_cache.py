@@ -253,7 +253,7 @@ def test_another_target_or_gang_width(target, checks):
         assert twice(**call())[0].tolist() == expected
     assert twice(**call())[0].tolist() == expected
     assert len(checks) == 5
-    assert AppleTarget().keep(None, target.launch, (call(), {})) is None
+    assert AppleTarget().keep(None, target.launch, ((), call(), {})) is None
 
 
 @pytest.fixture
@@ -391,7 +391,7 @@ def test_calls_that_run_python_when_they_are_forgotten(built_bridge):
     def keep(size: int, rule: object) -> None:
         plan = native.lazy_plan("forgotten", lambda: None)
         descriptor = native.descriptor(plan, [(size,)], [mx.int32], True, float(size), rule)
-        calls.keep({"inputs": [mx.ones(size)], "grid": (size, 1, 1)}, descriptor)
+        calls.keep((), {"inputs": [mx.ones(size)], "grid": (size, 1, 1)}, descriptor, [])
 
     class Rule:
         def __init__(self, size: int) -> None:
@@ -403,12 +403,12 @@ def test_calls_that_run_python_when_they_are_forgotten(built_bridge):
             forgotten.append(self.size)
             if len(forgotten) % 3 == 0:
                 keep(1000 + len(forgotten), None)
-                calls({"inputs": [mx.ones(20)], "grid": (20, 1, 1)})
+                calls((), {"inputs": [mx.ones(20)], "grid": (20, 1, 1)})
 
     for size in range(1, 200):
         keep(size, Rule(size))
         keep(size, Rule(size))  # in the place of the one before
-        made_of = calls({"inputs": [mx.ones(size)], "grid": (size, 1, 1)})
+        made_of = calls((), {"inputs": [mx.ones(size)], "grid": (size, 1, 1)})
         assert made_of is not None
         assert made_of[0].tolist() == [size] * size
     assert len(forgotten) >= 2 * 199 - 17

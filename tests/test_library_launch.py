@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import itertools
 from pathlib import Path
 from typing import Any
@@ -20,70 +19,12 @@ from anymetal.errors import (
     StrayAccessWarning,
     UnsupportedFeatureError,
 )
-from anymetal.library import LibraryFunction
 from anymetal.runtime.bridge import loader
 from anymetal.sanitizer.launches import SanitizingTarget
 from anymetal.targets.apple import AppleTarget
+from anymetal.targets.graph import new_epoch
+from tests.library_kernels import FLOATS, TEXT, Line, random, run
 
-TEXT = """
-#include <metal_stdlib>
-using namespace metal;
-
-constant int stride [[function_constant(0)]];
-constant bool has_more [[function_constant(1)]];
-
-struct Line { float a; float b; };
-
-template <typename T>
-[[kernel]] void add(device const T* x [[buffer(0)]], device T* y [[buffer(1)]],
-                    uint i [[thread_position_in_grid]]) { y[i] = x[i] + y[i]; }
-#define ADD(NAME, T) template [[host_name("add_" #NAME)]] [[kernel]] decltype(add<T>) add<T>;
-ADD(uint8, uchar) ADD(int8, char) ADD(uint16, ushort) ADD(int16, short) ADD(uint32, uint)
-ADD(int32, int) ADD(uint64, ulong) ADD(int64, long) ADD(float16, half) ADD(bfloat16, bfloat)
-ADD(float32, float)
-
-kernel void invert(device bool* y, uint i [[thread_position_in_grid]]) { y[i] = !y[i]; }
-
-kernel void line(device const float* x, constant Line& of, device float* y,
-                 uint i [[thread_position_in_grid]]) { y[i] = of.a * x[i] + of.b; }
-
-kernel void line_gradient(device const float* dy, constant Line& of, device float* dx,
-                          uint i [[thread_position_in_grid]]) { dx[i] = of.a * dy[i]; }
-
-kernel void several(device const int* x, device int* twice, device atomic_int* sum,
-                    device int* every, device int* more [[function_constant(has_more)]],
-                    uint i [[thread_position_in_grid]]) {
-  twice[i] = 2 * x[i];
-  atomic_fetch_add_explicit(sum, x[i], memory_order_relaxed);
-  if (i % stride == 0) every[i / stride] = x[i];
-  if (has_more) more[i] = 3 * x[i];
-}
-
-kernel void sums(device const float* x, device float* y, threadgroup float* kept,
-                 uint i [[thread_position_in_grid]], uint t [[thread_index_in_threadgroup]],
-                 uint g [[threadgroup_position_in_grid]], uint n [[threads_per_threadgroup]]) {
-  kept[t] = x[i];
-  threadgroup_barrier(mem_flags::mem_threadgroup);
-  if (t == 0) for (uint k = 0; k < n; k++) y[g] += kept[k];
-}
-
-kernel void stray(device const float* x, constant long& far, device float* y,
-                  uint i [[thread_position_in_grid]]) {
-  y[i] += 1;
-  y[i] += x[i == 3 ? far : i];
-}
-
-kernel void tick(device const atomic_int* ticks, device int* y) {
-  atomic_fetch_add_explicit((device atomic_int*)ticks, 1, memory_order_relaxed);
-  y[0] = 7;
-}
-
-kernel void silent(device const float* x, uint i [[thread_position_in_grid]]) {}
-
-template <typename T> kernel void wrong(device T* y) { y[0] = T::nothing; }
-template [[host_name("broken")]] [[kernel]] decltype(wrong<float>) wrong<float>;
-"""
-FLOATS = ((8,), mx.float32)
 INTEGERS = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64")
 DTYPES = (*INTEGERS, "float16", "bfloat16", "float32")
 
@@ -97,17 +38,13 @@ def library() -> anymetal.MetalLibrary:
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, built_bridge: Path) -> str:
     """With and without the bridge to MLX."""
     if request.param == "at once":
-        monkeypatch.setattr(loader, "native", lambda: None)
+        leave_out_the_bridge(monkeypatch)
     return str(request.param)
 
 
-def run(kernel: LibraryFunction, *values: Any, threads: int, **more: Any) -> list[Any]:
-    return kernel(*values, **({"grid": threads, "threadgroup": 32} | more))
-
-
-def random(shape: tuple[int, ...], dtype: str = "float32", seed: int = 0) -> mx.array:
-    """Small numbers, which all types of numbers have."""
-    return mx.array(np.random.default_rng(seed).integers(0, 50, shape)).astype(getattr(mx, dtype))
+def leave_out_the_bridge(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loader, "native", lambda: None)
+    new_epoch()  # calls that were kept would not ask
 
 
 def exact(array: mx.array) -> Any:
@@ -184,10 +121,6 @@ def test_several_arrays_some_of_them_copies(library: Any, way: str) -> None:
         constants={"stride": 2, "has_more": True},
     )
     np.testing.assert_array_equal(np.array(more), 3 * n)
-
-
-class Line(ctypes.Structure):
-    _fields_ = [("a", ctypes.c_float), ("b", ctypes.c_float)]
 
 
 @pytest.mark.parametrize(
@@ -344,7 +277,7 @@ def test_transformations_without_a_rule(library: Any, name: str) -> None:
 
 
 def test_gradients_without_the_bridge(library: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loader, "native", lambda: None)
+    leave_out_the_bridge(monkeypatch)
     with pytest.raises(ValueError, match=r"\[Primitive::vjp\] Not implemented for CustomKernel"):
         mx.grad(lambda x: run(library.add_float32, mx.ones(8), x, threads=8)[0].sum())(mx.ones(8))
 
@@ -382,7 +315,7 @@ def test_errors_beyond_the_arguments_come_with_the_evaluation(library: Any) -> N
 
 
 def test_errors_without_the_bridge_come_with_the_call(library: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(loader, "native", lambda: None)
+    leave_out_the_bridge(monkeypatch)
     with pytest.raises(MetalCompileError, match=r"x\.metal:\d+:\d+: error: .*'float'"):
         run(library.broken, FLOATS, threads=1)
 

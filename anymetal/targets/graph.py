@@ -11,17 +11,18 @@ if TYPE_CHECKING:  # variant.py does without, where kernels are compiled
     import mlx.core as mx
 
 
-class KeywordArguments(NamedTuple):
-    """The keyword arguments of a call of a kernel: as they were passed, or of equal meaning."""
+class CallArguments(NamedTuple):
+    """The arguments of a call of a kernel: as they were passed, or of equal meaning."""
 
-    given: dict[str, Any]
+    positional: tuple[Any, ...]
+    given: dict[str, Any]  #: by name
     defaults: dict[str, Any]  #: of those that may be left out
 
 
 class CallCache(Protocol):
     """Calls of one kernel that were kept (`GraphTarget.keep`)."""
 
-    def __call__(self, call: dict[str, Any]) -> list[mx.array] | None:
+    def __call__(self, positional: tuple[Any, ...], call: dict[str, Any]) -> list[mx.array] | None:
         """The outputs of a call like one of them; None if there is none like it."""
 
 
@@ -52,7 +53,7 @@ class GraphTarget(Target):
         """Wait until `run` only records; raises ToolchainError with what that takes."""
 
     def keep(
-        self, cache: CallCache | None, launch: Launch, call: KeywordArguments
+        self, cache: CallCache | None, launch: Launch, call: CallArguments
     ) -> CallCache | None:
         """Keep what a call came to, beside what was kept before of this kernel.
 

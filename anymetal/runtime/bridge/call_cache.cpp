@@ -52,8 +52,8 @@ const T& in(PyObject* object) {
 
 bool is_immutable(PyObject* object) {
   return object == Py_None || PyBool_Check(object) || PyLong_CheckExact(object) ||
-         PyFloat_CheckExact(object) || PyUnicode_CheckExact(object) || is<mx::Dtype>(object) ||
-         is<mx::Stream>(object) || is<mx::ThreadLocalStream>(object) || is<mx::Device>(object) ||
+         PyFloat_CheckExact(object) || PyUnicode_CheckExact(object) || PyBytes_CheckExact(object) ||
+         is<mx::Dtype>(object) || is<mx::Stream>(object) || is<mx::ThreadLocalStream>(object) || is<mx::Device>(object) ||
          nb::isinstance<mx::Device::DeviceType>(object);
 }
 
@@ -88,7 +88,7 @@ bool same(PyObject* given, PyObject* known) {
     return true;
   }
   if (Py_TYPE(given) != Py_TYPE(known)) return false;
-  if (PyLong_CheckExact(known) || PyUnicode_CheckExact(known)) {
+  if (PyLong_CheckExact(known) || PyUnicode_CheckExact(known) || PyBytes_CheckExact(known)) {
     return PyObject_RichCompareBool(given, known, Py_EQ) == 1;
   }
   if (PyFloat_CheckExact(known)) {  // -0 is not 0
@@ -106,12 +106,23 @@ class Lookup {
     PyObject *name, *value;
   };
 
-  // Nothing if the inputs are not plainly arrays, or there are more arguments than any call has.
-  static std::optional<Lookup> of(PyObject* call) {
+  // Arrays among the positional arguments are inputs; others have their positions for names. Nothing
+  // if the inputs are not plainly arrays, or there are more arguments than any call has.
+  static std::optional<Lookup> of(PyObject* positional, PyObject* call) {
     static PyObject* const inputs = PyUnicode_InternFromString("inputs");
     Lookup made;
     Given given;
-    bool complete = false;
+    bool complete = PyTuple_GET_SIZE(positional) != 0;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(positional); ++i) {
+      PyObject* const value = PyTuple_GET_ITEM(positional, i);
+      if (is<mx::array>(value)) {
+        made.inputs.push_back(in<mx::array>(value));
+      } else if (made.count_ < most) {
+        made.given_[made.count_++] = {position(i), value};
+      } else {
+        return std::nullopt;
+      }
+    }
     for (Py_ssize_t at = 0; PyDict_Next(call, &at, &given.name, &given.value);) {
       if (given.name == inputs) {
         complete = made.take_inputs(given.value);
@@ -142,7 +153,14 @@ class Lookup {
     return true;
   }
 
-  static constexpr size_t most = 12;
+  // Python has one object for each small number, as it has for each name in a program.
+  static PyObject* position(Py_ssize_t number) {
+    PyObject* const object = PyLong_FromSsize_t(number);
+    Py_DECREF(object);
+    return object;
+  }
+
+  static constexpr size_t most = 36;  // a kernel of a library has up to 31 buffers
   Given given_[most];
   size_t count_ = 0;
 };
@@ -167,12 +185,39 @@ struct Input {
   }
 };
 
+// What a launch has for an input: one of the call's, or what a number of the call became.
+struct Bound {
+  size_t given;
+  std::optional<mx::array> constant;
+};
+
+// Where a launch has its inputs from; nothing if an array was given twice, which one call does and
+// the next may not.
+std::optional<std::vector<Bound>> bound_of(const std::vector<mx::array>& given,
+                                           const std::vector<mx::array>& bound) {
+  std::vector<Bound> all;
+  for (const mx::array& one : bound) {
+    const auto is_it = [&](const mx::array& other) { return other.id() == one.id(); };
+    const auto found = std::find_if(given.begin(), given.end(), is_it);
+    if (found == given.end()) {
+      all.push_back({0, one});
+    } else if (std::count_if(found, given.end(), is_it) == 1) {
+      all.push_back({static_cast<size_t>(found - given.begin()), std::nullopt});
+    } else {
+      return std::nullopt;
+    }
+  }
+  return all;
+}
+
 class KnownCall {
  public:
-  KnownCall(std::vector<Argument> arguments, std::vector<Input> inputs, nb::object stream,
-            DescriptorHandle descriptor)
+  // `bound` is empty if a launch has the inputs of the call as they are.
+  KnownCall(std::vector<Argument> arguments, std::vector<Input> inputs, std::vector<Bound> bound,
+            nb::object stream, DescriptorHandle descriptor)
       : arguments_(std::move(arguments)),
         inputs_(std::move(inputs)),
+        bound_(std::move(bound)),
         stream_(std::move(stream)),
         descriptor_(std::move(descriptor)) {}
 
@@ -197,6 +242,14 @@ class KnownCall {
   // The outputs; None if it is up to MLX to record the kernel.
   nb::object outputs(std::vector<mx::array> inputs, int32_t ignored_interrupts) const {
     if (exported(inputs)) return nb::none();
+    if (!bound_.empty()) {
+      std::vector<mx::array> arrays;
+      arrays.reserve(bound_.size());
+      for (const auto& [given, constant] : bound_) {
+        arrays.push_back(constant ? *constant : inputs[given]);
+      }
+      inputs = std::move(arrays);
+    }
     return nb::cast(
         node(stream_of(stream_), descriptor_.descriptor, ignored_interrupts, std::move(inputs)));
   }
@@ -213,6 +266,7 @@ class KnownCall {
 
   const std::vector<Argument> arguments_;  // without inputs and those that have their defaults
   const std::vector<Input> inputs_;
+  const std::vector<Bound> bound_;
   const nb::object stream_;
   const DescriptorHandle descriptor_;
 };
@@ -226,9 +280,9 @@ class CallCache {
       : defaults_(std::move(defaults)), ignored_interrupts_(std::move(ignored_interrupts)) {}
   CallCache(const CallCache&) = delete;
 
-  // The outputs of a call, given as its keyword arguments; None if it is not like one that was kept.
-  nb::object outputs(const nb::dict& call) {
-    auto wanted = Lookup::of(call.ptr());
+  // The outputs of a call, given as its arguments; None if it is not like one that was kept.
+  nb::object outputs(const nb::tuple& positional, const nb::dict& call) {
+    auto wanted = Lookup::of(positional.ptr(), call.ptr());
     if (!wanted) return nb::none();
     const auto found = find(*wanted);
     if (found == known_.end()) return nb::none();
@@ -240,10 +294,18 @@ class CallCache {
   }
 
   // Keeps what a call came to, unless there is something about its arguments that must be looked at
-  // each time. Nobody else may have what is in these: it is what the descriptor was made of.
-  void keep(const nb::dict& call, const DescriptorHandle& descriptor) {
-    const auto wanted = Lookup::of(call.ptr());
+  // each time. Nobody else may have what is in these: it is what the descriptor was made of. `inputs`
+  // are those of the launch, which are others than the call's if it has positional arguments.
+  void keep(const nb::tuple& positional, const nb::dict& call, const DescriptorHandle& descriptor,
+            const std::vector<mx::array>& inputs) {
+    const auto wanted = Lookup::of(positional.ptr(), call.ptr());
     if (!wanted) return;
+    std::vector<Bound> bound;
+    if (positional.size() != 0) {
+      auto all = bound_of(wanted->inputs, inputs);
+      if (!all) return;
+      bound = std::move(*all);
+    }
     std::vector<Input> expected;
     for (const mx::array& input : wanted->inputs) expected.push_back({input.shape(), input.dtype()});
     std::vector<Argument> arguments;
@@ -253,10 +315,13 @@ class CallCache {
       nb::object kept = frozen(value);
       if (!kept.is_valid()) return;
       arguments.push_back({nb::borrow(name), kept});
-      if (nb::cast<std::string_view>(nb::handle(name)) == "stream") stream = kept;
+      if (PyUnicode_CheckExact(name) && nb::cast<std::string_view>(nb::handle(name)) == "stream") {
+        stream = kept;
+      }
     }
-    Known known = std::make_shared<const KnownCall>(std::move(arguments), std::move(expected),
-                                                    std::move(stream), descriptor);
+    Known known =
+        std::make_shared<const KnownCall>(std::move(arguments), std::move(expected),
+                                          std::move(bound), std::move(stream), descriptor);
     // What has to go does so at the end of this function, since that may run Python.
     Known like_it, oldest;
     const auto found = find(*wanted);
@@ -290,8 +355,9 @@ class CallCache {
 void define_call_cache(nb::module_& module) {
   nb::class_<CallCache>(module, "CallCache", "Calls of a kernel, and what they came to.")
       .def(nb::init<nb::dict, nb::callable>(), nb::arg("defaults"), nb::arg("ignored_interrupts"))
-      .def("__call__", &CallCache::outputs, nb::arg("call"))
-      .def("keep", &CallCache::keep, nb::arg("call"), nb::arg("descriptor"));
+      .def("__call__", &CallCache::outputs, nb::arg("positional"), nb::arg("call"))
+      .def("keep", &CallCache::keep, nb::arg("positional"), nb::arg("call"), nb::arg("descriptor"),
+           nb::arg("inputs"));
 }
 
 }  // namespace anymetal

@@ -28,11 +28,20 @@ class NativeDescriptor(Protocol):
 class NativeCallCache(Protocol):
     """Calls of a kernel, and what they came to (call_cache.cpp)."""
 
-    def __call__(self, call: dict[str, Any]) -> list[mx.array] | None:
-        """The outputs of a call, given by its keyword arguments, if one like it was kept."""
+    def __call__(self, positional: tuple[Any, ...], call: dict[str, Any]) -> list[mx.array] | None:
+        """The outputs of a call, given by its arguments, if one like it was kept."""
 
-    def keep(self, call: dict[str, Any], descriptor: NativeDescriptor) -> None:
-        """Keeps a call, if its arguments are plain enough to be compared."""
+    def keep(
+        self,
+        positional: tuple[Any, ...],
+        call: dict[str, Any],
+        descriptor: NativeDescriptor,
+        inputs: Sequence[mx.array],
+    ) -> None:
+        """Keeps a call, if its arguments are plain enough to be compared.
+
+        `inputs`: those of the launch, if the call has positional arguments.
+        """
 
 
 class Native(Protocol):

@@ -25,7 +25,7 @@ from anymetal.targets.apple import recorded_for_export
 from anymetal.targets.base import Extent, Launch, check_extents
 from anymetal.targets.cpu.plan import Plan
 from anymetal.targets.cpu.variant import gang_width_in_use
-from anymetal.targets.graph import CallCache, GraphTarget, KeywordArguments
+from anymetal.targets.graph import CallArguments, CallCache, GraphTarget
 
 if TYPE_CHECKING:
     from anymetal.runtime.bridge.native import (
@@ -85,7 +85,7 @@ class CpuTarget(GraphTarget):
         return native.call(descriptor, launch.inputs, ignored_interrupts(), launch.stream)
 
     def keep(
-        self, cache: CallCache | None, launch: Launch, call: KeywordArguments
+        self, cache: CallCache | None, launch: Launch, call: CallArguments
     ) -> CallCache | None:
         """With the bridge, calls like this one become nodes without a look at their arguments."""
         native = bridge.native()
@@ -96,7 +96,8 @@ class CpuTarget(GraphTarget):
             if cache is not None
             else native.CallCache(call.defaults, ignored_interrupts)
         )
-        kept.keep(call.given, self._descriptor(native, launch))
+        descriptor = self._descriptor(native, launch)
+        kept.keep(call.positional, call.given, descriptor, launch.inputs)
         return kept
 
     def _descriptor(self, native: Native, launch: Launch) -> NativeDescriptor:
