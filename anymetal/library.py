@@ -252,6 +252,8 @@ class LibraryFunction:
             KernelMemoryError: It writes outside of its buffers, or faults otherwise.
             KernelTimeoutError: It takes longer than the limits that the environment sets.
         """
+        constants = None if constants is None else dict(constants)
+        threadgroup_memory = None if threadgroup_memory is None else dict(threadgroup_memory)
         options = {
             "grid": grid,
             "threadgroup": threadgroup,
@@ -394,6 +396,8 @@ def _extent(argument: str, value: int | Sequence[int]) -> tuple[int, int, int]:
 
 
 def _holds_a_list(value: object) -> bool:
+    if isinstance(value, dict):
+        return any(map(_holds_a_list, value.values()))
     return isinstance(value, list) or (isinstance(value, tuple) and any(map(_holds_a_list, value)))
 
 

@@ -82,6 +82,22 @@ def test_calls_that_differ(library: Any, looked_at: Any, first: Any, second: Any
     assert len(looked_at) == 2
 
 
+def test_constants_and_lengths(library: Any, looked_at: Any) -> None:
+    """Dictionaries count by what is in them."""
+    x = random((20,), "int32")
+    values = x, ((20,), mx.int32), mx.array([0], mx.int32), ((20,), mx.int32), ((20,), mx.int32)
+    constants: dict[str, Any] = {"stride": 2, "has_more": True}
+    for stride in (2, 4, 2, 4, True):
+        constants["stride"] = stride
+        *_, every, _ = run(library.several, *values, threads=20, constants=constants)
+        assert every.tolist()[: 20 // stride] == x.tolist()[::stride]
+    assert len(looked_at) == 3
+    for memory in ({0: 128}, {0: 256}, {0: 128}):
+        (y,) = run(library.sums, mx.ones(32), FLOATS, threads=32, threadgroup_memory=memory)
+        assert y.tolist()[0] == 32
+    assert len(looked_at) == 5
+
+
 def test_the_same_array_twice_and_two_arrays(library: Any, looked_at: Any) -> None:
     x, y = random((20,)), random((20,), seed=1)
     for left, right in [(x, x), (x, y), (y, x), (y, y), (x, y)]:

@@ -57,10 +57,24 @@ bool is_immutable(PyObject* object) {
          nb::isinstance<mx::Device::DeviceType>(object);
 }
 
+nb::object frozen(nb::handle given);
+
+// Nobody else has the copy. Keys are names or numbers.
+nb::object frozen_dictionary(nb::handle given) {
+  nb::dict items;
+  for (const auto& [key, item] : nb::borrow<nb::dict>(given)) {
+    const nb::object value = frozen(item);
+    if (!is_immutable(key.ptr()) || !value.is_valid()) return {};
+    items[key] = value;
+  }
+  return items;
+}
+
 // The argument such that nobody can change it: sequences become tuples. Null if it may hold what is
 // not as plain as that.
 nb::object frozen(nb::handle given) {
   if (is_immutable(given.ptr())) return nb::borrow(given);
+  if (PyDict_CheckExact(given.ptr())) return frozen_dictionary(given);
   if (!is_sequence(given.ptr())) return {};
   nb::list items;
   bool as_it_is = PyTuple_CheckExact(given.ptr());
@@ -71,6 +85,19 @@ nb::object frozen(nb::handle given) {
     items.append(value);
   }
   return as_it_is ? nb::borrow(given) : nb::object(nb::tuple(items));
+}
+
+bool same(PyObject* given, PyObject* known);
+
+// Their items in the same order.
+bool same_dictionary(PyObject* given, PyObject* known) {
+  if (!PyDict_CheckExact(given) || PyDict_GET_SIZE(given) != PyDict_GET_SIZE(known)) return false;
+  PyObject *key, *value, *known_key, *known_value;
+  for (Py_ssize_t at = 0, known_at = 0; PyDict_Next(known, &known_at, &known_key, &known_value);) {
+    if (!PyDict_Next(given, &at, &key, &value)) return false;
+    if (!same(key, known_key) || !same(value, known_value)) return false;
+  }
+  return true;
 }
 
 // Whether an argument means what the frozen one means: of equal value and of the same type, so that
@@ -87,6 +114,7 @@ bool same(PyObject* given, PyObject* known) {
     }
     return true;
   }
+  if (PyDict_CheckExact(known)) return same_dictionary(given, known);
   if (Py_TYPE(given) != Py_TYPE(known)) return false;
   if (PyLong_CheckExact(known) || PyUnicode_CheckExact(known) || PyBytes_CheckExact(known)) {
     return PyObject_RichCompareBool(given, known, Py_EQ) == 1;
