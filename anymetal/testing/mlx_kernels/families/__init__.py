@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from anymetal.library import LibraryFunction
-from anymetal.testing.mlx_kernels.families import elementwise, reductions
+from anymetal.testing.mlx_kernels.families import elementwise, matrices, reductions
 from anymetal.testing.mlx_kernels.families.data import Random
 
 Check: TypeAlias = Callable[[LibraryFunction, str, Random], float]
@@ -26,4 +26,5 @@ CHECKS: dict[str, Check] = {
     "arg_reduce": reductions.arg_reduce,
     "searchsorted": reductions.searchsorted,
     "arange": reductions.arange,
+    "gemv": matrices.gemv,
 }
