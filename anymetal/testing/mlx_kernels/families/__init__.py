@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from anymetal.library import LibraryFunction
-from anymetal.testing.mlx_kernels.families import elementwise, matrices, reductions
+from anymetal.testing.mlx_kernels.families import elementwise, gemm, matrices, reductions
 from anymetal.testing.mlx_kernels.families.data import Random
 
 Check: TypeAlias = Callable[[LibraryFunction, str, Random], float]
@@ -27,4 +27,13 @@ CHECKS: dict[str, Check] = {
     "searchsorted": reductions.searchsorted,
     "arange": reductions.arange,
     "gemv": matrices.gemv,
+    "steel_gemm_fused": gemm.fused,
+    "steel_gemm_gather": gemm.gather,
+    "steel_gemm_masked": gemm.masked,
+    "steel_gemm_splitk": gemm.split,
+    "steel_gemm_segmented": gemm.segmented,
+    "steel_gemm_fused_nax": gemm.fused,
+    "steel_gemm_gather_nax": gemm.gather,
+    "steel_gemm_splitk_nax": gemm.split,
+    "steel_gemm_segmented_nax": gemm.segmented,
 }
