@@ -15,7 +15,14 @@ import mlx.core as mx
 import numpy as np
 
 from anymetal.library import LibraryFunction
-from anymetal.testing.mlx_kernels.families.data import DTYPES, Array, Random, array, values
+from anymetal.testing.mlx_kernels.families.data import (
+    DTYPES,
+    Array,
+    Random,
+    array,
+    error,
+    values,
+)
 from anymetal.testing.mlx_kernels.families.matrices import (
     Stack,
     compared,
@@ -76,10 +83,10 @@ class Tiles:
 
     def sizes(self, rng: Random, ragged: Sequence[bool] | None = None) -> tuple[int, int, int]:
         """Rows, columns and the length of sums, each with a tile's part at its end or without."""
-        ragged = rng.random(3) < 0.6 if ragged is None else ragged
+        ends = [bool(x < 0.6) for x in rng.random(3)] if ragged is None else ragged
         m, n, k = (
-            some_blocks(rng, size, bool(part))
-            for size, part in zip((self.m, self.n, self.k), ragged, strict=True)
+            some_blocks(rng, size, part)
+            for size, part in zip((self.m, self.n, self.k), ends, strict=True)
         )
         return m, n, k
 
@@ -87,7 +94,7 @@ class Tiles:
         """The fields of structs that count tiles."""
         return {"tiles_m": -(-m // self.m), "tiles_n": -(-n // self.n)}
 
-    def aligned(self, m: int, n: int, k: int) -> dict[str, bool]:
+    def aligned(self, m: int, n: int, k: int) -> dict[str | int, bool]:
         """The function constants that tell of sizes without a part of a tile."""
         return {
             "align_M": m % self.m == 0,
@@ -131,7 +138,8 @@ def fused(kernel: LibraryFunction, name: str, rng: Random) -> float:
     batch = [2, 2] if rng.random() < 0.5 else [2]
     a, b = t.operands(rng, batch, m, n, k)
     c = stack(rng, t.dtype, batch, m, n)
-    many, added = len(batch) > 1, rng.random() < 0.5
+    # What MLX adds a matrix with are floats: complex numbers would lose their imaginary parts.
+    many, added = len(batch) > 1, t.dtype != "complex64" and rng.random() < 0.5
     scaled = added and rng.random() < 0.5
     swizzle = int(rng.integers(3)) if "nax" in name else 0
     alpha, beta = (_ALPHA, _BETA) if scaled else (1.0, 1.0)
@@ -280,8 +288,6 @@ def _masks(name: str) -> tuple[str, str]:
 
 def _of_masked(got: mx.array, a: Array, b: Array, factors: Array | None, dtype: str) -> float:
     """Factors are multiplied in the type itself, and the result once more."""
-    from anymetal.testing.mlx_kernels.families.data import error
-
     want, scale = a @ b, np.abs(a) @ np.abs(b)
     if factors is not None:
         want, scale = want * factors, scale * np.abs(factors)

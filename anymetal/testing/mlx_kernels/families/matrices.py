@@ -71,7 +71,7 @@ def dtype_of(name: str) -> str:
     return match[1]
 
 
-def threads(groups: Sequence[int], group: Sequence[int]) -> dict[str, tuple[int, ...]]:
+def threads(groups: Sequence[int], group: Sequence[int]) -> dict[str, Any]:
     """Grid and threadgroup of so many threadgroups."""
     grid = tuple(n * size for n, size in zip(groups, group, strict=True))
     return {"grid": grid, "threadgroup": tuple(group)}
@@ -110,7 +110,7 @@ class _Blocks:
         outputs = int(rng.integers(1, 4)) if few else 4 + some_blocks(rng, self.outputs)
         return outputs, some_blocks(rng, self.inputs)
 
-    def launch(self, outputs: int, batch: int) -> dict[str, tuple[int, ...]]:
+    def launch(self, outputs: int, batch: int) -> dict[str, Any]:
         return threads((-(-outputs // self.outputs), 1, batch), self.group)
 
 
