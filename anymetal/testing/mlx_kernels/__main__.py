@@ -29,7 +29,7 @@ class _Phase(NamedTuple):
 
 
 _COMPILE = _Phase("compiled", compiling.serve, compiling.Record, frozenset(("compiled", "limit")))
-_CHECK = _Phase("checked", checking.serve, checking.Verdict, frozenset(("right",)))
+_CHECK = _Phase("checked", checking.serve, checking.Verdict, frozenset(("right", "unused")))
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -15,7 +15,7 @@ import numpy as np
 from anymetal.library import MetalLibrary
 from anymetal.testing.mlx_kernels import workers
 from anymetal.testing.mlx_kernels.families import CHECKS
-from anymetal.testing.mlx_kernels.families.data import Wrong
+from anymetal.testing.mlx_kernels.families.data import Unused, Wrong
 from anymetal.testing.mlx_kernels.units import find, library
 
 
@@ -24,7 +24,7 @@ class Verdict(NamedTuple):
 
     unit: str
     kernel: str
-    outcome: str  #: "right", "wrong", "failed" (no result)
+    outcome: str  #: "right", "wrong", "failed" (no result), "unused" (by MLX itself)
     reason: str = ""
     error: float = 0.0  #: the largest, relative to what is wanted
     seconds: float = 0.0  #: on the clock, with its compilation
@@ -48,6 +48,8 @@ def verdict(source: Path, unit: str, kernel: str) -> Verdict:
         error = CHECKS[find([unit])[0].short](function, kernel, rng)
     except Wrong as wrong:
         outcome, reason = "wrong", str(wrong)
+    except Unused as unused:
+        outcome, reason = "unused", str(unused)
     except Exception as problem:
         where = traceback.extract_tb(problem.__traceback__)[-1]
         reason = f"{type(problem).__name__}: {problem} ({Path(where.filename).name}:{where.lineno})"

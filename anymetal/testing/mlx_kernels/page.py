@@ -90,6 +90,7 @@ def text(state: Path, checkout: str) -> str:
             *_listed("Kernels that are not compiled", _together(compiled), ("failed", "limit")),
             *_listed("Kernels whose results are wrong", _together(checked), ("wrong",)),
             *_listed("Kernels that gave no result", _together(checked), ("failed",)),
+            *_listed("Kernels that MLX never launches", _together(checked), ("unused",)),
             *_unchecked(list(compiled)),
         ]
     )
@@ -108,14 +109,15 @@ def _together(units: dict[str, list[Record]]) -> list[Record]:
 
 def _row(name: str, compiled: Sequence[Record], checked: Sequence[Record]) -> str:
     made = [one for one in compiled if one["outcome"] == "compiled"]
-    right = [one for one in checked if one["outcome"] == "right"]
+    ran = [one for one in checked if one["outcome"] != "unused"]
+    right = [one for one in ran if one["outcome"] == "right"]
     cells = [
         name,
         str(len(compiled)),
         str(len(made)),
         _duration(sum(one["seconds"] for one in compiled)),
         f"{sum(one['size'] for one in made) / 1e6:.1f} MB",
-        str(len(checked)) if checked else "-",
+        str(len(ran)) if checked else "-",
         str(len(right)) if checked else "-",
         _worst(one for one in right if not _SIXTEEN_BITS.search(one["kernel"])),
         _worst(one for one in right if _SIXTEEN_BITS.search(one["kernel"])),

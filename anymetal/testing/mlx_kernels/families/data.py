@@ -37,6 +37,10 @@ class Wrong(Exception):
     """A kernel has given something else than the reference."""
 
 
+class Unused(Exception):
+    """MLX makes a kernel of this name, but its host code never launches it."""
+
+
 def numpy_type(dtype: str) -> Any:
     """The type of NumPy with the same numbers; that of float32 for bfloat16."""
     return {"bool_": np.bool_, "bfloat16": np.float32}.get(dtype) or np.dtype(dtype)
