@@ -385,3 +385,43 @@ def test_a_macro_that_breaks_what_we_add_is_an_error_of_the_text() -> None:
     text = "kernel void k(device int* a) { *a = 1; }\n#define nullptr +\n"
     with pytest.raises(MetalCompileError, match=r"metal_library:2:\d+: error: .*changes words"):
         anymetal.metal_library(text)
+
+
+_CONSTRUCTED = """
+#include <metal_stdlib>
+using namespace metal;
+struct Sum {
+  float value, count;
+  constexpr Sum() thread : value(0), count(0) {}
+  constexpr Sum() threadgroup : value(0), count(0) {}
+};
+constexpr thread Sum& operator+=(thread Sum& a, Sum b) {
+  a.value += b.value;
+  a.count += b.count;
+  return a;
+}
+kernel void k(device const float* x [[buffer(0)]], device float2* y [[buffer(1)]],
+              uint l [[thread_position_in_threadgroup]],
+              uint group [[simdgroup_index_in_threadgroup]],
+              uint lane [[thread_index_in_simdgroup]]) {
+  threadgroup Sum sums[16];
+  Sum sum;
+  sum.value = x[l];
+  sum.count = 1;
+  threadgroup Sum* own = sums + group * 2;
+  if (lane == 0) {
+    own[0] = sum;
+    threadgroup_barrier(mem_flags::mem_none);
+    if (group == 0)
+      for (int i = 1; i < 8; i++) sum += own[2 * i];
+  }
+  if (group == 0 && lane == 0) y[0] = float2(sum.value, sum.count);
+}
+"""
+
+
+def test_constructors_do_not_overwrite_threadgroup_memory() -> None:
+    x = np.arange(256, dtype=np.float32)
+    library = anymetal.metal_library(_CONSTRUCTED)
+    (y,) = library.k(mx.array(x), (2, mx.float32), grid=256, threadgroup=256)
+    assert y.tolist() == [x[::32].sum(), 8]

@@ -226,6 +226,20 @@ def _plain(head: re.Match[str]) -> str:
     return re.sub(words, "", head.group(1))
 
 
+def _unconstructed(text: str, variable: str) -> str:
+    """Without the call of a constructor for a variable, or for each element of an array: threads
+    would make it anew one after the other, and Metal leaves threadgroup memory as it is."""
+    annotated = r"^.*@llvm\.var\.annotation.*\n"
+    elements = (
+        rf"  %\S+ = getelementptr .*, ptr {re.escape(variable)}, .*\n.*\n"
+        r"  br label %(?P<loop>[\w.]+).*\n\n(?P=loop):.*\n  %\S+ = phi .*\n"
+    )
+    this = rf"(?:{re.escape(variable)}|%arrayctor\.cur\d*)"
+    constructor = rf"  call void @\S*C[12]E[^(]*\(ptr [^%@]*{this}[,)].*\n"
+    pattern = rf"(?P<kept>(?:{annotated})+(?:{elements})?){constructor}"
+    return re.sub(pattern, r"\g<kept>", text, flags=re.M)
+
+
 def _hoist_variable(text: str, variable: str, variables: list[str]) -> str:
     """Turn an annotated stack variable that is no pointer into threadgroup memory."""
     pattern = re.compile(rf"^ *{re.escape(variable)} = alloca (.*), align (\d+).*\n", re.M)
@@ -234,7 +248,7 @@ def _hoist_variable(text: str, variable: str, variables: list[str]) -> str:
         return text
     name = f'@"{THREADGROUP_PREFIX}{len(variables)}.{variable.strip("%").strip(chr(34))}"'
     variables.append(f"{name} = external global {alloca.group(1)}, align {alloca.group(2)}")
-    text = pattern.sub("", text)
+    text = pattern.sub("", _unconstructed(text, variable))
     text = re.sub(
         rf"^.*@llvm\.lifetime\.\w+\.p0\(ptr {re.escape(variable)}\).*\n", "", text, flags=re.M
     )
