@@ -10,7 +10,14 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from anymetal.library import LibraryFunction
-from anymetal.testing.mlx_kernels.families import elementwise, gemm, matrices, quantized, reductions
+from anymetal.testing.mlx_kernels.families import (
+    elementwise,
+    gemm,
+    masked,
+    matrices,
+    quantized,
+    reductions,
+)
 from anymetal.testing.mlx_kernels.families.data import Random
 
 Check: TypeAlias = Callable[[LibraryFunction, str, Random], float]
@@ -27,13 +34,14 @@ CHECKS: dict[str, Check] = {
     "searchsorted": reductions.searchsorted,
     "arange": reductions.arange,
     "gemv": matrices.gemv,
+    "gemv_masked": masked.gemv,
     "quantized": quantized.product,
     "fp_quantized": quantized.product,
     "quantized_nax": quantized.product,
     "fp_quantized_nax": quantized.product,
     "steel_gemm_fused": gemm.fused,
     "steel_gemm_gather": gemm.gather,
-    "steel_gemm_masked": gemm.masked,
+    "steel_gemm_masked": masked.gemm,
     "steel_gemm_splitk": gemm.split,
     "steel_gemm_segmented": gemm.segmented,
     "steel_gemm_fused_nax": gemm.fused,

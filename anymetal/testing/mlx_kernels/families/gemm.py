@@ -1,4 +1,4 @@
-"""Products of matrices in tiles: one after the other, gathered, masked, and with the sums in parts.
+"""Products of matrices in tiles: one after the other, gathered, and with the sums in parts.
 
 `_nt_` in a name: the second matrix lies transposed in memory. `bm`, `bn`, `bk` are the sizes of a
 tile, `wm` and `wn` the SIMD-groups that share it.
@@ -11,17 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import mlx.core as mx
 import numpy as np
 
 from anymetal.library import LibraryFunction
 from anymetal.testing.mlx_kernels.families.data import (
     DTYPES,
-    Array,
     Random,
     array,
-    error,
-    values,
 )
 from anymetal.testing.mlx_kernels.families.matrices import (
     Stack,
@@ -110,7 +106,7 @@ class Tiles:
         ]
 
 
-def _params(t: Tiles, m: int, n: int, k: int, a: Stack, b: Stack, **more: int) -> bytes:
+def params(t: Tiles, m: int, n: int, k: int, a: Stack, b: Stack, **more: int) -> bytes:
     given: dict[str, int] = {
         "M": m,
         "N": n,
@@ -125,7 +121,7 @@ def _params(t: Tiles, m: int, n: int, k: int, a: Stack, b: Stack, **more: int) -
     return packed(_PARAMS, **(given | more))
 
 
-def _swizzled(t: Tiles, m: int, n: int, swizzle: int) -> tuple[int, int]:
+def swizzled(t: Tiles, m: int, n: int, swizzle: int) -> tuple[int, int]:
     """Threadgroups in x and y if 2**swizzle rows of tiles are walked together."""
     count, side = t.tiles(m, n), 1 << swizzle
     return count["tiles_n"] * side, -(-count["tiles_m"] // side)
@@ -155,7 +151,7 @@ def fused(kernel: LibraryFunction, name: str, rng: Random) -> float:
         b.memory,
         c.memory if added else None,
         ((*batch, m, n), DTYPES[t.dtype]),
-        _params(t, m, n, k, a, b, **strides),
+        params(t, m, n, k, a, b, **strides),
         packed(_ADDED, **more, alpha=alpha, beta=beta) if added else None,
         batch if many else None,
         a.strides + b.strides + (c.strides if added else []) if many else None,
@@ -165,7 +161,7 @@ def fused(kernel: LibraryFunction, name: str, rng: Random) -> float:
             "do_axpby": scaled,
             **t.aligned(m, n, k),
         },
-        **threads((*_swizzled(t, m, n, swizzle), int(np.prod(batch))), t.group),
+        **threads((*swizzled(t, m, n, swizzle), int(np.prod(batch))), t.group),
     )[0]
     added_up = beta * c.held if added else 0.0
     return compared(got, (alpha if scaled else 1.0) * a.held, b.held, t.dtype, added_up)
@@ -194,13 +190,13 @@ def _gathered(kernel: LibraryFunction, name: str, rng: Random) -> float:
         b.memory,
         *pick.indices,
         ((*pick.batch, m, n), DTYPES[t.dtype]),
-        _params(t, m, n, k, a, b, **strides),
+        params(t, m, n, k, a, b, **strides),
         pick.batch,
         left,
         right,
         *(part for one in (a, b) for part in (len(one.batch), one.batch, one.strides)),
         constants={"has_batch": many, **t.aligned(m, n, k)},
-        **threads((*_swizzled(t, m, n, 0), pick.count), t.group),
+        **threads((*swizzled(t, m, n, 0), pick.count), t.group),
     )[0]
     return compared(got, *pick.held, t.dtype)
 
@@ -217,81 +213,12 @@ def _gathered_right(kernel: LibraryFunction, name: str, rng: Random) -> float:
         b.memory,
         array(places, "uint32"),
         ((m, n), DTYPES[t.dtype]),
-        _params(t, m, n, k, a, b, batch_stride_b=b.strides[0], batch_stride_d=0),
+        params(t, m, n, k, a, b, batch_stride_b=b.strides[0], batch_stride_d=0),
         constants=t.aligned(m, n, k),
-        **threads((*_swizzled(t, m, n, 0), 1), t.group),
+        **threads((*swizzled(t, m, n, 0), 1), t.group),
     )[0]
     rows = a.held[:, None, :]
     return compared(got, rows, b.held[places], t.dtype)
-
-
-# --- masked --------------------------------------------------------------------------------------
-
-
-def _mask(rng: Random, kind: str, batch: Sequence[int], rows: int, columns: int) -> Stack:
-    """A factor for each block; about a third are 0."""
-    drawn = stack(rng, "float32", batch, rows, columns, padding=[0], shared=False)
-    held = np.where(np.abs(drawn.held) < 0.35, 0.0, drawn.held)
-    held = (held != 0).astype(float) if kind == "bool_" else held
-    memory = array(held, kind)
-    held = values(memory).astype(float)
-    return Stack(memory, held, drawn.leading, drawn.batch, drawn.strides)
-
-
-def _spread(mask: Stack, block: int, rows: int, columns: int) -> Array:
-    """The factor of each element."""
-    return mask.held.repeat(block, axis=-2).repeat(block, axis=-1)[..., :rows, :columns]
-
-
-def masked(kernel: LibraryFunction, name: str, rng: Random) -> float:
-    """`steel_gemm_block_outmask_bool__opmask_float16_nt_…_MN_naligned_K_taligned`."""
-    t = Tiles.of(name)
-    ends = re.findall(r"_([tn])aligned", name)
-    m, n, k = t.sizes(rng, [ends[0] == "n"] * 2 + [ends[1] == "n"])
-    of_result, of_operands = _masks(name)
-    batch = [2, 2] if rng.random() < 0.5 else [2]
-    a, b = t.operands(rng, batch, m, n, k)
-    blocks = [-(-size // t.m) for size in (m, n, k)]
-    result = _mask(rng, of_result, batch, blocks[0], blocks[1]) if of_result else None
-    first = _mask(rng, of_operands, batch, blocks[0], blocks[2]) if of_operands else None
-    second = _mask(rng, of_operands, batch, blocks[2], blocks[1]) if of_operands else None
-    all_masks = [one for one in (result, first, second) if one]
-    nothing = mx.zeros(1, mx.uint8, stream=mx.cpu)
-    strides = {
-        "batch_stride_a": a.strides[-1],
-        "batch_stride_b": b.strides[-1],
-        "batch_ndim": len(batch),
-    }
-    got = kernel(
-        a.memory,
-        b.memory,
-        ((*batch, m, n), DTYPES[t.dtype]),
-        _params(t, m, n, k, a, b, **strides),
-        batch,
-        [step for one in (a, b, *all_masks) for step in one.strides],
-        *(one.memory if one else nothing for one in (result, first, second)),
-        [step for one in all_masks for step in (1, one.leading)],
-        **threads((*_swizzled(t, m, n, 0), int(np.prod(batch))), t.group),
-    )[0]
-    left = a.held * _spread(first, t.m, m, k) if first else a.held
-    right = b.held * _spread(second, t.m, k, n) if second else b.held
-    return _of_masked(got, left, right, _spread(result, t.m, m, n) if result else None, t.dtype)
-
-
-def _masks(name: str) -> tuple[str, str]:
-    """The types of the masks of the result and the operands; "" for none."""
-    match = re.search(r"outmask_(bool_|[a-z0-9]+)_opmask_(bool_|[a-z0-9]+)_", name)
-    assert match, name
-    first, second = ("" if kind == "nomask" else kind for kind in match.groups())
-    return first, second
-
-
-def _of_masked(got: mx.array, a: Array, b: Array, factors: Array | None, dtype: str) -> float:
-    """Factors are multiplied in the type itself, and the result once more."""
-    want, scale = a @ b, np.abs(a) @ np.abs(b)
-    if factors is not None:
-        want, scale = want * factors, scale * np.abs(factors)
-    return error(got, want, dtype, 8 if dtype == "float32" else 3, np.maximum(scale, 2.0**-14))
 
 
 # --- sums in parts -------------------------------------------------------------------------------
@@ -314,7 +241,7 @@ def split(kernel: LibraryFunction, name: str, rng: Random) -> float:
         parts = -(-k // (steps * t.k))
     swizzle = int(rng.integers(2)) if nax else 0
     given = "complex64" if t.dtype == "complex64" else "float32"
-    x, y = _swizzled(t, m, n, swizzle)
+    x, y = swizzled(t, m, n, swizzle)
     got = kernel(
         a.memory,
         b.memory,
@@ -396,7 +323,7 @@ def segmented(kernel: LibraryFunction, name: str, rng: Random) -> float:
         b.memory,
         array(places, "uint32"),
         ((count, m, n), DTYPES[t.dtype]),
-        _params(t, m, n, k, a, b, gemm_k_iterations_aligned=0),
+        params(t, m, n, k, a, b, gemm_k_iterations_aligned=0),
         constants={
             "segments_contiguous": pairs,
             "align_M": aligned["align_M"],

@@ -95,7 +95,7 @@ def some_blocks(rng: Random, size: int, ragged: bool = True, most: int = 2) -> i
 
 
 @dataclass(frozen=True)
-class _Blocks:
+class Blocks:
     """How a kernel for one vector divides its matrix."""
 
     transposed: bool
@@ -114,13 +114,14 @@ class _Blocks:
         return threads((-(-outputs // self.outputs), 1, batch), self.group)
 
 
-def _blocks(name: str) -> _Blocks:
+def blocks_of(name: str) -> Blocks:
+    """What the name says."""
     n = numbers(name)
     rows, columns = n["bm"] * n["sm"] * n["tm"], n["bn"] * n["sn"] * n["tn"]
     group = (32, n["bn"], n["bm"])
     if name.startswith("gemv_t_"):
-        return _Blocks(True, columns, rows, n["tn"], group)
-    return _Blocks(False, rows, columns, n["tm"], group)
+        return Blocks(True, columns, rows, n["tn"], group)
+    return Blocks(False, rows, columns, n["tm"], group)
 
 
 def gemv(kernel: LibraryFunction, name: str, rng: Random) -> float:
@@ -131,7 +132,7 @@ def gemv(kernel: LibraryFunction, name: str, rng: Random) -> float:
 
 
 def _one_vector(kernel: LibraryFunction, name: str, rng: Random) -> float:
-    dtype, blocks, flags = dtype_of(name), _blocks(name), numbers(name)
+    dtype, blocks, flags = dtype_of(name), blocks_of(name), numbers(name)
     outputs, inputs = blocks.sizes(rng)
     batch = [2, 3] if flags["nc"] else [3]
     matrix = stack(rng, dtype, batch, outputs, inputs, blocks.transposed)
@@ -194,7 +195,7 @@ def _described(one: Stack) -> list[Any]:
 
 
 def _gathered(kernel: LibraryFunction, name: str, rng: Random) -> float:
-    dtype, blocks = dtype_of(name), _blocks(name)
+    dtype, blocks = dtype_of(name), blocks_of(name)
     outputs, inputs = blocks.sizes(rng)
     matrix = stack(rng, dtype, _some_batch(rng), outputs, inputs, blocks.transposed)
     vector = stack(rng, dtype, _some_batch(rng), inputs, 1, padding=[0])
