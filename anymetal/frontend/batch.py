@@ -13,9 +13,8 @@ from typing import NamedTuple
 from anymetal.errors import AnyMetalError
 from anymetal.frontend import clang
 from anymetal.frontend.complaints import Complaint
-from anymetal.frontend.library_wrapper import THREADGROUP_MEMORY
 from anymetal.frontend.profile import Profile
-from anymetal.frontend.unit import KERNEL_SYMBOL
+from anymetal.frontend.unit import KERNEL_SYMBOL, THREADGROUP_MEMORY
 from anymetal.source import LibrarySource
 
 _NAME = r'(?:[\w.$-]+|"[^"]*")'

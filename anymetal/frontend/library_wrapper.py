@@ -6,14 +6,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from anymetal.frontend.parameters import LibraryKernel, LibraryParameter
-from anymetal.frontend.unit import KERNEL_SYMBOL
+from anymetal.frontend.unit import KERNEL_SYMBOL, THREADGROUP_MEMORY
 
 Number = bool | int | float
 #: Values of function constants by index, each with as many numbers as the constant has components.
 Constants = tuple[tuple[int, tuple[Number, ...]], ...]
-
-#: How the functions that return threadgroup memory are called, in front of its number.
-THREADGROUP_MEMORY = "__am_threadgroup_"
 
 
 def function_constants(known: Mapping[str, int], values: Constants) -> str:

@@ -23,6 +23,8 @@ from anymetal.size_extension import SIZE_CLASS, size_buffer
 from anymetal.source import ATTRIBUTES, INCLUDED, KernelSource, LibrarySource, Parameter
 
 KERNEL_SYMBOL = "__am_kernel"
+#: What the functions that return threadgroup memory are called, in front of its number.
+THREADGROUP_MEMORY = "__am_threadgroup_"
 
 #: The operators of bfloat literals as dialect.py writes them. Then: Metal has no double. A use of
 #: an unavailable type is one clean error at the user's token, and parsing goes on as for `float`.
