@@ -10,12 +10,14 @@ import ctypes
 import operator
 from collections.abc import Callable, Mapping, Sequence, Set
 from functools import wraps
+from math import prod
 from typing import Any, ParamSpec, TypeVar, cast
 
 import mlx.core as mx
 
 from anymetal.errors import KernelLaunchError
-from anymetal.signature import Template
+from anymetal.locations import homeward
+from anymetal.signature import KernelDefinition, Template
 from anymetal.source import MathMode
 
 _P = ParamSpec("_P")
@@ -47,8 +49,10 @@ def reports_wrong_arguments(function: str) -> Callable[[Callable[_P, _R]], Calla
             except TypeError as error:
                 trace = error.__traceback__
                 if trace is None or trace.tb_next is not None:
-                    raise  # from inside: the arguments did fit
+                    raise homeward(error)  # noqa: B904  from inside: the arguments did fit
                 raise incompatible(function, f"{error}.") from None
+            except Exception as error:
+                raise homeward(error)  # noqa: B904  it is the same one
 
         return checked
 
@@ -178,9 +182,9 @@ def template_pairs(value: object) -> list[tuple[str, Any]]:
     return pairs
 
 
-def check_template(pairs: list[tuple[str, Any]]) -> Template:
+def check_template(kernel: str, pairs: list[tuple[str, Any]]) -> Template:
     """The same pairs, once every value is a dtype, a bool or an int of 32 bits."""
-    for _, value in pairs:
+    for name, value in pairs:
         kind = type(value)
         if kind is mx.Dtype or kind is bool:
             continue
@@ -188,8 +192,40 @@ def check_template(pairs: list[tuple[str, Any]]) -> Template:
             continue
         raise ValueError(
             "[metal_kernel] Invalid template argument. Must be `mlx.core.Dtype`, `int` or `bool`."
+            f"{_explained_template(kernel, name, value)}"
         )
     return pairs
+
+
+def _explained_template(kernel: str, name: str, value: object) -> str:
+    told = f" `{name}` of kernel `{kernel}` is {_shown(value)}"
+    if type(value) is int:
+        return f"{told}, which does not fit in 32 bits: pass it as an input."
+    if isinstance(value, float):
+        return f"{told}: pass it as an input, or write it into the source."
+    if hasattr(value, "__index__"):
+        return f"{told}: convert it with int() or bool()."
+    return f"{told}."
+
+
+def _shown(value: object) -> str:
+    """A value and its type, in few characters."""
+    text = repr(value)
+    text = text if len(text) <= 40 and "\n" not in text else f"{text.split()[0][:37]}..."
+    return f"{text} ({_kind(value)})"
+
+
+def no_float64(
+    definition: KernelDefinition, inputs: Sequence[mx.array], outputs: Sequence[mx.Dtype]
+) -> ValueError:
+    """The error for a call with an array of float64."""
+    named = [(f"input `{n}`", x.dtype) for n, x in zip(definition.input_names, inputs, strict=True)]
+    named += [(f"output `{n}`", t) for n, t in zip(definition.output_names, outputs, strict=True)]
+    what = next(name for name, dtype in named if dtype == mx.float64)
+    convert = "Convert it with astype(mx.float32)" if what[0] == "i" else "Use mx.float32"
+    return ValueError(
+        f"float64 is not supported on the GPU: {what} of kernel `{definition.name}`. {convert}."
+    )
 
 
 def float32(argument: str, value: object) -> float:
@@ -233,7 +269,23 @@ def check_output(kernel: str, output: str, shape: tuple[int, ...], itemsize: int
         )
 
 
-def as_array(index: int, value: object) -> mx.array:
+def counts_threadgroups(
+    body: str, sizes: Sequence[int], grid: Sequence[int], threadgroup: Sequence[int]
+) -> bool:
+    """Whether a grid looks like a number of threadgroups, as CUDA has it.
+
+    So it does if it is smaller than a threadgroup, the two together just cover an output, of these
+    sizes, and the body counts in threadgroups, of which there is only one.
+    """
+    groups, threads = prod(grid), prod(threadgroup)
+    if not 1 < groups < threads or "threadgroup_position_in_grid" not in body:
+        return False
+    if any(size < extent for size, extent in zip(threadgroup, grid, strict=True)):
+        return False
+    return any(threads * (groups - 1) < size <= threads * groups for size in sizes)
+
+
+def as_array(definition: KernelDefinition, index: int, value: object) -> mx.array:
     """One input as MLX converts it."""
     if isinstance(value, mx.array):
         return value
@@ -249,7 +301,12 @@ def as_array(index: int, value: object) -> mx.array:
     # NumPy's kinds of dtype that MLX can hold; on some others, such as dates, it would crash.
     kind = getattr(getattr(value, "dtype", None), "kind", "f")
     if isinstance(value, (list, tuple, str)) or kind not in "biufcV":
-        raise ValueError(f"Invalid type {_kind(value)} received in array initialization.")
+        names = definition.input_names
+        name = f"`{names[index]}`" if index < len(names) else f"inputs[{index}]"
+        raise ValueError(
+            f"Invalid type {_kind(value)} received in array initialization. Input {name} of kernel "
+            f"`{definition.name}` is {_shown(value)}: pass an mx.array, a number or a NumPy array."
+        )
     try:
         return mx.array(value)  # type: ignore[arg-type]
     except ValueError:

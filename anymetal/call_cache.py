@@ -12,6 +12,7 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
 
 import mlx.core as mx
 
+from anymetal.locations import Location, homeward
 from anymetal.targets import graph
 from anymetal.targets.base import Launch
 from anymetal.targets.graph import CallArguments, CallCache, GraphTarget
@@ -52,6 +53,12 @@ class Caching(Protocol):
     @property
     def calls(self) -> CurrentCache: ...
 
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def made(self) -> Location | None: ...
+
 
 _Kernel = TypeVar("_Kernel", bound=Caching)
 _P = ParamSpec("_P")
@@ -69,6 +76,9 @@ def cached(implementation: _Call[_Kernel, _P, _R]) -> _Call[_Kernel, _P, _R]:
             outputs = cache(args, kwargs)
             if outputs is not None:
                 return cast(_R, outputs)
-        return implementation(self, *args, **kwargs)
+        try:
+            return implementation(self, *args, **kwargs)
+        except Exception as error:
+            raise homeward(error, self.name, self.made)  # noqa: B904  it is the same one
 
     return call

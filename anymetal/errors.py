@@ -10,10 +10,18 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from anymetal.findings import Finding
+    from anymetal.locations import Location
 
 
 class AnyMetalError(Exception):
-    """Base of all AnyMetal errors."""
+    """Base of all AnyMetal errors.
+
+    `called` and `made` are the lines of the program that called and made the kernel which failed,
+    with the fields `file`, `line` and `function`; None where that is not known.
+    """
+
+    called: Location | None = None
+    made: Location | None = None
 
 
 class AnyMetalWarning(UserWarning):
@@ -38,8 +46,8 @@ class MetalCompileError(AnyMetalError, RuntimeError):
             f"[metal::Device] Unable to build metal library from source\n{diagnostics.rstrip()}\n"
         )
 
-    def __reduce__(self) -> tuple[type[MetalCompileError], tuple[str, str]]:
-        return type(self), (self.kernel, self.diagnostics)
+    def __reduce__(self) -> tuple[type[MetalCompileError], tuple[str, str], dict[str, object]]:
+        return type(self), (self.kernel, self.diagnostics), self.__dict__
 
 
 class KernelLoadError(AnyMetalError, RuntimeError):
@@ -50,8 +58,8 @@ class KernelLoadError(AnyMetalError, RuntimeError):
         self.reason = reason
         super().__init__(f"[metal::Device] Unable to load kernel {kernel}\n{reason.rstrip()}\n")
 
-    def __reduce__(self) -> tuple[type[KernelLoadError], tuple[str, str]]:
-        return type(self), (self.kernel, self.reason)
+    def __reduce__(self) -> tuple[type[KernelLoadError], tuple[str, str], dict[str, object]]:
+        return type(self), (self.kernel, self.reason), self.__dict__
 
 
 class KernelLaunchError(AnyMetalError, ValueError):
@@ -85,8 +93,10 @@ class SanitizerError(AnyMetalError, RuntimeError):
         self.report = report
         super().__init__(f"kernels inside of anymetal.sanitize() have errors\n{report}")
 
-    def __reduce__(self) -> tuple[type[SanitizerError], tuple[tuple[Finding, ...], str]]:
-        return type(self), (self.findings, self.report)
+    def __reduce__(
+        self,
+    ) -> tuple[type[SanitizerError], tuple[tuple[Finding, ...], str], dict[str, object]]:
+        return type(self), (self.findings, self.report), self.__dict__
 
 
 class UnsupportedFeatureError(AnyMetalError, RuntimeError):
@@ -109,5 +119,5 @@ class CompilerError(AnyMetalError, RuntimeError):
             "kernel's source (call it with verbose=True) and this message."
         )
 
-    def __reduce__(self) -> tuple[type[CompilerError], tuple[str, str]]:
-        return type(self), (self.kernel, self.problem)
+    def __reduce__(self) -> tuple[type[CompilerError], tuple[str, str], dict[str, object]]:
+        return type(self), (self.kernel, self.problem), self.__dict__

@@ -110,8 +110,9 @@ class Differentiable:
 
     def __call__(self, *, inputs: Sequence[Any], **call: Any) -> list[mx.array]:
         """Run the kernel; the arguments are those of `MetalKernel.__call__`."""
+        definition = self._kernel.definition
         arrays = [
-            value if type(value) is mx.array else arguments.as_array(i, value)
+            value if type(value) is mx.array else arguments.as_array(definition, i, value)
             for i, value in enumerate(inputs)
         ]
 

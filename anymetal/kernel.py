@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from functools import partial
+from math import prod
 from typing import Any
 
 import mlx.core as mx
@@ -13,6 +14,7 @@ from anymetal import arguments, targets
 from anymetal.batching import Extents, batch_rule
 from anymetal.call_cache import CurrentCache, cached
 from anymetal.errors import AnyMetalWarning
+from anymetal.locations import Location, caller
 from anymetal.signature import (
     KernelDefinition,
     TemplateValue,
@@ -108,16 +110,22 @@ def metal_kernel(
         raise ValueError("[metal_kernel] Must specify at least one output.")
     if vmap is not None and not (isinstance(vmap, str) and vmap == "batch"):
         raise ValueError(f'[metal_kernel] `vmap` must be None or "batch", got {vmap!r}.')
-    return MetalKernel(definition, batched=vmap is not None)
+    return MetalKernel(definition, batched=vmap is not None, made=caller())
 
 
 class MetalKernel:
     """A Metal kernel, ready to be called with keyword arguments. Made by `metal_kernel`."""
 
-    __slots__ = ("_batched", "_counts", "_generator", "calls", "definition")
+    __slots__ = ("_batched", "_counts", "_generator", "calls", "definition", "made")
 
-    def __init__(self, definition: KernelDefinition, batched: bool = False) -> None:
+    def __init__(
+        self,
+        definition: KernelDefinition,
+        batched: bool = False,
+        made: Location | None = None,
+    ) -> None:
         self.definition = definition
+        self.made = made  #: by which line of the program
         self.calls = CurrentCache()
         self._batched = batched
         self._generator = generator_of(definition)
@@ -128,6 +136,11 @@ class MetalKernel:
         inputs = ", ".join(self.definition.input_names)
         outputs = ", ".join(self.definition.output_names)
         return f"<metal_kernel {self.definition.name}({inputs}) -> ({outputs})>"
+
+    @property
+    def name(self) -> str:
+        """As given to `metal_kernel`."""
+        return self.definition.name
 
     @cached
     @arguments.reports_wrong_arguments("__call__")
@@ -207,10 +220,10 @@ class MetalKernel:
             _warn_about_old_edition(definition)
 
         arrays = [
-            value if type(value) is mx.array else arguments.as_array(i, value)
+            value if type(value) is mx.array else arguments.as_array(definition, i, value)
             for i, value in enumerate(given)
         ]
-        values = arguments.check_template(pairs) if pairs else pairs
+        values = arguments.check_template(definition.name, pairs) if pairs else pairs
         if (len(arrays), len(shapes), len(dtypes)) != self._counts:
             raise _wrong_count(self._counts, (len(arrays), len(shapes), len(dtypes)))
         if stream is not None and arguments.is_of_cpu(stream):
@@ -223,9 +236,14 @@ class MetalKernel:
             text = metal_text(special.source)
             print(f"Generated source code for `{definition.name}`:\n```\n{text}\n```", flush=True)
         if special.uses_float64:
-            raise ValueError("float64 is not supported on the GPU")
+            raise arguments.no_float64(definition, arrays, dtypes)
         for output, shape, dtype in zip(definition.output_names, shapes, dtypes, strict=True):
             arguments.check_output(definition.name, output, shape, dtype.size)
+
+        if arguments.counts_threadgroups(
+            definition.source, list(map(prod, shapes)), grid, threadgroup
+        ):
+            _warn_about_grid(definition, grid, threadgroup)
 
         launch = Launch(
             special.source,
@@ -239,10 +257,12 @@ class MetalKernel:
             definition,
             values,
             stream,
+            made=self.made,
         )
         if self._batched:
             run = partial(
                 _run,
+                self.made,
                 output_dtypes=dtypes,
                 template=values,
                 init_value=init_value,
@@ -283,15 +303,33 @@ class MetalKernel:
 
 
 def _run(
-    definition: KernelDefinition, inputs: Sequence[mx.array], extents: Extents, **arguments: Any
+    made: Location | None,
+    definition: KernelDefinition,
+    inputs: Sequence[mx.array],
+    extents: Extents,
+    **arguments: Any,
 ) -> list[mx.array]:
     """One launch of a lifted kernel, which may be lifted again (batching.py)."""
-    return MetalKernel(definition, batched=True)(
+    return MetalKernel(definition, batched=True, made=made)(
         inputs=inputs,
         output_shapes=extents.output_shapes,
         grid=extents.grid,
         threadgroup=extents.threadgroup,
         **arguments,
+    )
+
+
+def _warn_about_grid(
+    definition: KernelDefinition, grid: Sequence[int], threadgroup: Sequence[int]
+) -> None:
+    threads = tuple(a * b for a, b in zip(grid, threadgroup, strict=True))
+    warnings.warn(
+        f"Kernel `{definition.name}` is launched with grid={tuple(grid)} and "
+        f"threadgroup={tuple(threadgroup)}, so {prod(grid)} threads run in one threadgroup. The "
+        f"grid of MLX counts threads, not threadgroups: for {prod(grid)} threadgroups pass "
+        f"grid={threads}.",
+        AnyMetalWarning,
+        stacklevel=5,
     )
 
 

@@ -17,6 +17,7 @@ from anymetal.frontend.library_text import Library, read_library
 from anymetal.frontend.library_wrapper import Constants, Number
 from anymetal.frontend.parameters import LibraryKernel, LibraryParameter
 from anymetal.library_launch import LibraryLaunch
+from anymetal.locations import Location, caller, leads_home
 from anymetal.runtime.arrays import Exporter
 from anymetal.runtime.foreign import Foreign
 from anymetal.source import LibrarySource, Prelude
@@ -34,6 +35,7 @@ _DEFAULTS: dict[str, Any] = {
 }
 
 
+@leads_home
 def metal_library(
     source: str | os.PathLike[str],
     *,
@@ -99,7 +101,8 @@ def metal_library(
         _macros(defines or {}),
         prelude,
     )
-    return MetalLibrary(read_library(code, arguments.math_mode(compile_options)))
+    library = read_library(code, arguments.math_mode(compile_options))
+    return MetalLibrary(library, caller())
 
 
 def _path(source: object) -> Path | None:
@@ -135,10 +138,10 @@ def _macros(defines: Mapping[str, object]) -> dict[str, str]:
 class MetalLibrary:
     """The kernels of one Metal text. Made by `metal_library`."""
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: Library, made: Location | None = None) -> None:
         self._library = library
         self._functions = {
-            name: LibraryFunction(library, kernel) for name, kernel in library.kernels.items()
+            name: LibraryFunction(library, kernel, made) for name, kernel in library.kernels.items()
         }
 
     @property
@@ -178,7 +181,10 @@ class MetalLibrary:
 class LibraryFunction:
     """One kernel of a library, ready to be called."""
 
-    def __init__(self, library: Library, kernel: LibraryKernel) -> None:
+    def __init__(
+        self, library: Library, kernel: LibraryKernel, made: Location | None = None
+    ) -> None:
+        self.made = made  #: by which line of the program, with its library
         self._library = library
         self._kernel = kernel
         self._buffers = kernel.bound("buffer")
@@ -275,7 +281,9 @@ class LibraryFunction:
         given = list(zip(self._buffers, values, strict=True))
         read = [self._read(p, value) for p, value in given if p.constant]
         written = [self._written(p, value) for p, value in given if not p.constant]
-        launch = LibraryLaunch(source, read, written, grid, threadgroup, init_value, stream)
+        launch = LibraryLaunch(
+            source, read, written, grid, threadgroup, init_value, stream, self.made
+        )
         wanted = (value is not None for p, value in given if not p.constant)
         return [one if yes else None for one, yes in zip(launch.run(keep), wanted, strict=True)]
 

@@ -10,6 +10,7 @@ import mlx.core as mx
 from anymetal import arguments, targets
 from anymetal.buffers import New, kept
 from anymetal.errors import UnsupportedFeatureError
+from anymetal.locations import Location
 from anymetal.runtime.arrays import Exporter
 from anymetal.runtime.foreign import Foreign
 from anymetal.source import LibrarySource
@@ -28,6 +29,7 @@ class LibraryLaunch(NamedTuple):
     threadgroup: Extent
     init_value: float | None  #: what new arrays hold that begin with no other one's contents
     stream: object  #: as passed
+    made: Location | None = None  #: where the program made the library
 
     def run(self, keep: Callable[[GraphTarget, Launch], None]) -> list[Any]:
         """All that the kernel writes; new arrays are to be evaluated if the target makes nodes.
@@ -67,6 +69,7 @@ class LibraryLaunch(NamedTuple):
             template=(),
             stream=self.stream,
             starts=starts,
+            made=self.made,
         )
 
     def _at_once(self) -> list[Any]:

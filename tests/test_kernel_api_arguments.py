@@ -184,10 +184,8 @@ def assert_same(theirs, ours):
         start = theirs.message.split(" The following")[0]
         assert start.endswith("incompatible function arguments.")
         assert ours.message.startswith(start)
-    elif theirs.error is RuntimeError:
+    elif theirs.error:  # names and values come behind MLX's words
         assert ours.message.startswith(theirs.message)
-    elif theirs.error:
-        assert ours.message == theirs.message
     else:
         assert ours == theirs
 
@@ -336,7 +334,7 @@ def test_any_stream_is_accepted(target, stream):
 
 
 def test_float64_input_is_refused(target):
-    with pytest.raises(ValueError, match=r"^float64 is not supported on the GPU$"):
+    with pytest.raises(ValueError, match=r"^float64 is not supported on the GPU: input `inp` of"):
         with mx.stream(mx.cpu):
             value = mx.array(np.ones(3), dtype=mx.float64)
         anymetal.metal_kernel(**construction())(**call(inputs=[value]))

@@ -116,7 +116,7 @@ def test_threadgroup_limit(target, threadgroup, threads):
         call(kernel(), threadgroup=threadgroup)
     assert str(error.value) == (
         f"Thread group size ({threads}) is greater than  the maximum allowed threads per "
-        "threadgroup (1024)."
+        f"threadgroup (1024). Kernel `k` was launched with threadgroup={threadgroup}."
     )
     assert isinstance(error.value, KernelLaunchError)
     assert target.launch is None
@@ -164,7 +164,10 @@ def test_verbose_prints_what_mlx_prints(target, capfd):
 
 
 def test_verbose_comes_before_the_float64_error(target, capfd):
-    with pytest.raises(ValueError, match=r"^float64 is not supported on the GPU$"):
+    with pytest.raises(
+        ValueError,
+        match=r"^float64 is not supported on the GPU: output `out` of kernel `k`\. Use mx",
+    ):
         call(kernel(), verbose=True, output_dtypes=[mx.float64])
     assert "device double* out" in capfd.readouterr().out
 

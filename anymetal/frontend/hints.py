@@ -145,11 +145,45 @@ def _atomic_call(match: re.Match[str], source: KernelSource) -> str | None:
     )
 
 
+def _scalars(match: re.Match[str], source: KernelSource) -> str:
+    """Something without elements is asked for one: perhaps an input that was passed as a number."""
+    text = "buffers have one dimension, as in x[row * x_shape[1] + column]"
+    names = _inputs(source, "&")
+    if not names:
+        return f"{text}; an input of shape () is a number, and has no elements"
+    one = names[0]
+    which = f"input {one} is a number" if len(names) == 1 else f"{', '.join(names)} are numbers"
+    return (
+        f"{text}. Of shape (), the {which}, without elements: write {one}, or pass an array of "
+        "shape (1,)"
+    )
+
+
+def _elements(match: re.Match[str], source: KernelSource) -> str | None:
+    """An array stands where a number is wanted: perhaps one of a single element."""
+    names = _inputs(source, "*")
+    if not names:
+        return None
+    one = names[0]
+    what = f"{one} is an array" if len(names) == 1 else f"{', '.join(names)} are arrays"
+    return (
+        f"the kernel's {what}, even of one element: write {one}[0] or {one}[i]. A Python number, "
+        "or an array of shape (), needs no index"
+    )
+
+
+def _inputs(source: KernelSource, mark: str) -> list[str]:
+    """The inputs that are passed as numbers (&) or as pointers (*)."""
+    return [p.name for p in source.parameters if p.kind == "input" and f"{mark} " in p.declaration]
+
+
 def _operands(match: re.Match[str], source: KernelSource) -> str | None:
     """Two operands that do not fit, by their types."""
     left, right = (type_.removeprefix("const ") for type_ in match.groups())
     if "*" in left + right:
-        return "a buffer is a pointer: take one of its elements, as in x[i]"
+        hint = "a buffer is a pointer: take one of its elements, as in x[i]"
+        more = _elements(match, source)
+        return f"{hint}; {more}" if more else hint
     vectors = [found for type_ in (left, right) if (found := _VECTOR.fullmatch(type_))]
     if len(vectors) == 2 and vectors[0][2] != vectors[1][2]:
         return "vectors of different lengths do not mix: take as many components, as in v.xy"
@@ -266,8 +300,12 @@ _HINTS: tuple[tuple[re.Pattern[str], str | Maker], ...] = tuple(
         ),
         (
             r"subscripted value is not an array",
-            "buffers have one dimension, as in x[row * x_shape[1] + column]; an input of shape () "
-            "is a number, and has no elements",
+            _scalars,
+        ),
+        (
+            r"(?:variable|parameter|object) of type '(?:const )?(\w+)' with an .value of type "
+            r"'(?:const )?\1 ?\*'|assigning to '(\w+)' from incompatible type '(?:const )?\2 ?\*'",
+            _elements,
         ),
         (
             r"assigning to '\w+ \*' from incompatible type",

@@ -5,8 +5,10 @@ from __future__ import annotations
 import mlx.core as mx
 
 from anymetal.linalg.qr import Factors, qr
+from anymetal.routines import routine
 
 
+@routine
 def orthonormal_columns(A: mx.array, *, path: str | None = None, explain: bool = False) -> Factors:
     """The left-orthonormal factor of A and the rest: A = Q R with QᵀQ = I.
 
@@ -24,6 +26,7 @@ def orthonormal_columns(A: mx.array, *, path: str | None = None, explain: bool =
     return qr(A, path=path, explain=explain)
 
 
+@routine
 def orthonormal_rows(A: mx.array, *, path: str | None = None, explain: bool = False) -> Factors:
     """The rest and the right-orthonormal factor of A: A = L Q with Q Qᵀ = I.
 
@@ -46,6 +49,7 @@ def orthonormal_rows(A: mx.array, *, path: str | None = None, explain: bool = Fa
     return r.swapaxes(-1, -2), q.swapaxes(-1, -2)
 
 
+@routine
 def complete_basis(
     Q: mx.array,
     n: int | None = None,

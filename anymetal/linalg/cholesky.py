@@ -23,6 +23,7 @@ from anymetal.kernel import MetalKernel
 from anymetal.linalg.gemm import matmul_atb
 from anymetal.linalg.triangular import solve_lower
 from anymetal.metal_files import read
+from anymetal.routines import routine
 from anymetal.tune.switch import Question, answer, asked
 
 # The largest matrices of a thread, a SIMD-group and a threadgroup.
@@ -54,6 +55,7 @@ Factor = mx.array | tuple[mx.array, mx.array]
 """The triangle; if checked, also for each matrix 0 or 1 + the index of its first bad pivot."""
 
 
+@routine
 def cholesky(
     A: mx.array,
     upper: bool = False,

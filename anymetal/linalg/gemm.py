@@ -14,6 +14,7 @@ from anymetal.custom import custom_function
 from anymetal.errors import DtypeError
 from anymetal.kernel import MetalKernel, metal_kernel
 from anymetal.linalg.tile_sizes import DEPTH, Tile, tile_atb, tile_av
+from anymetal.routines import routine
 from anymetal.signature import TemplateValue
 from anymetal.targets import HAS_METAL
 from anymetal.tune.switch import choose
@@ -24,6 +25,7 @@ _DTYPES = (mx.float32, mx.float16, mx.bfloat16)
 TILE_AV, TILE_ATB = tile_av(), tile_atb()
 
 
+@routine
 def matmul_av(
     A: mx.array, V: mx.array, *, path: str | None = None, explain: bool = False
 ) -> mx.array:
@@ -45,6 +47,7 @@ def matmul_av(
     return _product("matmul_av", PATHS_AV, A, V, (-1, -2), path, explain)
 
 
+@routine
 def matmul_atb(
     A: mx.array, B: mx.array, *, path: str | None = None, explain: bool = False
 ) -> mx.array:

@@ -22,6 +22,7 @@ from anymetal.linalg.checked_dots import (
 )
 from anymetal.linalg.gemm import matmul_atb
 from anymetal.linalg.row_dots import row_dots
+from anymetal.routines import routine
 from anymetal.tune.switch import choose
 
 Accumulate = Literal["auto", "float32", "compensated", "limb", "exact"]
@@ -32,6 +33,7 @@ TOLERANCE = 1e-6
 _DTYPES = (mx.float32, mx.float16, mx.bfloat16)
 
 
+@routine
 def dot(
     x: mx.array,
     y: mx.array,
@@ -89,6 +91,7 @@ def dot(
     return _pairs_of_rows(way)(x.reshape(rows), y.reshape(rows)).reshape(x.shape[:-1])
 
 
+@routine
 def norm(
     x: mx.array,
     *,
@@ -108,6 +111,7 @@ def norm(
     return _norms_of_rows(way)(x.reshape(rows)).reshape(x.shape[:-1])
 
 
+@routine
 def project(
     Q: mx.array,
     V: mx.array,
@@ -148,6 +152,7 @@ def project(
     return _pairs_of_rows(way)(*inputs).reshape(*batch, Q.shape[-1], V.shape[-1])
 
 
+@routine
 def gram(
     A: mx.array,
     *,

@@ -27,6 +27,7 @@ from anymetal.linalg.gemm import matmul_atb, matmul_av
 from anymetal.linalg.scaling import scaled_columns
 from anymetal.linalg.triangular import solve_lower
 from anymetal.metal_files import read
+from anymetal.routines import routine
 from anymetal.transforms import is_transformed
 from anymetal.tune.switch import choose
 
@@ -41,6 +42,7 @@ Shape = tuple[int, ...]
 Factors = tuple[mx.array, mx.array]
 
 
+@routine
 def qr(A: mx.array, *, path: str | None = None, explain: bool = False) -> Factors:
     """The reduced QR factorisation: A = Q R with QᵀQ = I and R upper triangular.
 

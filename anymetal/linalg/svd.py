@@ -21,6 +21,7 @@ from anymetal.linalg.iterations import (
     room_for_lanczos,
     subspace,
 )
+from anymetal.routines import routine
 from anymetal.tune.switch import choose
 
 _DTYPES = (mx.float32, mx.float16, mx.bfloat16)
@@ -28,6 +29,7 @@ _DTYPES = (mx.float32, mx.float16, mx.bfloat16)
 Factors = tuple[mx.array, mx.array, mx.array]
 
 
+@routine
 def svd_topk(
     A: mx.array,
     k: int,

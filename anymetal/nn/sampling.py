@@ -14,12 +14,14 @@ from anymetal.errors import DtypeError
 from anymetal.nn import sampling_kernels as kernels
 from anymetal.nn.sampling_kernels import MODES, PADDING_MODES, Sampling
 from anymetal.nn.sampling_ops import sample_with_ops
+from anymetal.routines import routine
 from anymetal.tune.switch import choose
 
 _DTYPES = (mx.float32, mx.float16, mx.bfloat16)
 _MOST = 2**31 - 1  #: threads along one axis of a launch
 
 
+@routine
 def grid_sample(
     x: mx.array,
     grid: mx.array,

@@ -12,9 +12,13 @@ wrong; this file describes launches to it and turns its answers into exceptions.
 
 from __future__ import annotations
 
-import _signal  # type: ignore[import-not-found]  # `signal.getsignal` takes 2 µs for the same
 import ctypes
 import os
+
+# Every call of a kernel asks: `signal.getsignal` takes 2 µs for the same.
+from _signal import SIGINT as _SIGINT  # type: ignore[import-not-found]
+from _signal import default_int_handler as _default_handler
+from _signal import getsignal as _getsignal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -148,7 +152,7 @@ def ignored_interrupts() -> bool:
     Whoever handles Ctrl-C in a way of their own perhaps wants to go on: theirs is called and the
     launch continues; only a second Ctrl-C stops it.
     """
-    return _signal.getsignal(_signal.SIGINT) is not _signal.default_int_handler
+    return _getsignal(_SIGINT) is not _default_handler
 
 
 _pool: Pool | None = None

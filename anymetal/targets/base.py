@@ -14,6 +14,7 @@ from anymetal.source import KernelSource
 if TYPE_CHECKING:  # variant.py needs neither, where kernels are compiled
     import mlx.core as mx
 
+    from anymetal.locations import Location
     from anymetal.runtime.arrays import Exporter
     from anymetal.signature import KernelDefinition, Template
 
@@ -33,7 +34,8 @@ def check_extents(kernel: str, grid: Extent, threadgroup: Extent) -> None:
     if not 0 <= threads <= MAX_THREADS_PER_THREADGROUP:
         raise KernelLaunchError(
             f"Thread group size ({threads}) is greater than  the maximum allowed threads per "
-            f"threadgroup ({MAX_THREADS_PER_THREADGROUP})."
+            f"threadgroup ({MAX_THREADS_PER_THREADGROUP}). Kernel `{kernel}` was launched with "
+            f"threadgroup={threadgroup}."
         )
     if min(grid) < 0 or min(threadgroup) < 0:
         raise KernelLaunchError(
@@ -61,6 +63,7 @@ class Launch:
     #: For each output the number of the input whose contents it begins with, or -1. The kernel does
     #: not have these inputs, which are the last ones. Empty: there are none.
     starts: Sequence[int] = ()
+    made: Location | None = None  #: where the program made the kernel
 
 
 class Target(ABC):

@@ -57,7 +57,7 @@ void replace(const mx::array& node, const mx::Stream& stream, nb::handle maker) 
     descriptor.dtypes.push_back(output.dtype());
   }
   const auto ours = std::make_shared<MetalKernel>(
-      stream, std::make_shared<const LaunchDescriptor>(std::move(descriptor)), 0);
+      stream, std::make_shared<const LaunchDescriptor>(std::move(descriptor)), 0, nullptr);
   for (const mx::array& output : outputs) output.primitive_ptr() = ours;
 }
 

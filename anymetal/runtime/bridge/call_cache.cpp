@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "calls.h"
+#include "locations.h"
 #include "python.h"
 
 namespace nb = nanobind;
@@ -138,7 +139,8 @@ class Lookup {
   // if the inputs are not plainly arrays, or there are more arguments than any call has.
   static std::optional<Lookup> of(PyObject* positional, PyObject* call) {
     static PyObject* const inputs = PyUnicode_InternFromString("inputs");
-    Lookup made;
+    std::optional<Lookup> found{std::in_place};  // where it is returned: it is large
+    Lookup& made = *found;
     Given given;
     bool complete = PyTuple_GET_SIZE(positional) != 0;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(positional); ++i) {
@@ -148,7 +150,8 @@ class Lookup {
       } else if (made.count_ < most) {
         made.given_[made.count_++] = {position(i), value};
       } else {
-        return std::nullopt;
+        found.reset();
+        return found;
       }
     }
     for (Py_ssize_t at = 0; PyDict_Next(call, &at, &given.name, &given.value);) {
@@ -157,17 +160,20 @@ class Lookup {
       } else if (made.count_ < most) {
         made.given_[made.count_++] = given;
       } else {
-        return std::nullopt;
+        found.reset();
+        return found;
       }
     }
-    if (!complete) return std::nullopt;
-    return made;
+    if (!complete) found.reset();
+    return found;
   }
 
   const Given* begin() const { return given_; }
   const Given* end() const { return given_ + count_; }
 
   std::vector<mx::array> inputs;
+
+  Lookup() {}  // leaves `given_` as it is
 
  private:
   bool take_inputs(PyObject* sequence) {
@@ -279,7 +285,8 @@ class KnownCall {
       inputs = std::move(arrays);
     }
     return nb::cast(
-        node(stream_of(stream_), descriptor_.descriptor, ignored_interrupts, std::move(inputs)));
+        node(stream_of(stream_), descriptor_.descriptor, ignored_interrupts,
+             callers().current(), std::move(inputs)));
   }
 
  private:

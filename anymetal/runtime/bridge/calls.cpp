@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "locations.h"
 #include "mlx/fast.h"
 #include "mlx/utils.h"
 #include "python.h"
@@ -44,19 +45,20 @@ Lift lift_of(nb::handle given) {
 DescriptorHandle descriptor(const LazyPlanHandle& handle, const nb::list& shapes,
                       std::vector<mx::Dtype> dtypes, bool contiguous,
                       std::optional<float> init_value, nb::handle lift,
-                      std::vector<int> starts) {
+                      std::vector<int> starts, nb::handle made) {
   std::vector<mx::Shape> extents;
   extents.reserve(shapes.size());
   for (nb::handle shape : shapes) extents.push_back(shape_of(shape));
   return {std::make_shared<const LaunchDescriptor>(LaunchDescriptor{
       handle.lazy_plan, std::move(extents), std::move(dtypes), contiguous, init_value,
-      lift_of(lift), std::move(starts)})};
+      lift_of(lift), std::move(starts), location_from(made)})};
 }
 
 // The arguments of these two are copies already, made while they were converted from Python's.
 std::vector<mx::array> call(const DescriptorHandle& handle, std::vector<mx::array> inputs,
                             int32_t ignored_interrupts, nb::handle stream) {
-  return node(stream_of(stream), handle.descriptor, ignored_interrupts, std::move(inputs));
+  return node(stream_of(stream), handle.descriptor, ignored_interrupts, callers().current(),
+              std::move(inputs));
 }
 
 // Whether `mx.export_function` is tracing. MLX says so in one way only: its own kernels, which
@@ -101,7 +103,7 @@ void define_calls(nb::module_& module) {
   nb::class_<DescriptorHandle>(module, "LaunchDescriptor", "What equal calls have in common.");
   module.def("descriptor", descriptor, nb::arg("plan"), nb::arg("shapes"), nb::arg("dtypes"),
              nb::arg("contiguous"), nb::arg("init_value").none(), nb::arg("lift").none(),
-             nb::arg("starts") = std::vector<int>{});
+             nb::arg("starts") = std::vector<int>{}, nb::arg("made").none() = nb::none());
   module.def("call", call, nb::arg("descriptor"), nb::arg("inputs"), nb::arg("ignored_interrupts"),
              nb::arg("stream").none(),
              "A node of the graph: arrays that are not evaluated yet.");

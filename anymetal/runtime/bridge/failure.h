@@ -12,6 +12,7 @@
 #include <exception>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -22,9 +23,23 @@
 
 namespace anymetal {
 
+// A line of the user's program.
+struct Location {
+  std::string file;
+  int line;
+  std::string function;
+};
+using LocationPtr = std::shared_ptr<const Location>;
+
+// Of which kernel an error is, and where that was called and made; null where nobody knows.
+struct Origin {
+  std::string kernel;
+  LocationPtr called, made;
+};
+
 // How a launch ended that did not end well; the fields are those of `Call`.
 struct Failure {
-  std::string kernel;
+  Origin origin;
   int32_t status;
   int32_t signal;
   uint64_t address;
@@ -40,7 +55,7 @@ class Failures {
     std::lock_guard lock(mutex_);
     const uint64_t number = next_++;
     if (kept_.size() >= most) oldest = kept_.extract(kept_.begin());
-    std::string text = "kernel `" + failure.kernel + "` failed";
+    std::string text = "kernel `" + failure.origin.kernel + "` failed";
     text.append(mark).append(std::to_string(number)).append(")");
     kept_.emplace(number, std::move(failure));
     return std::runtime_error(text);

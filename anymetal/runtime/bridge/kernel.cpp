@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 
+#include "python.h"
 #include "task.h"
 
 namespace mx = mlx::core;
@@ -30,9 +31,16 @@ class Unknown : public mx::Primitive {
 
 void MetalKernel::eval_cpu(const std::vector<mx::array>& inputs,
                            std::vector<mx::array>& outputs) {
-  const Plan* plan = descriptor_->lazy_plan->plan();  // first: what it throws leaves no trace
-  auto task = std::make_shared<Task>(descriptor_, plan, ignored_interrupts_, stream(), inputs,
-                                     outputs);
+  const Plan* plan;
+  try {
+    plan = descriptor_->lazy_plan->plan();  // first: what it throws leaves no trace
+  } catch (Raised& raised) {
+    raised.origin = std::make_shared<const Origin>(
+        Origin{descriptor_->lazy_plan->kernel, called_, descriptor_->made});
+    throw;
+  }
+  auto task = std::make_shared<Task>(descriptor_, plan, ignored_interrupts_, called_, stream(),
+                                     inputs, outputs);
   mx::cpu::CommandEncoder& encoder = mx::cpu::get_command_encoder(stream());
   for (const mx::array& input : inputs) encoder.set_input_array(input);
   for (mx::array& output : outputs) encoder.set_output_array(output);
@@ -79,9 +87,11 @@ void MetalKernel::eval_gpu(const std::vector<mx::array>&, std::vector<mx::array>
 }
 
 std::vector<mx::array> node(mx::Stream stream, std::shared_ptr<const LaunchDescriptor> descriptor,
-                            int32_t ignored_interrupts, std::vector<mx::array> inputs) {
+                            int32_t ignored_interrupts, LocationPtr called,
+                            std::vector<mx::array> inputs) {
   const LaunchDescriptor& known = *descriptor;
-  auto primitive = std::make_shared<MetalKernel>(stream, std::move(descriptor), ignored_interrupts);
+  auto primitive = std::make_shared<MetalKernel>(stream, std::move(descriptor), ignored_interrupts,
+                                                 std::move(called));
   if (known.shapes.size() != 1) {
     return mx::array::make_arrays(known.shapes, known.dtypes, primitive, inputs);
   }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "failure.h"
 #include "mlx/primitives.h"
 #include "plan.h"
 
@@ -30,18 +31,20 @@ struct LaunchDescriptor {
   // Per output: the number of the input whose contents it begins with, -1: none. These inputs come
   // last, and the kernel itself does not have them. Empty: all -1.
   std::vector<int> starts = {};
+  LocationPtr made = {};  // where the program made the kernel
 
   int start(size_t output) const { return starts.empty() ? -1 : starts[output]; }
 };
 
 class MetalKernel : public mlx::core::Primitive {
  public:
-  // `ignored_interrupts` as in Call.
+  // `ignored_interrupts` as in Call, `called` by which line of the program.
   MetalKernel(mlx::core::Stream stream, std::shared_ptr<const LaunchDescriptor> descriptor,
-              int32_t ignored_interrupts)
+              int32_t ignored_interrupts, LocationPtr called)
       : Primitive(stream),
         descriptor_(std::move(descriptor)),
-        ignored_interrupts_(ignored_interrupts) {}
+        ignored_interrupts_(ignored_interrupts),
+        called_(std::move(called)) {}
 
   void eval_cpu(const std::vector<mlx::core::array>& inputs,
                 std::vector<mlx::core::array>& outputs) override;
@@ -73,12 +76,13 @@ class MetalKernel : public mlx::core::Primitive {
 
   const std::shared_ptr<const LaunchDescriptor> descriptor_;
   const int32_t ignored_interrupts_;
+  const LocationPtr called_;
 };
 
 // The outputs of a call, not evaluated yet.
 std::vector<mlx::core::array> node(mlx::core::Stream stream,
                                    std::shared_ptr<const LaunchDescriptor> descriptor,
-                                   int32_t ignored_interrupts,
+                                   int32_t ignored_interrupts, LocationPtr called,
                                    std::vector<mlx::core::array> inputs);
 
 }  // namespace anymetal

@@ -10,6 +10,7 @@
 
 #include "callback.h"
 #include "failure.h"
+#include "locations.h"
 #include "poisoned.h"
 #include "python.h"
 #include "specials.h"
@@ -25,10 +26,23 @@ namespace {
 // Makes a Python exception of a `Failure`: set by Python once, kept until the process ends.
 PyObject* exception_maker = nullptr;
 
-void raise(const Failure& failure) {
-  nb::object made = nb::borrow(exception_maker)(failure.kernel, failure.status, failure.signal,
-                                                failure.address);
-  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(made.ptr())), made.ptr());
+// Tells an exception where its kernel comes from (`lead_home` of locations.py), set as the one above.
+PyObject* guide = nullptr;
+
+// Sets Python's error; another one if Ctrl-C raises meanwhile.
+void raise(nb::handle error, const Origin& origin) {
+  try {
+    nb::borrow(guide)(error, origin.kernel, location_object(origin.called),
+                      location_object(origin.made));
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+  } catch (nb::python_error& instead) {
+    instead.restore();
+  }
+}
+
+nb::object exception_of(const Failure& failure) {
+  return nb::borrow(exception_maker)(failure.origin.kernel, failure.status, failure.signal,
+                                     failure.address);
 }
 
 // Called for whatever C++ throws in MLX or here; what is not handled goes to the next translator.
@@ -37,16 +51,17 @@ void translate(const std::exception_ptr& thrown, void*) {
   try {
     std::rethrow_exception(thrown);
   } catch (const Raised& raised) {
-    raised.error->restore();
+    if (!raised.origin) return raised.error->restore();
+    raise(raised.error->value(), *raised.origin);
   } catch (const std::runtime_error& error) {
     const std::optional<Failure> failure = failures().find(error.what());
     if (!failure) throw;
     poisoned().mark();
     try {
       if (failure->refuse) failure->refuse();
-      raise(*failure);
+      raise(exception_of(*failure), failure->origin);
     } catch (const Raised& raised) {  // perhaps not for the last time
-      PyErr_SetObject(raised.error->type().ptr(), raised.error->value().ptr());
+      raise(raised.error->value(), failure->origin);
     } catch (nb::python_error& instead) {  // Ctrl-C raises where the exception is made
       instead.restore();
     }
@@ -181,4 +196,11 @@ NB_MODULE(extension, module) {
   define_call_cache(module);
   module.def("on_failure", [](nb::callable maker) { exception_maker = maker.release().ptr(); },
              nb::arg("maker"), "Who makes exceptions of launches that end badly.");
+  module.def("on_error",
+             [](nb::callable new_guide, nb::object package) {
+               guide = new_guide.release().ptr();
+               callers().set_package(location_text(package));
+             },
+             nb::arg("guide"), nb::arg("package"),
+             "Who tells exceptions where kernels come from: from lines outside of this folder.");
 }

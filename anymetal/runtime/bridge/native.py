@@ -12,6 +12,7 @@ from typing import Any, Protocol, cast
 
 import mlx.core as mx
 
+from anymetal.locations import PACKAGE, Location, lead_home
 from anymetal.runtime.pool import pool
 
 _DOMAIN = "mlx"
@@ -67,11 +68,13 @@ class Native(Protocol):
         init_value: float | None,
         lift: Callable[..., object] | None,
         starts: Sequence[int] = (),
+        made: Location | None = None,
     ) -> NativeDescriptor:
         """A launch without its inputs; shapes and dtypes are those of the outputs.
 
         `starts`: for each output the number of the input whose contents it begins with, or -1. The
-        kernel does not have these inputs, which are the last ones.
+        kernel does not have these inputs, which are the last ones. `made`: where the program made
+        the kernel, for errors.
         """
 
     def call(
@@ -102,6 +105,12 @@ class Native(Protocol):
     ) -> list[mx.array]:
         """Makes a graph run on the CPU; `maker` gets what `Recorded` in imported.py lists."""
 
+    def on_error(self, guide: Callable[..., None], package: str) -> None:
+        """Who tells exceptions where kernels come from: `lead_home` of locations.py.
+
+        `package`: the folder of code that is never what called a kernel.
+        """
+
     def on_failure(self, maker: Callable[[str, int, int, int], BaseException]) -> None:
         """Who makes exceptions of launches that end badly: kernel, status, signal, address."""
 
@@ -123,6 +132,7 @@ def load(path: Path) -> Native:
         raise Unusable(f"the bridge does not load: {error}") from error
     native = cast(Native, module)
     try:
+        native.on_error(lead_home, PACKAGE)
         native.on_failure(lambda *call: pool().failure(*call))
         _try_out(native)
     except Exception as error:

@@ -16,6 +16,7 @@
 #include <memory>
 #include <utility>
 
+#include "failure.h"
 #include "plan.h"
 
 namespace anymetal {
@@ -26,6 +27,7 @@ struct Raised : std::exception {
       : error(std::make_shared<nanobind::python_error>(std::move(error))) {}
   const char* what() const noexcept override { return "an exception of Python"; }
   std::shared_ptr<nanobind::python_error> error;
+  std::shared_ptr<const Origin> origin;  // of which kernel, if it is known
 };
 
 // What calls Python, with its exceptions as ours.

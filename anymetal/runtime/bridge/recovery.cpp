@@ -22,14 +22,14 @@ bool refused(const am_strays& strays) {
 // The kernel has faulted. Its inputs are as they were, so it can run again, with bounds checks.
 void Task::run_checked(const Call& fault) {
   LazyPlan& lazy_plan = *descriptor_->lazy_plan;
-  const Failure failure{lazy_plan.kernel, FAULT, fault.signal, fault.address, {}};
+  const Failure failure{origin(), FAULT, fault.signal, fault.address, {}};
   const Plan* checked;
   try {
     checked = lazy_plan.checked();
   } catch (const PythonIsBusy&) {
     fail(failure);
   } catch (...) {
-    fail({lazy_plan.kernel, FAULT, 0, 0,
+    fail({origin(), FAULT, 0, 0,
           [error = std::current_exception()] { std::rethrow_exception(error); }});
   }
   prepare();  // it has written to its outputs
@@ -47,7 +47,7 @@ void Task::tell(const Plan& checked) {
   if (!all.any()) return;
   LazyPlan& lazy_plan = *descriptor_->lazy_plan;
   if (refused(all.strays)) {
-    fail({lazy_plan.kernel, FAULT, 0, 0,
+    fail({origin(), FAULT, 0, 0,
           [all, &checked, whose = descriptor_->lazy_plan] { checked.refuse(all); }});
   }
   const uint32_t site = all.strays.writes.count ? all.strays.writes.site : all.strays.reads.site;
@@ -55,7 +55,7 @@ void Task::tell(const Plan& checked) {
   try {
     checked.warn(all);
   } catch (...) {
-    fail({lazy_plan.kernel, FAULT, 0, 0,
+    fail({origin(), FAULT, 0, 0,
           [error = std::current_exception()] { std::rethrow_exception(error); }});
   }
   lazy_plan.tell_no_more(site);

@@ -68,11 +68,12 @@ int64_t* put_packed_strides(int64_t* at, const mx::Shape& shape) {
 }  // namespace
 
 Task::Task(std::shared_ptr<const LaunchDescriptor> descriptor, const Plan* plan,
-           int32_t ignored_interrupts, mx::Stream stream, const std::vector<mx::array>& inputs,
-           std::vector<mx::array>& outputs)
+           int32_t ignored_interrupts, LocationPtr called, mx::Stream stream,
+           const std::vector<mx::array>& inputs, std::vector<mx::array>& outputs)
     : descriptor_(std::move(descriptor)),
       plan_(plan),
       ignored_interrupts_(ignored_interrupts),
+      called_(std::move(called)),
       interruptible_(on_main_thread()),
       stream_(stream),
       waited_for_(!outputs[0].event().valid()) {  // mx.async_eval gives its arrays one
@@ -265,7 +266,11 @@ int32_t Task::launch(const Plan& plan, Call& call, const Special* special) {
 }
 
 void Task::expect_ok(int32_t status, int32_t signal, uint64_t address) const {
-  if (status != OK) fail({descriptor_->lazy_plan->kernel, status, signal, address, {}});
+  if (status != OK) fail({origin(), status, signal, address, {}});
+}
+
+Origin Task::origin() const {
+  return {descriptor_->lazy_plan->kernel, called_, descriptor_->made};
 }
 
 void Task::fail(Failure failure) const {

@@ -22,7 +22,7 @@ class Task {
  public:
   // Gives the outputs their memory.
   Task(std::shared_ptr<const LaunchDescriptor> descriptor, const Plan* plan,
-       int32_t ignored_interrupts, mlx::core::Stream stream,
+       int32_t ignored_interrupts, LocationPtr called, mlx::core::Stream stream,
        const std::vector<mlx::core::array>& inputs, std::vector<mlx::core::array>& outputs);
 
   // Memory of the arrays, in the order of the kernel's parameters. Copies of inputs live as long as
@@ -53,11 +53,13 @@ class Task {
   Noted noted();
   void expect_ok(int32_t status, int32_t signal = 0, uint64_t address = 0) const;
   [[noreturn]] void fail(Failure failure) const;
+  Origin origin() const;
   void expect_inputs() const;
 
   const std::shared_ptr<const LaunchDescriptor> descriptor_;
   const Plan* const plan_;  // null: there are no threads, only outputs to fill
   const int32_t ignored_interrupts_;
+  const LocationPtr called_;
   const bool interruptible_;
   const mlx::core::Stream stream_;
   const bool waited_for_;  // by whoever evaluates

@@ -114,6 +114,7 @@ class CpuTarget(GraphTarget):
             launch.init_value,
             launch.lift,
             launch.starts,
+            launch.made,
         )
 
     def lazy_plan(
@@ -141,11 +142,13 @@ class CpuTarget(GraphTarget):
         mx.eval(launch.inputs)
         try:
             plan.run([*launch.inputs, *outputs], launch.ensure_row_contiguous)
-        except KernelMemoryError as fault:
+            return outputs
+        except KernelMemoryError as error:
             if plan.checked:
                 raise
-            outputs = _outputs(launch)
-            self._run_checked(launch, outputs, large, fault)
+            fault = error
+        outputs = _outputs(launch)
+        self._run_checked(launch, outputs, large, fault)
         return outputs
 
     def _run_checked(

@@ -1,0 +1,54 @@
+"""What the public routines of `linalg` and `nn` have in common: how they refuse a call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from inspect import signature
+from typing import ParamSpec, TypeVar
+
+import mlx.core as mx
+
+from anymetal.locations import homeward
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def routine(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Decorator: errors lead to the caller, and an argument that is no array is called so.
+
+    Arguments are looked at once a call has failed, so that others take no longer for it. Those that
+    must be arrays are annotated `mx.array`.
+    """
+
+    @wraps(function)
+    def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        try:
+            return function(*args, **kwargs)
+        except Exception as error:
+            wrong = _no_array(function, args, kwargs)
+            if wrong is None:
+                raise homeward(error)  # noqa: B904  it is the same one
+        raise wrong
+
+    return call
+
+
+def _no_array(
+    function: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object]
+) -> TypeError | None:
+    try:
+        bound = signature(function).bind(*args, **kwargs).arguments
+    except TypeError:  # the error says so
+        return None
+    for name, value in bound.items():
+        if function.__annotations__.get(name) == "mx.array" and not isinstance(value, mx.array):
+            kind = f"{type(value).__module__}.{type(value).__name__}".removeprefix("builtins.")
+            dtype = getattr(value, "dtype", None)
+            of = "" if dtype is None else f" of {dtype}"
+            return TypeError(
+                f"[{function.__name__}] {name} must be an mx.array, not {kind}{of}. Convert it "
+                f"with mx.array({name})."
+            )
+    return None
