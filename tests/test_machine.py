@@ -31,8 +31,8 @@ def test_vectors(triple: str, features: str, words: int, registers: int) -> None
     ("triple", "features", "size", "operations"),
     [
         (_X86, _V2, 4, ""),
-        (_X86, _V3, 4, "load store gather"),
-        (_X86, _V3, 8, "load store gather"),
+        (_X86, _V3, 4, "load store"),
+        (_X86, _V3, 8, "load store"),
         (_X86, _V3, 2, ""),
         (_X86, _V4, 4, "load store gather scatter"),
         (_X86, _V4, 1, "load store"),
