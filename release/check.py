@@ -29,7 +29,7 @@ _IN_WHEEL = (
     "anymetal/runtime/bridge/bridge.cpp",
     "anymetal/linalg/metal/",
     "anymetal_start/inherited/sitecustomize.py",
-    "pytest_anymetal.py",
+    "pytest_anymetal",
     ".dist-info/licenses/LICENSE",
     ".dist-info/entry_points.txt",
     ".dist-info/sboms/",

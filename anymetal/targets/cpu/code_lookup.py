@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from weakref import WeakValueDictionary
 
 from anymetal import debug
@@ -23,6 +24,9 @@ _loaded: WeakValueDictionary[str, Code] = WeakValueDictionary()
 #: The latest, which stay loaded: for definitions that come again, and other launches of a kernel.
 _recent: OrderedDict[str, Code] = OrderedDict()
 _MOST_RECENT = 256
+#: Told the name of each kernel that is looked for beyond this process, where it was found
+#: ("compiled", "from the disk cache"), and after how many seconds.
+listeners: list[Callable[[str, str, float], None]] = []
 _followed: dict[tuple[KernelSource, Variant], None] | None = None
 
 
@@ -34,7 +38,10 @@ def code_of(source: KernelSource, variant: Variant) -> Code:
     told = DebugStages(source, variant, wanted) if wanted.level else None
     where = "from memory"
     if code is None:
+        begun = time.perf_counter()
         where, code = _load(source, variant, key, told or Stages(wanted))
+        for tell in listeners:
+            tell(source.name, where, time.perf_counter() - begun)
         strict.check(source, code.complaints)
         code = _loaded.setdefault(key, code)
     _recent.pop(key, None)

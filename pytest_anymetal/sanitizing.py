@@ -1,8 +1,4 @@
-"""`pytest --metal-sanitize`: tests fail whose Metal kernels do something wrong.
-
-A module of its own, beside the package: pytest imports its plugins in every run, and the package
-brings MLX along.
-"""
+"""`pytest --metal-sanitize`: tests fail whose Metal kernels do something wrong."""
 
 from __future__ import annotations
 
@@ -12,28 +8,9 @@ from typing import Any
 import pytest
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    group = parser.getgroup("anymetal")
-    group.addoption(
-        "--metal-sanitize",
-        action="store_true",
-        help="run Metal kernels under AnyMetal's sanitizer; tests whose kernels have errors fail",
-    )
-    group.addoption(
-        "--metal-sanitize-order",
-        metavar="SEED",
-        type=int,
-        default=None,
-        help="with --metal-sanitize: run launches also in other orders, drawn from this seed",
-    )
+class Sanitizing:
+    """Observes every test."""
 
-
-def pytest_configure(config: pytest.Config) -> None:
-    if config.getoption("--metal-sanitize"):
-        config.pluginmanager.register(_Sanitizing(config), "anymetal-sanitizing")
-
-
-class _Sanitizing:
     def __init__(self, config: pytest.Config) -> None:
         from anymetal.sanitizer import launches, session
         from anymetal.sanitizer.session import Options
