@@ -13,6 +13,7 @@ import pytest
 from anymetal.pipeline import thread
 from anymetal.pipeline.driver import Pass
 from anymetal.targets.cpu import pipeline
+from anymetal.tune import policies, switch
 
 ROOT = Path(__file__).parent.parent
 PAGES = [
@@ -92,19 +93,34 @@ def test_pages_of_routines_show_when_each_path_wins(routine: str) -> None:
         assert all(panel["title"] in html.unescape(picture) for panel in kept["panels"])
 
 
-def test_the_programs_in_the_page_about_libraries(capsys: pytest.CaptureFixture[str]) -> None:
-    """They print what stands behind `print`."""
-    programs = _PYTHON.findall((ROOT / "docs" / "metal-library.md").read_text())
-    assert len(programs) == 2
-    names: dict[str, object] = {}
-    for program in programs:
-        exec(program, names)
-        expected = re.findall(r"^print\(.*\)  # (.*)$", program, re.MULTILINE)
-        assert expected and capsys.readouterr().out.splitlines() == expected
+def _pages_with_programs() -> list[Path]:
+    """Those of docs/testing.md are files of a library: tests/test_pytest_anymetal.py."""
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    return [page for page in pages if _PYTHON.search(page.read_text()) and page.stem != "testing"]
 
 
-def test_the_program_in_the_readme() -> None:
-    (program,) = _PYTHON.findall((ROOT / "README.md").read_text())
-    names: dict[str, object] = {}
-    exec(program, names)
-    assert str(names["y"]) == "array([0, 2, 4, ..., 14, 16, 18], dtype=int32)"
+@pytest.mark.parametrize("page", _pages_with_programs(), ids=lambda page: page.stem)
+def test_programs_run_and_print_what_the_page_says(
+    page: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """The blocks of a page are one program. They print what stands behind `print`, or in the block
+    behind "prints"."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(policies, "POLICIES", dict(policies.POLICIES))
+    text, names = page.read_text(), {"__name__": "__main__"}
+    for block in _PYTHON.finditer(text):
+        capfd.readouterr()
+        line = text.count("\n", 0, block.start(1)) + 1
+        exec(compile(block[1], f"{page.name}, from line {line} on", "exec"), names)
+        told = capfd.readouterr()
+        printed = re.match(r"\n*prints.*?:?\n\n```\n(.*?)```", text[block.end() :], re.DOTALL)
+        if printed:  # threads print in any order
+            lines = (told.out + told.err).strip().split("\n")
+            assert sorted(lines) == sorted(printed[1].strip().split("\n"))
+            continue
+        expected = re.findall(r"print\(.*\)(?:  |\n)# (.*)$", block[1], re.MULTILINE)
+        assert told.out.splitlines() == expected
+    switch.forget()
