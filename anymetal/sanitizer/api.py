@@ -36,7 +36,7 @@ def sanitize(
     As a context manager or a decorator, of functions and of coroutine functions. Kernels that are
     launched inside run at once, on the CPU, in builds that check every access; that takes some
     times as long. What they do wrong is told at the end of the block, once per place.
-    [The page of the sanitizer](docs/sanitizer.md) describes the kinds of findings.
+    docs/sanitizer.md describes the kinds of findings.
 
     A launch belongs to the innermost block of its thread or asyncio task; that of a thread without
     one, to the block that another thread has opened last. `mx.compile` compiles nothing inside of
