@@ -157,6 +157,7 @@ class _Emitter:
             self.phis.append((len(self.w.lines), instr))
             self.w.lines.append("")
             return
+        self.w.mark = self.to.mark(instr)
         names = [self._as(v, _taken(instr, n)) for n, v in enumerate(instr.operands)]
         result = self._emitted(instr, names)
         if instr.has_result:

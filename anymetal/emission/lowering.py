@@ -53,6 +53,10 @@ class Lowering(ABC):
             f"function.end:\n{end}  ret void\n}}\n"
         )
 
+    def mark(self, instr: Instr) -> str:
+        """What to append to the lines of an instruction, such as the place that it comes from."""
+        return ""
+
     def repeats(self, source: Block, target: Block) -> str:
         """For a back edge, a condition under which the thread ends here because the launch is
         stopped; empty if there is none."""

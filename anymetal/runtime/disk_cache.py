@@ -2,6 +2,7 @@
 
     <directory>/entries/<key><suffix>   a result, sealed (see files.py)
     <directory>/tune/                   what `anymetal tune` has measured, sealed
+    <directory>/texts/                  what kernels were compiled from, for debuggers (texts.py)
     <directory>/tmp/                    files that are being written
     <directory>/lock                    parts of it are locked while results are made (locks.py)
 
@@ -30,9 +31,9 @@ from anymetal.errors import ToolchainError
 from anymetal.runtime import cache_folder, files
 from anymetal.runtime.files import digest as digest
 
-_ENTRIES, _TABLES = "entries", "tune"
+_ENTRIES, _TABLES, _TEXTS = "entries", "tune", "texts"
 #: What `clear` removes; a directory that somebody names may hold other things.
-_FOLDERS = (_ENTRIES, "tmp")
+_FOLDERS = (_ENTRIES, _TEXTS, "tmp")
 
 _LIMIT = "1G"
 _UNITS = {unit: 1 << 10 * power for power, unit in enumerate(("", "K", "M", "G", "T"))}
@@ -157,6 +158,7 @@ def clear(measured: bool = False) -> None:
     for path in (*_all_in(_ENTRIES), *(_all_in(_TABLES) if measured else [])):
         files.remove(path)
     for directory in cache_folder.readable():
+        files.remove(directory / _TEXTS)
         tidy(directory)
     scratch.sweep()
 
@@ -204,8 +206,7 @@ def limit() -> int:
 
 def _shrink(directory: Path, most: int) -> None:
     found = []
-    for name in files.names(directory / _ENTRIES):
-        path = directory / _ENTRIES / name
+    for path in _removable(directory):
         with contextlib.suppress(OSError):
             status = path.lstat()
             found.append((status.st_mtime_ns, _space(status), path))
@@ -215,7 +216,18 @@ def _shrink(directory: Path, most: int) -> None:
             break
         if path.name not in _in_use:
             files.remove(path)
+            with contextlib.suppress(OSError):  # of a text, whose folder has nothing else
+                (directory / _TEXTS / path.parent.name).rmdir()
             excess -= size
+
+
+def _removable(directory: Path) -> Iterator[Path]:
+    """What may go if there is too much."""
+    for name in files.names(directory / _ENTRIES):
+        yield directory / _ENTRIES / name
+    for folder in files.names(directory / _TEXTS):
+        for name in files.names(directory / _TEXTS / folder):
+            yield directory / _TEXTS / folder / name
 
 
 def _found(folder: str, name: str) -> Cached | None:

@@ -32,6 +32,7 @@ from anymetal.simd import questions
 from anymetal.simd.code.accesses import Accesses
 from anymetal.simd.code.coroutine import coroutine, wait
 from anymetal.simd.code.gang_context import GangContext
+from anymetal.simd.code.line_table import LineTable
 from anymetal.simd.code.marks import Marks, Role
 from anymetal.simd.code.masks import Mask, Masks
 from anymetal.simd.code.values import Values, buffer_name
@@ -60,7 +61,7 @@ class GangFunction:
 
     def __init__(
         self, known: Analyses, name: str, *, masked: bool, suspends: bool,
-        team: int = 1, marks: Marks | None = None,
+        team: int = 1, marks: Marks | LineTable | None = None,
     ) -> None:  # fmt: skip
         self.known, self.team = known, team
         self.marks = marks

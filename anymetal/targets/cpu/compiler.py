@@ -12,7 +12,8 @@ from anymetal.ir.problem import Problem
 from anymetal.pipeline import thread
 from anymetal.pipeline.driver import Pass
 from anymetal.pipeline.program import thread_program
-from anymetal.runtime import locks
+from anymetal.runtime import locks, zig
+from anymetal.runtime.texts import keep
 from anymetal.source import KernelSource
 from anymetal.targets.cpu import pipeline as gang
 from anymetal.targets.cpu.assemble import assemble
@@ -23,6 +24,7 @@ from anymetal.targets.cpu.pipeline import GangCompilation
 from anymetal.targets.cpu.reporting import GangStages
 from anymetal.targets.cpu.scalar import scalar_ir
 from anymetal.targets.cpu.support import OBSERVED
+from anymetal.targets.cpu.user_texts import line_table, texts_of
 from anymetal.targets.cpu.variant import Variant
 
 
@@ -62,6 +64,8 @@ def compile_kernel(
         )
         stages.made("thread program", lambda: print_program(program))
         c = GangCompilation(program, variant, machine, stages)
+        texts = texts_of(source)
+        c.lines = line_table(source, texts)
         order = _constant("am_order", "counts" if depends_on_order(c.known) else "")
         text = scalar_ir(c) if variant.width == 1 else vector_ir(c)
         undefined = c.undefined and c.undefined.noted()
@@ -69,6 +73,7 @@ def compile_kernel(
         text += _constant("am_notes", notes) + order + _constant("am_complaints", complaints)
         if c.observed:
             text += OBSERVED
+        zig.meanwhile.append(lambda: keep(texts.values()))
         return assemble(text, machine, stages)
     except Problem as problem:
         raise CompilerError(source.name, str(problem)) from problem

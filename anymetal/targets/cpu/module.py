@@ -41,7 +41,9 @@ def vector_ir(c: GangCompilation) -> str:
 def _module(c: GangCompilation) -> str:
     variant, known = c.variant, c.known
     suspends = c.program.calls(BARRIER) and not c.alone  # gangs wait for each other
-    marks = c.stages.marks()
+    marks = c.stages.marks() or c.lines
+    if c.lines:
+        c.lines.apart = suspends
     functions = [
         GangFunction(known, name, masked=masked, suspends=suspends, team=c.team, marks=marks)
         for name, masked, wanted in (

@@ -35,6 +35,7 @@ from anymetal.pipeline.driver import Compilation, Pass
 from anymetal.prefetch import requests
 from anymetal.simd import questions
 from anymetal.simd.access.memory_order import in_memory_order
+from anymetal.simd.code.line_table import LineTable
 from anymetal.simd.code.values import buffer_name
 from anymetal.targets.cpu.reporting import GangStages
 from anymetal.targets.cpu.variant import Variant
@@ -56,6 +57,7 @@ class GangCompilation(Compilation):
         known = Analyses(program, launch, variant.width, machine)
         super().__init__(known, stages or GangStages(), variant.without, Stage.GUARDED)
         self.variant = variant
+        self.lines: LineTable | None = None  #: what tells debuggers of the user's lines
         self.team = 1  #: SIMD-groups that run as one
         self.notes = ""  #: what the launch has to know
         self.observed: observe.Observed | None = None  #: what findings of the launch refer to

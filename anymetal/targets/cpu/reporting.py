@@ -19,7 +19,8 @@ class GangStages(Stages):
     """Is also told about the functions of gangs."""
 
     def marks(self) -> Marks | None:
-        """Marks for the generated code, if the assembly is to be explained."""
+        """Marks for the generated code in the place of the user's lines, if the assembly is to be
+        explained."""
         return None
 
     def vectorized(self, functions: list[GangFunction]) -> None:

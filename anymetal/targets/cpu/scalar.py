@@ -16,6 +16,7 @@ from anymetal.ir.calls import BARRIER, is_cross_lane
 from anymetal.ir.model import Argument, Block, Instr
 from anymetal.pipeline.driver import run
 from anymetal.simd.code.coroutine import coroutine, wait
+from anymetal.simd.code.line_table import LineTable
 from anymetal.simd.code.values import buffer_name
 from anymetal.simd.emit import events, runtime_calls
 from anymetal.simd.emit.positions import CONTEXT
@@ -26,14 +27,20 @@ from anymetal.targets.cpu.module import module_text
 from anymetal.targets.cpu.pipeline import PASSES, GangCompilation
 from anymetal.targets.cpu.rendezvous import DECLARATION, Rendezvous
 
+#: What runs one thread.
+FUNCTION = "gang.full"
+
 
 class ScalarThread(Lowering):
     """The lowering table: how one thread uses the CPU target's entry and runtime."""
 
     linkage, attributes = "internal ", "alwaysinline #0 "
 
-    def __init__(self, known: Analyses, *, suspends: bool, meets: bool) -> None:
+    def __init__(
+        self, known: Analyses, *, suspends: bool, meets: bool, lines: LineTable | None = None
+    ) -> None:
         super().__init__(known.program)
+        self.lines = lines
         self.machine, self.suspends = known.machine, suspends
         self.rendezvous = Rendezvous(self.w, known(regions)) if meets else None
         at_once = 1 if suspends else 0
@@ -44,6 +51,9 @@ class ScalarThread(Lowering):
 
     def parameters(self) -> list[str]:
         return [f"ptr {buffer_name(a)}" for a in self.program.args] + CONTEXT
+
+    def mark(self, instr: Instr) -> str:
+        return self.lines.text(FUNCTION, instr) if self.lines else ""
 
     def buffer(self, argument: Argument) -> str:
         return buffer_name(argument)
@@ -137,10 +147,13 @@ def scalar_ir(c: GangCompilation) -> str:
         calls = {i.arg for i in program.instructions() if i.op == "call"}
         meets = any(map(is_cross_lane, calls))
         suspends = meets or (BARRIER in calls and not c.alone)
-        thread = ScalarThread(known, suspends=suspends, meets=meets)
-        function = emit(program, "gang.full", thread)
+        if c.lines:
+            c.lines.apart = suspends
+        thread = ScalarThread(known, suspends=suspends, meets=meets, lines=c.lines)
+        function = emit(program, FUNCTION, thread)
         entry = entry_function(c, suspends, meets)
         declarations = dict(thread.w.declarations)
         if meets:
             declarations["am_rendezvous"] = DECLARATION
-        return module_text(known, declarations, [function, entry], suspends=suspends)
+        text = module_text(known, declarations, [function, entry], suspends=suspends)
+        return c.lines.declared(text) if c.lines else text
