@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from anymetal.testing.mlx_kernels import checking, compiling, page
-from anymetal.testing.mlx_kernels.families import CHECKS
 from anymetal.testing.mlx_kernels.state import Log
 from anymetal.testing.mlx_kernels.units import Unit, find, library, missing
 from anymetal.testing.mlx_kernels.workers import outcomes
@@ -25,11 +24,12 @@ class _Phase(NamedTuple):
     name: str
     serve: Callable[..., None]
     lost: Callable[..., Any]  #: the record of a kernel whose process has ended without one
-    good: frozenset[str]  #: outcomes
 
 
-_COMPILE = _Phase("compiled", compiling.serve, compiling.Record, frozenset(("compiled", "limit")))
-_CHECK = _Phase("checked", checking.serve, checking.Verdict, frozenset(("right", "unused")))
+#: What becomes of kernels if all is well.
+_GOOD = frozenset(("compiled", "right", "unused", "limit"))
+_COMPILE = _Phase("compiled", compiling.serve, compiling.Record)
+_CHECK = _Phase("checked", checking.serve, checking.Verdict)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -61,37 +61,38 @@ def _run(phase: _Phase, options: argparse.Namespace) -> int:
     start, count, peak = time.monotonic(), 0, 0
     log = Log(options.state / f"{phase.name}.jsonl")
     done = {(one["unit"], one["kernel"]) for one in log}
-    work = [task for task in _tasks(phase, options) if task not in done]
+    work = [task for task in _tasks(options) if task not in done]
     print(f"{len(done)} kernels {phase.name}, {len(work)} to go", flush=True)
     until = start + options.seconds
     arguments = (str(options.source.resolve()),)
-    for task, answer, reason in outcomes(
-        phase.serve, arguments, work, options.jobs, until, _MOST_SECONDS
-    ):
-        found = answer or phase.lost(*task, outcome="failed", reason=reason)
-        log.add(found._asdict())
-        count, peak = count + 1, max(peak, found.peak)
-        if found.outcome not in phase.good:
-            print(f"{found.unit} {found.kernel}: {found.outcome}: {found.reason[:300]}", flush=True)
-        if count % 200 == 0:
-            print(f"{count} in {time.monotonic() - start:.0f} s, now {found.unit}", flush=True)
-    if count:
-        run = {"phase": phase.name, "kernels": count, "jobs": options.jobs, "peak": peak}
-        run["seconds"] = round(time.monotonic() - start, 1)
-        Log(options.state / "runs.jsonl").add(run | page.circumstances())
+    try:
+        for task, answer, reason in outcomes(
+            phase.serve, arguments, work, options.jobs, until, _MOST_SECONDS
+        ):
+            found = answer or phase.lost(*task, outcome="failed", reason=reason)
+            log.add(found._asdict())
+            count, peak = count + 1, max(peak, found.peak)
+            if found.outcome not in _GOOD:
+                reason = found.reason[:300]
+                print(f"{found.unit} {found.kernel}: {found.outcome}: {reason}", flush=True)
+            if count % 200 == 0:
+                print(f"{count} in {time.monotonic() - start:.0f} s, now {found.unit}", flush=True)
+    finally:  # Ctrl-C is as good an end as any
+        if count:
+            run = {"phase": phase.name, "kernels": count, "jobs": options.jobs, "peak": peak}
+            run["seconds"] = round(time.monotonic() - start, 1)
+            Log(options.state / "runs.jsonl").add(run | page.circumstances())
     left = len(work) - count
-    bad = [one for one in log if one["outcome"] not in phase.good]
+    bad = [one for one in log if one["outcome"] not in _GOOD]
     print(f"{left} left; {len(bad)} not as they should be so far")
     return 3 if left else int(bool(bad))
 
 
-def _tasks(phase: _Phase, options: argparse.Namespace) -> Iterator[tuple[str, str]]:
+def _tasks(options: argparse.Namespace) -> Iterator[tuple[str, str]]:
     """Units and kernels, in order."""
     first, count = map(int, options.shard.split("/"))
     number = 0
     for unit in find([name for name in options.units.split(",") if name]):
-        if phase is _CHECK and unit.short not in CHECKS:
-            continue
         for kernel in _kernels(options, unit):
             if number % count == first:
                 yield unit.name, kernel

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from anymetal.errors import KernelLoadError
 from anymetal.library import MetalLibrary
 from anymetal.testing.mlx_kernels import workers
 from anymetal.testing.mlx_kernels.families import CHECKS
@@ -24,7 +25,8 @@ class Verdict(NamedTuple):
 
     unit: str
     kernel: str
-    outcome: str  #: "right", "wrong", "failed" (no result), "unused" (by MLX itself)
+    outcome: str  #: "right", "wrong", "failed" (no result), "unused" (by MLX itself),
+    #: "limit" (more threadgroup memory than Metal has)
     reason: str = ""
     error: float = 0.0  #: the largest, relative to what is wanted
     seconds: float = 0.0  #: on the clock, with its compilation
@@ -48,6 +50,8 @@ def verdict(source: Path, unit: str, kernel: str) -> Verdict:
         error = CHECKS[find([unit])[0].short](function, kernel, rng)
     except Wrong as wrong:
         outcome, reason = "wrong", str(wrong)
+    except KernelLoadError as error_:
+        outcome, reason = "limit", workers.last_line(error_)
     except Unused as unused:
         outcome, reason = "unused", str(unused)
     except Exception as problem:

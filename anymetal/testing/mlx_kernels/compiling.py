@@ -45,7 +45,7 @@ def record(source: Path, unit: str, kernel: str) -> Record:
     try:
         size = len(_compiled(source, unit, kernel))
     except KernelLoadError as error:
-        outcome, reason = "limit", _last_line(error)
+        outcome, reason = "limit", workers.last_line(error)
     except UnsupportedFeatureError as error:
         outcome, reason = "failed", str(error)
     except Exception as error:  # whatever it is, it is what the report is for
@@ -70,10 +70,6 @@ def _library(source: Path, name: str) -> tuple[Unit, Library, dict[int, tuple[bo
     unit = find([name])[0]
     lib = library(source, unit)
     return unit, lib, constants(unit, lib)
-
-
-def _last_line(error: Exception) -> str:
-    return next((line for line in reversed(str(error).splitlines()) if line), "")
 
 
 def _processor_seconds() -> float:

@@ -5,53 +5,60 @@ from __future__ import annotations
 import os
 import platform
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import anymetal
 from anymetal.frontend import toolchain
-from anymetal.testing.mlx_kernels.families import CHECKS
 from anymetal.testing.mlx_kernels.state import Log
-from anymetal.testing.mlx_kernels.units import UNITS
+from anymetal.testing.mlx_kernels.units import KERNELS, UNITS, library
 
 PAGE = Path(anymetal.__file__).parent.parent / "docs" / "mlx-kernels.md"
 
 _INTRODUCTION = """\
 # The kernels of MLX's own Metal back end
 
-Every kernel that MLX's `.metal` files instantiate is compiled, with MLX's own headers and no \
-others, to machine code for this processor. Then kernels run, with arguments, grids and \
-threadgroups as MLX's host code would choose them for their names, and NumPy's results in double \
-precision, or those of MLX's CPU operations, are what they are compared with. Written by
+Kernels that MLX's `.metal` files instantiate are compiled, with MLX's own headers and no others, \
+to machine code for this processor. Then they run, with arguments, grids and threadgroups as MLX's \
+host code would choose them for their names, and NumPy's results in double precision, or those of \
+MLX's CPU operations, are what they are compared with. Written by
 
     make mlx-kernels MLX_SRC=checkout-of-mlx
 
 which needs a checkout of MLX {checkout} and fetches nothing. What is done stands in the folder \
 `MLX_STATE`, so that the same command goes on where the one before has stopped.
 
+**Of {kernels} kernels in {units} units, {tried} were tried so far: {made} of these compile. {ran} \
+ran, {right} of them right.** {rest}
+
 Function constants of `bool` are true, and those of "align" false, so that the code for edges is \
-there; in units for matrix units (`nax`), where that doubles the time, they are true, too.
+there; in units for matrix units (`nax`), where that doubles the time, they are true, too. Kernels \
+that run get what fits their arguments.
 
 """
+_SOME = "The others were not tried: the command was stopped, or told to take a sample."
 _TABLE = """\
-| unit | kernels | compiled | processor time | machine code | checked | right | worst error, \
-float32 | 16 bits |
-| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+| unit | kernels | tried | compile | processor time each | machine code each | run | right | \
+worst error, float32 | 16 bits |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
 """
 _LEGEND = """
-Processor time is that of all processes, Clang's included; machine code is the size of the shared \
-libraries. Errors are relative to the value wanted, or to 1 if that is less, and for sums to the \
-sum of the absolute values; integers and booleans must be equal. What is allowed are a few times \
-the distance of 1 to the next number of the type: 2 for operations of 16 bits, 16 to 32 for those \
-of float32, more by the root of their number where numbers are added up. `-`: no such kernel was \
-run.
+A kernel is tried if it was compiled ahead of time or for a launch. Processor time is that of all \
+processes, Clang's included, and machine code the size of the shared library, both for those that \
+were compiled ahead of time. Errors are relative to the value wanted, or to 1 if that is less, and \
+for sums to the sum of the absolute values; integers and booleans must be equal. What is allowed \
+are a few times the distance of 1 to the next number of the type: 2 or 3 for most operations of 16 \
+bits, 16 to 32 for those of float32, more by the root of their number where numbers are added up. \
+`-`: no such kernel was run.
 """
 _VERSION = re.compile(r"^#define MLX_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", re.M)
 _SIXTEEN_BITS = re.compile(r"b?float16")
 
 Record = dict[str, Any]
+Kernel = tuple[str, str]  #: a unit and a name
 
 
 def circumstances() -> dict[str, str]:
@@ -70,28 +77,41 @@ def write(state: Path, source: Path) -> None:
     Raises OSError if one of the two folders is not what it should be.
     """
     numbers = _VERSION.findall((source / "mlx" / "version.h").read_text(encoding="utf-8"))
-    PAGE.write_text(text(state, ".".join(numbers)), encoding="utf-8")
+    there = [unit for unit in UNITS if (source / KERNELS / f"{unit.name}.metal").exists()]
+    counts = {unit.name: len(library(source, unit).kernels) for unit in there}
+    PAGE.write_text(text(state, ".".join(numbers), counts), encoding="utf-8")
 
 
-def text(state: Path, checkout: str) -> str:
-    """The whole page. `checkout`: the version of MLX."""
+def text(state: Path, checkout: str, counts: Mapping[str, int]) -> str:
+    """The whole page. `checkout`: the version of MLX; `counts`: the kernels of each unit."""
     compiled = _by_unit(Log(state / "compiled.jsonl"))
     checked = _by_unit(Log(state / "checked.jsonl"))
-    units = [unit for unit in UNITS if unit.name in compiled or unit.name in checked]
-    rows = [_row(one.short, compiled.get(one.name, []), checked.get(one.name, [])) for one in units]
-    rows.append(_row("all", _together(compiled), _together(checked)))
+    units = [
+        _Unit(_short(name), count, compiled.get(name, []), checked.get(name, []))
+        for name, count in counts.items()
+    ]
+    whole = _Unit("all", sum(counts.values()), _together(compiled), _together(checked))
     return "".join(
         [
-            _INTRODUCTION.format(checkout=checkout),
+            _INTRODUCTION.format(
+                checkout=checkout,
+                kernels=f"{whole.kernels:,}",
+                units=len(units),
+                tried=f"{len(whole.tried):,}",
+                made=f"{len(whole.made):,}",
+                ran=f"{len(whole.ran):,}",
+                right=f"{len(whole.right):,}",
+                rest=_SOME if len(whole.tried) < whole.kernels else "",
+            ),
             _TABLE,
-            *rows,
+            *(one.row() for one in (*units, whole)),
             _LEGEND,
             *_runs(state),
-            *_listed("Kernels that are not compiled", _together(compiled), ("failed", "limit")),
-            *_listed("Kernels whose results are wrong", _together(checked), ("wrong",)),
-            *_listed("Kernels that gave no result", _together(checked), ("failed",)),
-            *_listed("Kernels that MLX never launches", _together(checked), ("unused",)),
-            *_unchecked(list(compiled)),
+            *_listed("Kernels that are not compiled", whole.compiled, ("failed",)),
+            *_listed("Kernels that need more memory than Metal has", whole.records, ("limit",)),
+            *_listed("Kernels whose results are wrong", whole.checked, ("wrong",)),
+            *_listed("Kernels that gave no result", whole.checked, ("failed",)),
+            *_listed("Kernels that MLX never launches", whole.checked, ("unused",)),
         ]
     )
 
@@ -107,22 +127,61 @@ def _together(units: dict[str, list[Record]]) -> list[Record]:
     return [one for records in units.values() for one in records]
 
 
-def _row(name: str, compiled: Sequence[Record], checked: Sequence[Record]) -> str:
-    made = [one for one in compiled if one["outcome"] == "compiled"]
-    ran = [one for one in checked if one["outcome"] != "unused"]
-    right = [one for one in ran if one["outcome"] == "right"]
-    cells = [
-        name,
-        str(len(compiled)),
-        str(len(made)),
-        _duration(sum(one["seconds"] for one in compiled)),
-        f"{sum(one['size'] for one in made) / 1e6:.1f} MB",
-        str(len(ran)) if checked else "-",
-        str(len(right)) if checked else "-",
-        _worst(one for one in right if not _SIXTEEN_BITS.search(one["kernel"])),
-        _worst(one for one in right if _SIXTEEN_BITS.search(one["kernel"])),
-    ]
-    return "| " + " | ".join(cells) + " |\n"
+@dataclass(frozen=True)
+class _Unit:
+    """What is known of the kernels of a file, or of all."""
+
+    name: str
+    kernels: int
+    compiled: Sequence[Record]  #: what was tried to be
+    checked: Sequence[Record]
+
+    @property
+    def records(self) -> list[Record]:
+        return [*self.compiled, *self.checked]
+
+    @property
+    def ran(self) -> list[Record]:
+        """What has given a result, right or wrong."""
+        return [one for one in self.checked if one["outcome"] in ("right", "wrong")]
+
+    @property
+    def right(self) -> list[Record]:
+        return [one for one in self.checked if one["outcome"] == "right"]
+
+    @property
+    def tried(self) -> set[Kernel]:
+        return _names(one for one in self.records if one["outcome"] != "unused")
+
+    @property
+    def made(self) -> set[Kernel]:
+        """Kernels that compile, as they were compiled or have run."""
+        return _names([*self._ahead, *self.ran])
+
+    @property
+    def _ahead(self) -> list[Record]:
+        return [one for one in self.compiled if one["outcome"] == "compiled"]
+
+    def row(self) -> str:
+        """Of the table."""
+        ahead = self._ahead
+        cells = [
+            self.name,
+            str(self.kernels),
+            str(len(self.tried)),
+            str(len(self.made)),
+            f"{sum(one['seconds'] for one in ahead) / len(ahead):.1f} s" if ahead else "-",
+            f"{sum(one['size'] for one in ahead) / len(ahead) / 1e3:.0f} kB" if ahead else "-",
+            str(len(self.ran)),
+            str(len(self.right)),
+            _worst(one for one in self.right if not _SIXTEEN_BITS.search(one["kernel"])),
+            _worst(one for one in self.right if _SIXTEEN_BITS.search(one["kernel"])),
+        ]
+        return "| " + " | ".join(cells) + " |\n"
+
+
+def _names(records: Iterable[Record]) -> set[Kernel]:
+    return {(one["unit"], one["kernel"]) for one in records}
 
 
 def _worst(records: Iterable[Record]) -> str:
@@ -135,33 +194,34 @@ def _duration(seconds: float) -> str:
 
 
 def _runs(state: Path) -> Iterator[str]:
+    """Those with the same circumstances are one."""
     yield "\n## Runs\n\n"
+    together: dict[tuple[Any, ...], list[Record]] = {}
     for one in Log(state / "runs.jsonl"):
+        key = tuple(one[name] for name in ("phase", "jobs", "processor", "versions"))
+        together.setdefault(key, []).append(one)
+    for (phase, jobs, processor, versions), runs in together.items():
+        seconds = sum(one["seconds"] for one in runs)
         yield (
-            f"* {one['kernels']} kernels {one['phase']} in {_duration(one['seconds'])}, by "
-            f"{one['jobs']} processes, each of at most {one['peak']} MiB (the tools that it "
-            f"starts likewise). {one['processor']}. {one['versions']}.\n"
+            f"* {sum(one['kernels'] for one in runs)} kernels {phase} in {_duration(seconds)} on "
+            f"the clock, by {jobs} process{'es' if jobs > 1 else ''} of at most "
+            f"{max(one['peak'] for one in runs)} MiB (the tools that it starts likewise), beside "
+            f"whatever else the machine had to do. {processor}. {versions}.\n"
         )
 
 
 def _listed(title: str, records: Sequence[Record], outcomes: Sequence[str]) -> Iterator[str]:
     """Kernels by the reason that they have in common."""
-    reasons: dict[str, list[str]] = {}
+    reasons: dict[str, dict[str, None]] = {}
     for one in records:
         if one["outcome"] in outcomes:
             reason = one["reason"].strip().rpartition("\n")[2]
-            reasons.setdefault(f"{_short(one['unit'])}: {reason}", []).append(one["kernel"])
+            reasons.setdefault(f"{_short(one['unit'])}: {reason}", {})[one["kernel"]] = None
     if reasons:
         yield f"\n## {title}\n\n"
     for reason, kernels in reasons.items():
         more = f" and {len(kernels) - 4} more" if len(kernels) > 4 else ""
-        yield f"* {reason}: {', '.join(f'`{name}`' for name in kernels[:4])}{more}\n"
-
-
-def _unchecked(units: Sequence[str]) -> Iterator[str]:
-    names = [_short(name) for name in units if _short(name) not in CHECKS]
-    if names:
-        yield f"\n## Not checked\n\nCompiled only: {', '.join(names)}.\n"
+        yield f"* {reason}: {', '.join(f'`{name}`' for name in list(kernels)[:4])}{more}\n"
 
 
 def _short(unit: str) -> str:

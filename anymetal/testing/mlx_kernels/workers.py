@@ -67,6 +67,11 @@ def _outcome(child: Child, most_seconds: float) -> tuple[Any, str] | None:
     return None, reason
 
 
+def last_line(error: Exception) -> str:
+    """The last one with something in it: of an error of MLX's form, the reason."""
+    return next((line for line in reversed(str(error).splitlines()) if line), "")
+
+
 def peak() -> int:
     """MiB that this process has taken at most so far, or one that it has started."""
     use = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]

@@ -10,6 +10,7 @@ import pytest
 
 from anymetal.testing.mlx_kernels import __main__ as command
 from anymetal.testing.mlx_kernels import page
+from anymetal.testing.mlx_kernels.families import CHECKS
 from anymetal.testing.mlx_kernels.units import UNITS, find, missing
 
 _FILES = {
@@ -128,16 +129,26 @@ def test_the_page(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     text = page.PAGE.read_text()
     assert "a checkout of MLX 1.2.3 and" in text
     rows = {line.split(" | ")[0]: line.split(" | ") for line in text.splitlines()}
-    assert rows["| arange"][1:3] == ["2", "2"] and rows["| arange"][5:7] == ["2", "2"]
-    assert rows["| searchsorted"][5:7] == ["2", "1"]
-    assert rows["| all"][1:3] == ["5", "4"]
-    assert "* 5 kernels compiled in " in text and "* 4 kernels checked in " in text
+    assert rows["| arange"][1:4] == ["2", "2", "2"] and rows["| arange"][6:8] == ["2", "2"]
+    assert rows["| searchsorted"][6:8] == ["2", "1"]
+    assert rows["| all"][1:4] == ["5", "5", "4"]
+    assert "Of 5 kernels in 3 units, 5 were tried so far: 4 of these compile. 4 ran, 3 " in text
+    assert "The others were not tried" not in text
+    assert "* 5 kernels compiled in " in text and "* 5 kernels checked in " in text
     assert "softmax: " in text and "Rewrite it as a loop.: `never_float32`\n" in text
     assert ": `searchsorted_int32_right`" in text
-    assert "Compiled only: softmax." in text
+
+
+def test_the_page_of_a_part(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page, "PAGE", tmp_path / "page.md")
+    run(source, tmp_path, "--units", "arange", "--shard", "0/2", "--check", "--page")
+    text = page.PAGE.read_text()
+    assert "Of 5 kernels in 3 units, 1 were tried so far: 1 of these compile. 1 ran, 1 " in text
+    assert "The others were not tried" in text
 
 
 def test_units() -> None:
+    assert {unit.short for unit in UNITS} == CHECKS.keys()
     assert [one.name for one in find(["quantized_nax", "steel_gemm_fused"])] == [
         "quantized_nax",
         "steel/gemm/kernels/steel_gemm_fused",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -39,6 +40,17 @@ class Wrong(Exception):
 
 class Unused(Exception):
     """MLX makes a kernel of this name, but its host code never launches it."""
+
+
+def match(pattern: str, name: str) -> tuple[str, ...]:
+    """The groups of a pattern that all of a name has; "" for those that are not there.
+
+    Raises ValueError if it is another name, which no check is for.
+    """
+    found = re.fullmatch(pattern, name)
+    if not found:
+        raise ValueError(f"no check knows a kernel of the name {name}")
+    return found.groups("")
 
 
 def numpy_type(dtype: str) -> Any:

@@ -48,7 +48,7 @@ _ADDED = np.dtype(
 )
 
 
-def packed(fields: np.dtype[Any], **given: float) -> bytes:
+def packed(fields: np.dtype[Any], **given: Any) -> bytes:
     """The bytes of a struct; fields without a value are 0."""
     one = np.zeros((), fields)
     for name, value in given.items():
