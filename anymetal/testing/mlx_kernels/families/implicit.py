@@ -53,7 +53,7 @@ def conv(kernel: LibraryFunction, name: str, rng: Random) -> float:
         w,
         (one.shapes[2], DTYPES[dtype]),
         one.params(),
-        _gemm_params(one, rows, tiles, int(few) if few.isdigit() else 0),
+        _gemm_params(one, rows, tiles, _steps(one, int(few) if few.isdigit() else 0)),
         **threads((*tiles, one.groups), (32, n["wn"], n["wm"])),
     )[0]
     return one.compared(got, x, w, dtype)
@@ -66,13 +66,17 @@ def _outputs(rng: Random, tile: int) -> int:
     return tile + 16 * int(rng.integers(2))
 
 
-def _gemm_params(one: Convolution, rows: int, tiles: tuple[int, int], few: int) -> bytes:
+def _steps(one: Convolution, few: int) -> int:
+    """Of the common axis: all places of few channels are one sum; three take the room of four."""
+    places = math.prod(one.filters)
+    if few:
+        return -(-places * {3: 4}.get(few, few) // _STEP)
+    return places * -(-one.channels // one.groups // _STEP)
+
+
+def _gemm_params(one: Convolution, rows: int, tiles: tuple[int, int], steps: int) -> bytes:
     """Sizes of the product, and how far the places of a filter are from each other in the input."""
-    channels, places = one.channels // one.groups, math.prod(one.filters)
-    length = places * channels
-    steps = -(-channels // _STEP) * places
-    if few:  # all places of few channels are one sum; three channels take the room of four
-        steps = -(-places * {3: 4}.get(few, few) // _STEP)
+    length = math.prod(one.filters) * one.channels // one.groups
     sign = -1 if one.flip else 1
     jumps = [  # for one place further along each axis
         jump * dilation
@@ -124,7 +128,7 @@ def general(kernel: LibraryFunction, name: str, rng: Random) -> float:
         w,
         (one.shapes[2], DTYPES[dtype]),
         one.params(),
-        _gemm_params(one, whole, tiles, 0),
+        _gemm_params(one, whole, tiles, -(-channels // _STEP)),  # for each place of a filter
         jumps,
         *(_bases(one, axis, further[axis], weights[axis]) for axis in range(2)),
         constants={"align_C": channels % _STEP == 0},
