@@ -100,7 +100,10 @@ def general(kernel: LibraryFunction, name: str, rng: Random) -> float:
     the same zeros of a spread input are one product."""
     n, dtype = numbers(name), dtype_of(name)
     channels = int(rng.choice([16, 32, 5, 20]))
-    one = drawn(rng, 2, channels, int(rng.integers(1, 80)), spread=True)
+    outputs = int(rng.integers(1, 80))
+    one = drawn(rng, 2, channels, outputs, spread=True)
+    while not one.unfolded(np.ones(one.shapes[0])).any():  # nothing but zeros is met
+        one = drawn(rng, 2, channels, outputs, spread=True)
     x, w = one.operands(rng, dtype)
     apart = [math.lcm(*pair) for pair in zip(one.spread, one.step, strict=True)]
     further = [every // step for every, step in zip(apart, one.step, strict=True)]
