@@ -92,24 +92,33 @@ def _tasks(options: argparse.Namespace) -> Iterator[tuple[str, str]]:
     """Units and kernels, in order."""
     first, count = map(int, options.shard.split("/"))
     number = 0
+    counts = Log(options.state / "units.jsonl")
+    known = {one["unit"] for one in counts}
     for unit in find([name for name in options.units.split(",") if name]):
-        for kernel in _kernels(options, unit):
+        names = _kernels(options, unit)
+        if names and unit.name not in known:
+            counts.add({"unit": unit.name, "kernels": len(names)})
+        for kernel in _sample(names, options.sample):
             if number % count == first:
                 yield unit.name, kernel
             number += 1
 
 
 def _kernels(options: argparse.Namespace, unit: Unit) -> list[str]:
-    """Names of the kernels of a unit, or a sample of them; none if it cannot be read."""
+    """Names of the kernels of a unit; none if it cannot be read."""
     try:
-        names = list(library(options.source, unit).kernels)
+        return list(library(options.source, unit).kernels)
     except Exception as error:  # one unit must not keep the others from being tried
         print(f"{unit.short}: {error}", file=sys.stderr, flush=True)
         return []
-    if options.sample and len(names) > options.sample:
-        step = len(names) / options.sample
-        names = [names[int((i + 0.5) * step)] for i in range(options.sample)]
-    return names
+
+
+def _sample(names: list[str], most: int) -> list[str]:
+    """So many of them, from everywhere; 0: all."""
+    if not most or len(names) <= most:
+        return names
+    step = len(names) / most
+    return [names[int((i + 0.5) * step)] for i in range(most)]
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any
 import anymetal
 from anymetal.frontend import toolchain
 from anymetal.testing.mlx_kernels.state import Log
-from anymetal.testing.mlx_kernels.units import KERNELS, UNITS, library
+from anymetal.testing.mlx_kernels.units import UNITS
 
 PAGE = Path(anymetal.__file__).parent.parent / "docs" / "mlx-kernels.md"
 
@@ -31,8 +31,8 @@ MLX's CPU operations, are what they are compared with. Written by
 which needs a checkout of MLX {checkout} and fetches nothing. What is done stands in the folder \
 `MLX_STATE`, so that the same command goes on where the one before has stopped.
 
-**Of {kernels} kernels in {units} units, {tried} were tried so far: {made} of these compile. {ran} \
-ran, {right} of them right.** {rest}
+**Of {kernels} kernels in {units} of MLX's {all_units} units, {tried} were tried so far: {made} of \
+these compile. {ran} ran, {right} of them right.** {rest}
 
 Function constants of `bool` are true, and those of "align" false, so that the code for edges is \
 there; in units for matrix units (`nax`), where that doubles the time, they are true, too. Kernels \
@@ -55,7 +55,7 @@ bits, 16 to 32 for those of float32, more by the root of their number where numb
 `-`: no such kernel was run.
 """
 _VERSION = re.compile(r"^#define MLX_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", re.M)
-_SIXTEEN_BITS = re.compile(r"b?float16")
+_SIXTEEN_BITS = re.compile(r"b?float16|complex32")
 
 Record = dict[str, Any]
 Kernel = tuple[str, str]  #: a unit and a name
@@ -77,18 +77,18 @@ def write(state: Path, source: Path) -> None:
     Raises OSError if one of the two folders is not what it should be.
     """
     numbers = _VERSION.findall((source / "mlx" / "version.h").read_text(encoding="utf-8"))
-    there = [unit for unit in UNITS if (source / KERNELS / f"{unit.name}.metal").exists()]
-    counts = {unit.name: len(library(source, unit).kernels) for unit in there}
-    PAGE.write_text(text(state, ".".join(numbers), counts), encoding="utf-8")
+    PAGE.write_text(text(state, ".".join(numbers)), encoding="utf-8")
 
 
-def text(state: Path, checkout: str, counts: Mapping[str, int]) -> str:
-    """The whole page. `checkout`: the version of MLX; `counts`: the kernels of each unit."""
+def text(state: Path, checkout: str) -> str:
+    """The whole page. `checkout`: the version of MLX."""
+    counts = {one["unit"]: one["kernels"] for one in Log(state / "units.jsonl")}
     compiled = _by_unit(Log(state / "compiled.jsonl"))
     checked = _by_unit(Log(state / "checked.jsonl"))
     units = [
-        _Unit(_short(name), count, compiled.get(name, []), checked.get(name, []))
-        for name, count in counts.items()
+        _Unit(one.short, counts[one.name], compiled.get(one.name, []), checked.get(one.name, []))
+        for one in UNITS
+        if one.name in counts
     ]
     whole = _Unit("all", sum(counts.values()), _together(compiled), _together(checked))
     return "".join(
@@ -97,6 +97,7 @@ def text(state: Path, checkout: str, counts: Mapping[str, int]) -> str:
                 checkout=checkout,
                 kernels=f"{whole.kernels:,}",
                 units=len(units),
+                all_units=len(UNITS),
                 tried=f"{len(whole.tried):,}",
                 made=f"{len(whole.made):,}",
                 ran=f"{len(whole.ran):,}",
