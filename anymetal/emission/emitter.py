@@ -25,7 +25,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from anymetal.emission import narrow_floats
 from anymetal.emission.lowering import Lowering
 from anymetal.emission.writer import suffix
 from anymetal.ir import types as t
@@ -81,7 +80,7 @@ def emit_module(program: Program, name: str, lowering: Lowering) -> str:
 
 def emit(program: Program, name: str, lowering: Lowering) -> str:
     """The definition of the function that runs one thread of the program."""
-    return _Emitter(program, lowering).run(name)
+    return ThreadEmitter(program, lowering).run(name)
 
 
 def constant_tables(program: Program, space: int = 0) -> list[str]:
@@ -97,7 +96,9 @@ def constant_tables(program: Program, space: int = 0) -> list[str]:
     ]
 
 
-class _Emitter:
+class ThreadEmitter:
+    """Writes the blocks as they stand in the program."""
+
     def __init__(self, program: Program, lowering: Lowering) -> None:
         self.program, self.to, self.w = program, lowering, lowering.w
         self.blocks = reverse_postorder(program.blocks[0])  # values come before their uses
@@ -391,10 +392,9 @@ class _Emitter:
 
     def _in_float(self, instr: Instr, names: list[str]) -> str:
         """An operation of narrow floats in float, rounded once."""
-        bits = narrow_floats.Bits(self.w, 0)
         types = [v.type for v in instr.operands]
         names = [
-            narrow_floats.to_float(bits, type_, name) if self._is_narrow(type_) else name
+            self.to.widened(type_, name) if self._is_narrow(type_) else name
             for type_, name in zip(types, names, strict=True)
         ]
         types = [t.FLOAT if self._is_narrow(type_) else type_ for type_ in types]
@@ -405,11 +405,7 @@ class _Emitter:
             arg = _NARROW_SUFFIX.sub(".f32", instr.arg) if instr.op == "call" else instr.arg
             operands: list[Value] = [Value(each) for each in types]
             result = self._computed(Instr(type_, instr.op, operands, arg, instr.flags), names)
-        return (
-            narrow_floats.from_float(bits, instr.type, result)
-            if self._is_narrow(instr.type)
-            else result
-        )
+        return self.to.narrowed(instr.type, result) if self._is_narrow(instr.type) else result
 
     def _resized(self, source: t.Type, name: str, target: t.Type) -> str:
         """A float converted to `target`, or to float where `target` is narrow."""

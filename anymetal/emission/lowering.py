@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
+from anymetal.emission import narrow_floats
 from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.ir.model import Argument, Block, Global, Instr, Program
@@ -113,6 +114,14 @@ class Lowering(ABC):
         """Whether the processor converts half or bfloat, so that LLVM may compute in it. If not, it
         is computed in float."""
         return False
+
+    def widened(self, type_: t.Type, name: str) -> str:
+        """A half or bfloat that is computed in float, as one."""
+        return narrow_floats.to_float(narrow_floats.Bits(self.w, 0), type_, name)
+
+    def narrowed(self, type_: t.Type, name: str) -> str:
+        """A float rounded to half or bfloat."""
+        return narrow_floats.from_float(narrow_floats.Bits(self.w, 0), type_, name)
 
     def maths(self, instr: Instr, names: list[str]) -> str:
         """A call of a mathematical function, by name or as an intrinsic, that is no instruction."""

@@ -51,6 +51,8 @@ _FLAGS = (
     "-fno-delete-null-pointer-checks "
     # Numbers that are too large for the integer type that they become.
     "-fno-strict-float-cast-overflow "
+    # Math modes of single blocks, also for processors for which Clang would not look at them.
+    "-fexperimental-strict-floating-point "
     "-fno-threadsafe-statics "
     # Every line of IR knows its line of source: errors, sanitizer and `explain` need it.
     "-debug-info-kind=line-tables-only -dwarf-version=5 -fdebug-compilation-dir=. "
@@ -92,7 +94,8 @@ def compile_to_ir(
     not work.
     """
     if isinstance(source, LibrarySource):  # its text was looked at when the library was read
-        return finished(*compiled(source, profile, heard=heard))
+        edited, ir = compiled(source, profile, heard=heard)
+        return _prepared(edited, _checked(edited, ir, profile))
     return _prepared(*checked(source, profile, heard))
 
 
@@ -111,7 +114,7 @@ def checked(
     _refuse(source, find_forbidden(source))
     try:
         edited, ir = compiled(constants.in_functions(source), profile, heard=heard)
-        ir = _checked(edited, ir)
+        ir = _checked(edited, ir, profile)
         _refuse(source, find_misplaced(source))
     except MetalCompileError:
         _refuse(source, _find_hidden(source))  # which says more than what follows from it
@@ -120,12 +123,12 @@ def checked(
     return edited, ir
 
 
-def _checked(source: KernelSource, ir: str) -> str:
+def _checked(source: KernelSource, ir: str, profile: Profile = ANY_PROFILE) -> str:
     # Imported while Clang runs, by who asked for it.
     from anymetal.frontend import restrictions, tail_calls
 
     toolchain.check_versions(_version_in(ir))
-    ir = tail_calls.with_loops(ir)
+    ir = tail_calls.with_loops(ir, profile)
     restrictions.check(source, ir)
     return ir
 

@@ -30,7 +30,9 @@ _LEFT = rf"ptr noundef align (?P<align>\d+) dereferenceable\(\d+\) (?P<left>{_NA
 _RIGHT = rf"ptr noundef align \d+ dereferenceable\(\d+\) (?P<right>{_NAME})"
 _TO = rf"(?P<to>{_NAME}) = call [^@]*"
 _CALL = re.compile(
-    rf"^  (?:call void|{_TO}) @(?P<callee>\w+)\((?:{_RESULT})?{_LEFT}{_RIGHT}\)(?P<rest>.*)$", re.M
+    rf"^  (?:call void|{_TO}) @(?P<callee>\w+)\((?:{_RESULT})?{_LEFT}{_RIGHT}\)"
+    r"(?: #\d+)?(?P<rest>.*)$",  # attributes of a call, which some targets have, stay behind
+    re.M,
 )
 #: A temporary of Clang's: no name in the user's text has a point.
 _TEMPORARY = re.compile(r"%ref\.tmp\d*(?![\w.$-])")

@@ -8,7 +8,7 @@ import re
 import llvmlite.binding as llvm
 
 from anymetal.frontend.optimise import host_machine
-from anymetal.frontend.profile import ANY_PROFILE
+from anymetal.frontend.profile import ANY_PROFILE, Profile
 from anymetal.runtime import locks
 
 _FUNCTION = re.compile(r"^define .*?@(?P<name>\"[^\"]+\"|[\w.$]+)\(.*?^}$", re.M | re.S)
@@ -20,15 +20,15 @@ _EMPTY = re.compile(
 _TAIL = re.compile(r"(?<= )tail (?=call )")
 
 
-def with_loops(raw: str) -> str:
-    """Raw IR in which no function calls itself at its end."""
+def with_loops(raw: str, profile: Profile = ANY_PROFILE) -> str:
+    """Raw IR, made for `profile`, in which no function calls itself at its end."""
     text = _FUNCTION.sub(_with_short_ways, raw)
     if text == raw:
         return raw
     with locks.llvm:
         module = llvm.parse_assembly(text)
         options = llvm.create_pipeline_tuning_options()
-        builder = llvm.create_pass_builder(host_machine(ANY_PROFILE), options)
+        builder = llvm.create_pass_builder(host_machine(profile), options)
         passes = llvm.create_new_module_pass_manager()
         passes.add_tail_call_elimination_pass()
         passes.run(module, builder)

@@ -31,12 +31,12 @@ inline uint to_snorm(float x, int shift, int bits) {
 }
 
 inline float srgb_to_linear(float c) {
-  return c <= 0.04045f ? c / 12.92f : __builtin_powf((c + 0.055f) / 1.055f, 2.4f);
+  return c <= 0.04045f ? c / 12.92f : metal::pow((c + 0.055f) / 1.055f, 2.4f);
 }
 inline uint linear_to_srgb8(float x, int shift) {
   const float c = saturate(x);
   const float encoded =
-      c < 0.0031308f ? 12.92f * c : 1.055f * __builtin_powf(c, 1.0f / 2.4f) - 0.055f;
+      c < 0.0031308f ? 12.92f * c : 1.055f * metal::pow(c, 1.0f / 2.4f) - 0.055f;
   return uint(int(encoded * 255 + 0.5f)) << shift;
 }
 
