@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 
 import mlx.core as mx
 
+from anymetal.errors import ToolchainError
 from anymetal.targets.base import Launch, Target
 from anymetal.targets.graph import new_epoch
 
@@ -20,7 +22,11 @@ _front: Target | None = None
 
 
 def active() -> Target:
-    """The target in use: the one given to `select`, else the best one of this machine."""
+    """The target in use: the one given to `select`, else the one that `ANYMETAL_TARGET` names, else
+    the best one of this machine.
+
+    Raises ToolchainError if there is no target of that name.
+    """
     global _active, _front
     if _active is None:
         _active = _best()
@@ -47,11 +53,33 @@ def put_in_front(make: Callable[[Target], Target] | None) -> None:
 
 
 def _best() -> Target:
-    # Imported on the first call only: a target brings its whole compiler along.
-    if HAS_METAL:
-        from anymetal.targets.apple import AppleTarget
+    name = os.environ.get("ANYMETAL_TARGET") or ("apple" if HAS_METAL else "cpu")
+    if name not in _TARGETS:
+        known = ", ".join(_TARGETS)
+        raise ToolchainError(f"ANYMETAL_TARGET is {name!r}, but the targets are {known}.")
+    return _TARGETS[name]()
 
-        return AppleTarget()
+
+# Imported on the first call only: a target brings its whole compiler along.
+
+
+def _apple() -> Target:
+    from anymetal.targets.apple import AppleTarget
+
+    return AppleTarget()
+
+
+def _cpu() -> Target:
     from anymetal.targets.cpu import CpuTarget
 
     return CpuTarget()
+
+
+def _cuda() -> Target:
+    from anymetal.targets.cuda.launch import CudaTarget
+
+    return CudaTarget()
+
+
+#: By the names that `ANYMETAL_TARGET` has for them.
+_TARGETS: dict[str, Callable[[], Target]] = {"apple": _apple, "cpu": _cpu, "cuda": _cuda}

@@ -1,0 +1,1 @@
+"""NVIDIA GPUs: kernels as PTX."""

@@ -1,0 +1,45 @@
+"""From a kernel to its PTX: disk cache, compiler."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from anymetal.ir.sizes import MAX_THREADS_PER_THREADGROUP, SIMD_GROUP
+from anymetal.runtime import disk_cache, helpers, identity, locks
+from anymetal.source import KernelSource
+
+_BUILD = "anymetal.targets.cuda.compile_job:build"
+
+
+class Version(NamedTuple):
+    """A kernel for a class of launches."""
+
+    source: KernelSource
+    architecture: str  #: sm_90, say
+    threads: int = MAX_THREADS_PER_THREADGROUP  #: a block has at most so many
+    large: int = 0  #: how many times 2^31 bytes the largest array may have
+
+
+def threads_for(block: int) -> int:
+    """For how many threads code is compiled that runs in blocks of so many: a power of two, so that
+    one version serves many launches."""
+    return min(MAX_THREADS_PER_THREADGROUP, max(SIMD_GROUP, 1 << (block - 1).bit_length()))
+
+
+def ptx_of(version: Version) -> bytes:
+    """PTX text, out of the disk cache or made by a helper process; raises what compiling does."""
+    name = f"kernel {version.source.name} for {version.architecture}"
+    return locks.cached(_key(version), ".ptx", name, lambda: texts_of(version)[1].encode()).content
+
+
+def texts_of(version: Version) -> tuple[str, str]:
+    """LLVM IR and PTX, made by a helper process."""
+    ir, ptx = helpers.compile(version.source.name, _BUILD, *version)
+    return str(ir), str(ptx)
+
+
+def _key(version: Version) -> str:
+    source, *rest = version
+    texts = repr(source)
+    headers = identity.included(texts) if source.prelude == "mlx" else ""
+    return disk_cache.digest("cuda", identity.fingerprint(), texts, headers, repr(rest))

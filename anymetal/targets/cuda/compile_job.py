@@ -1,0 +1,20 @@
+"""From a kernel to PTX: what a helper process is started for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from anymetal.source import KernelSource
+from anymetal.targets.cuda import compiler
+
+
+def build(
+    note: Callable[[object], None],
+    source: KernelSource,
+    architecture: str,
+    threads: int,
+    large: int,
+) -> tuple[str, str]:
+    """LLVM IR and PTX of a kernel; raises what the compiler does. There is nothing to note."""
+    ir = compiler.llvm_ir(source, architecture, threads, large)
+    return ir, compiler.ptx(ir, architecture)

@@ -1,0 +1,100 @@
+"""From a kernel to PTX, NVIDIA's assembly language for all GPUs of an architecture and later."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import llvmlite.binding as llvm
+
+from anymetal.analysis.cache import ANY_LAUNCH, Analyses
+from anymetal.emission.emitter import ThreadEmitter, constant_tables
+from anymetal.errors import UnsupportedFeatureError
+from anymetal.frontend.optimise import host_machine
+from anymetal.frontend.profile import Profile
+from anymetal.ir import types as t
+from anymetal.ir.model import Program
+from anymetal.ir.sizes import MAX_THREADS_PER_THREADGROUP, SIMD_GROUP
+from anymetal.pipeline.program import thread_program
+from anymetal.pipeline.stages import Stages
+from anymetal.runtime import locks
+from anymetal.source import KernelSource
+from anymetal.targets.cuda import maths
+from anymetal.targets.cuda.convergence import parts
+from anymetal.targets.cuda.in_step import InStep
+from anymetal.targets.cuda.lowering import CudaThread
+from anymetal.targets.cuda.names import ENTRY, PTX_OF
+
+
+def profile_of(architecture: str) -> Profile:
+    """What Clang and LLVM know of an architecture, such as sm_90.
+
+    Raises UnsupportedFeatureError for one that is not in the list.
+    """
+    if architecture not in PTX_OF:
+        known = ", ".join(PTX_OF)
+        raise UnsupportedFeatureError(
+            f"no architecture of an NVIDIA GPU that AnyMetal compiles for: {architecture!r}. There "
+            f"are {known}; a GPU runs the code of each that is not newer than itself."
+        )
+    return Profile("nvptx64-nvidia-cuda", architecture, f"+ptx{PTX_OF[architecture]}")
+
+
+def llvm_ir(
+    source: KernelSource,
+    architecture: str,
+    threads: int = MAX_THREADS_PER_THREADGROUP,
+    large: int = 0,
+    stages: Stages | None = None,
+) -> str:
+    """LLVM IR of a kernel. `threads`: how many a threadgroup has at most; `large`: how many times
+    2^31 bytes the largest array may have.
+
+    Raises MetalCompileError and UnsupportedFeatureError for what is wrong with the kernel.
+    """
+    profile = profile_of(architecture)
+    stages = stages or Stages()
+    program = thread_program(source, large, stages, profile=profile)
+    with stages.stage("emitter"):
+        return _module(program, threads)
+
+
+def compiled(
+    source: KernelSource, architecture: str, threads: int = MAX_THREADS_PER_THREADGROUP,
+    large: int = 0, stages: Stages | None = None,
+) -> str:  # fmt: skip
+    """PTX text of a kernel; see `llvm_ir`."""
+    return ptx(llvm_ir(source, architecture, threads, large, stages), architecture)
+
+
+def _module(program: Program, threads: int) -> str:
+    lowering = CudaThread(program, threads)
+    known = Analyses(program, ANY_LAUNCH, SIMD_GROUP)
+    emitter = InStep(known, lowering) if parts(known) else ThreadEmitter(program, lowering)
+    function = emitter.run(ENTRY)
+    tables = constant_tables(program, lowering.spaces[t.CONSTANT])
+    return "\n".join([*tables, *lowering.w.declarations.values(), function])
+
+
+def ptx(ir: str, architecture: str) -> str:
+    """PTX text of LLVM IR of `llvm_ir`."""
+    profile = profile_of(architecture)
+    with locks.llvm:
+        machine = host_machine(profile)
+        module = llvm.parse_assembly(ir)
+        module.triple, module.data_layout = profile.triple, str(machine.target_data)
+        if f"@{maths.PREFIX}" in ir.replace(f"@{ENTRY}(", ""):
+            _link_maths(module, profile)
+        module.verify()
+        return str(machine.emit_assembly(module))
+
+
+def _link_maths(module: Any, profile: Profile) -> None:
+    """Adds the functions of maths.cpp that the module calls."""
+    module.link_in(llvm.parse_bitcode(maths.bitcode(profile)))
+    for function in module.functions:
+        if not function.is_declaration and function.name != ENTRY:
+            function.linkage = "internal"
+    builder = llvm.create_pass_builder(host_machine(profile), llvm.create_pipeline_tuning_options())
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_global_dead_code_eliminate_pass()
+    passes.run(module, builder)
