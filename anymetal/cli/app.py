@@ -116,6 +116,9 @@ def compile_(
     prelude: Annotated[str | None, typer.Option(help="metal or mlx.")] = None,
     math_mode: Annotated[str, typer.Option(help="safe, relaxed or fast.")] = "safe",
     jobs: Annotated[int, typer.Option("-j", "--jobs", min=0, help="At a time; 0: all.")] = 0,
+    target: Annotated[str, typer.Option(help="cpu, or cuda for PTX in a folder.")] = "cpu",
+    arch: Annotated[str, typer.Option(help="With cuda: sm_75, sm_90 …")] = "sm_80",
+    out: Annotated[Path, typer.Option(help="With cuda: the folder to write.")] = Path("ptx"),
 ) -> None:
     """Compile the kernels of a Metal file ahead of their first launch, into the cache."""
     from anymetal.cli.compile import Request, compile_file, value_of
@@ -143,6 +146,12 @@ def compile_(
         )
     except ValueError as error:
         raise typer.BadParameter(f"not a number: {error}") from None
+    if target not in ("cpu", "cuda"):
+        raise typer.BadParameter(f"--target is {target!r}: cpu or cuda")
+    if target == "cuda":
+        from anymetal.cli.compile_cuda import write_ptx
+
+        raise typer.Exit(write_ptx(file, options, request, arch, out))
     raise typer.Exit(compile_file(file, options, request))
 
 

@@ -51,26 +51,20 @@ def compile_file(
     request names, or a kernel failed; 130 after Ctrl-C: what was compiled by then is kept.
     """
     console = console or Console(highlight=False, soft_wrap=True)
-    try:
-        library = metal_library(file, **options)
-    except (AnyMetalError, OSError, ValueError) as error:
-        console.print(f"{file}: {_reason(str(error))}", style="red", markup=False)
-        return 1
-    names = [name for name in library.kernel_names if _is_wanted(name, request.names)]
-    if problem := _unknown(library, names, request):
-        console.print(f"{file}: {problem}", style="red", markup=False)
+    library, names = library_of(file, options, request, console)
+    if library is None:
         return 1
     start = time.monotonic()
     failed: dict[str, str] = {}
     made: Counter[bool] = Counter()
     status = 0
     try:
-        _build(_sources(library, names, request, failed), request, failed, made, console)
+        _build(sources_of(library, names, request, failed), request, failed, made, console)
     except KeyboardInterrupt:
         console.print("[yellow]Interrupted.[/] What is compiled is kept.")
         status = _INTERRUPTED
-    for name, reason in failed.items():
-        console.print(f"kernel {name}: {_reason(reason, name)}", style="red", markup=False)
+    for name, error in failed.items():
+        console.print(f"kernel {name}: {reason(error, name)}", style="red", markup=False)
     found = f", {made[False]} were in the cache" if made[False] else ""
     console.print(
         f"{file}: {len(names)} kernels, {made[True]} versions compiled{found}, "
@@ -79,6 +73,23 @@ def compile_file(
         markup=False,
     )
     return status or int(bool(failed))
+
+
+def library_of(
+    file: Path, options: Mapping[str, Any], request: Request, console: Console
+) -> tuple[MetalLibrary | None, list[str]]:
+    """The library, and the names of the kernels that are wanted of it; None, and the reason is
+    printed, if it cannot be read or has not what the request names."""
+    try:
+        library = metal_library(file, **options)
+    except (AnyMetalError, OSError, ValueError) as error:
+        console.print(f"{file}: {reason(str(error))}", style="red", markup=False)
+        return None, []
+    names = [name for name in library.kernel_names if _is_wanted(name, request.names)]
+    if problem := _unknown(library, names, request):
+        console.print(f"{file}: {problem}", style="red", markup=False)
+        return None, []
+    return library, names
 
 
 def _is_wanted(name: str, patterns: Sequence[str]) -> bool:
@@ -101,9 +112,10 @@ def _unknown(library: MetalLibrary, names: Sequence[str], request: Request) -> s
     return ""
 
 
-def _sources(
+def sources_of(
     library: MetalLibrary, names: Sequence[str], request: Request, failed: dict[str, str]
 ) -> list[LibrarySource]:
+    """The kernels of these names; why some are none goes into `failed`."""
     sources = []
     for name in names:
         own = set(library[name].threadgroup_memory)
@@ -154,8 +166,8 @@ def _launches(request: Request) -> list[tuple[Extent, Extent]]:
     return found
 
 
-def _reason(error: str, kernel: str = "") -> str:
-    """Without what is the same in all errors of the compiler, and the kernel's name."""
+def reason(error: str, kernel: str = "") -> str:
+    """An error without what is the same in all errors of the compiler, and the kernel's name."""
     first, _, rest = error.partition("\n")
     text = rest if first.startswith("[metal::Device]") else error
     return text.removeprefix(f"kernel `{kernel}`").lstrip(": ").rstrip()
