@@ -331,36 +331,70 @@ def _who(launch: LaunchSize) -> dict[str, Any]:
     return {name: array[order].astype(np.int64) for name, array in zip(_WHO, values, strict=True)}
 
 
-def _compare(
-    case: MetalCase, dtype: str, inputs: dict[str, mx.array], results: dict[str, mx.array]
-) -> None:
+@dataclass
+class Expected:
+    """What an output must hold: values as NumPy has them, half and bfloat as float32, and the
+    allowed errors."""
+
+    values: Array
+    relative: float = 0.0
+    absolute: float = 0.0
+
+    def wrong(self, actual: Array) -> Array:
+        """Where the actual values are others. NaN equals NaN."""
+        wrong: Array = ~(actual == self.values)
+        if actual.dtype.kind in "fc":
+            wrong &= ~(np.isnan(actual) & np.isnan(self.values))
+            if self.relative or self.absolute:
+                allowed = self.absolute + self.relative * np.abs(self.values)
+                wrong &= ~(np.abs(actual - self.values) <= allowed)
+        return wrong
+
+
+def expected(case: MetalCase, dtype: str, inputs: dict[str, mx.array]) -> dict[str, Expected]:
+    """What the outputs must hold, by name, for these inputs."""
     names = _names(case, dtype, inputs)
+    outputs = {
+        output.name: output for output in (declaration(case, t, dtype) for t in case.all("output"))
+    }
+    results = {}
     with np.errstate(all="ignore"):
         for code in case.all("where"):
             exec(textwrap.dedent(code), names)
         for text in case.all("expect"):
             name, _, formula = text.partition("=")
-            expected = np.asarray(eval(textwrap.dedent(formula).strip(), names))
-            _check(case, name.strip(), results[name.strip()], expected)
+            values = np.asarray(eval(textwrap.dedent(formula).strip(), names))
+            results[name.strip()] = _expected(case, outputs[name.strip()], values)
+    return results
 
 
-def _check(case: MetalCase, name: str, result: mx.array, expected: Array) -> None:
-    actual = _to_numpy(result)
-    expected = _rounded(np.broadcast_to(expected.reshape(-1), result.size), result.dtype)
-    expected = expected.reshape(result.shape)
-    wrong = ~(actual == expected)
-    if actual.dtype.kind in "fc":
-        wrong &= ~(np.isnan(actual) & np.isnan(expected))
+def _expected(case: MetalCase, output: Declared, values: Array) -> Expected:
+    size = int(np.prod(output.shape))
+    values = _rounded(np.broadcast_to(values.reshape(-1), size), output.dtype)
+    values = values.reshape(output.shape)
     tolerance = [float(word) for word in case.one("close", "").split()]
-    if tolerance and actual.dtype.kind in "fc":
-        relative = max(tolerance[0], _ROUNDING.get(result.dtype, 0.0))
-        absolute = max(tolerance[-1], _ROUNDING.get(result.dtype, 0.0))
-        wrong &= ~(np.abs(actual - expected) <= absolute + relative * np.abs(expected))
+    if not tolerance:
+        return Expected(values)
+    rounding = _ROUNDING.get(output.dtype, 0.0)
+    return Expected(values, max(tolerance[0], rounding), max(tolerance[-1], rounding))
+
+
+def _compare(
+    case: MetalCase, dtype: str, inputs: dict[str, mx.array], results: dict[str, mx.array]
+) -> None:
+    with np.errstate(all="ignore"):
+        for name, wanted in expected(case, dtype, inputs).items():
+            _check(case, name, _to_numpy(results[name]), wanted)
+
+
+def _check(case: MetalCase, name: str, actual: Array, wanted: Expected) -> None:
+    wrong = wanted.wrong(actual)
     if wrong.any():
         lines = [f"{case.path}: {wrong.sum()} of {wrong.size} values of {name} are wrong"]
         for index in np.argwhere(wrong)[:_SHOWN]:
             at = tuple(int(i) for i in index)
-            lines.append(f"  {name}{list(at)} is {actual[at]!s}, expected {expected[at]!s}")
+            values = f"{actual[at]!s}, expected {wanted.values[at]!s}"
+            lines.append(f"  {name}{list(at)} is {values}")
         raise AssertionError("\n".join(lines))
 
 
