@@ -67,7 +67,9 @@ def _targets() -> Iterator[Finding]:
     else:
         yield Finding("targets", "Apple GPU", "none", "absent", "needs a Mac with Metal")
     if not mx.metal.is_available() and mx.is_available(mx.gpu):
-        yield Finding("targets", "NVIDIA GPU", "MLX has CUDA")
+        yield Finding(
+            "targets", "NVIDIA GPU", "MLX has CUDA; ANYMETAL_TARGET=cuda runs kernels there"
+        )
     else:
         remedy = "with an NVIDIA GPU and its driver: pip install 'anymetal[cuda13]' or [cuda12]"
         yield Finding("targets", "NVIDIA GPU", "none", "absent", remedy)
