@@ -85,6 +85,24 @@ class KernelTimeoutError(AnyMetalError, TimeoutError):
     """A kernel ran longer than the time limit and was stopped."""
 
 
+class RankLostError(AnyMetalError, ConnectionError, RuntimeError):
+    """The connection to another rank of a distributed group has ended."""
+
+    def __init__(self, routine: str, rank: int, ranks: int, reason: str) -> None:
+        self.routine = routine
+        self.rank = rank
+        self.ranks = ranks
+        self.reason = reason
+        super().__init__(
+            f"[{routine}] Rank {rank} of {ranks} has lost another rank, whose process has ended or "
+            f"cannot be reached: {reason}. Nothing can be computed with this group any more; end "
+            "this process, look for the first error of the others, and launch all ranks again."
+        )
+
+    def __reduce__(self) -> tuple[type[RankLostError], tuple[str, int, int, str]]:
+        return type(self), (self.routine, self.rank, self.ranks, self.reason)
+
+
 class SanitizerError(AnyMetalError, RuntimeError):
     """Kernels that ran inside of `anymetal.sanitize()` have errors; `findings` has them."""
 

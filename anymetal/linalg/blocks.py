@@ -11,6 +11,7 @@ orthogonalization procedure with constant synchronization requirements", SIAM J.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import cast
 
 import mlx.core as mx
@@ -19,27 +20,34 @@ from anymetal.linalg.cholesky import cholesky
 from anymetal.linalg.gemm import matmul_atb, matmul_av
 from anymetal.linalg.triangular import solve_upper
 
+Products = Callable[[mx.array, mx.array], mx.array]
 
-def orthonormal(X: mx.array, basis: mx.array, key: mx.array) -> mx.array:
+
+def orthonormal(
+    X: mx.array, basis: mx.array, key: mx.array, products: Products = matmul_atb
+) -> mx.array:
     """Orthonormal columns that span those of X as far as the basis does not, for any X.
 
     The basis has orthonormal columns, or none. Directions that X lacks, or has as rounding errors
     only, become random ones. Reads values, to see how far it has come.
+
+    `products` takes XᵀY of such columns: where machines have some of their rows each, that is a
+    sum over all of them, and the same values are read everywhere.
     """
-    found = _by_cholesky(X, basis)
-    return _by_eigenvectors(X, basis, key) if found is None else found
+    found = _by_cholesky(X, basis, products)
+    return _by_eigenvectors(X, basis, key, products) if found is None else found
 
 
-def _by_cholesky(X: mx.array, basis: mx.array) -> mx.array | None:
+def _by_cholesky(X: mx.array, basis: mx.array, products: Products) -> mx.array | None:
     """None where two passes are not enough."""
     eye = mx.eye(X.shape[1])
     for _ in range(2):
         distance = mx.array(0.0)
-        if basis.size > 0:
-            shares = matmul_atb(basis, X)
+        if basis.shape[1] > 0:
+            shares = products(basis, X)
             X = X - matmul_av(basis, shares)
             distance = mx.square(shares).sum()
-        gram = matmul_atb(X, X)
+        gram = products(X, X)
         distance = distance + mx.square(gram - eye).sum()
         # Where the Gram matrix is not positive definite, everything is NaN from here on.
         X = matmul_av(X, solve_upper(eye, cholesky(gram, upper=True)))
@@ -50,16 +58,16 @@ def _by_cholesky(X: mx.array, basis: mx.array) -> mx.array | None:
 _NEAR = 0.25
 
 
-def _by_eigenvectors(X: mx.array, basis: mx.array, key: mx.array) -> mx.array:
+def _by_eigenvectors(X: mx.array, basis: mx.array, key: mx.array, products: Products) -> mx.array:
     """One pass leaves a condition of 1/√u of one of 1/u; the others take two or three."""
     for again in range(_PASSES):
-        if basis.size > 0:
-            X = X - matmul_av(basis, matmul_atb(basis, X))
-        gram = matmul_atb(X, X)
+        if basis.shape[1] > 0:
+            X = X - matmul_av(basis, products(basis, X))
+        gram = products(X, X)
         squares = mx.diag(gram)
         if not mx.all(squares > 0).item():
             X, key = _with_noise(X, squares > 0, key)
-            gram = matmul_atb(X, X)
+            gram = products(X, X)
             squares = mx.diag(gram)
         scale = mx.rsqrt(squares)
         values, vectors = mx.linalg.eigh(gram * scale * scale[:, None], stream=mx.cpu)
@@ -67,7 +75,7 @@ def _by_eigenvectors(X: mx.array, basis: mx.array, key: mx.array) -> mx.array:
         X = matmul_av(X, scale[:, None] * vectors / divisors)
         least = cast(float, values[0].item())
         # A block that was taken out of a basis has parts of it again, if it lost much.
-        if least > _NEAR_ONE and (again or basis.size == 0):
+        if least > _NEAR_ONE and (again or basis.shape[1] == 0):
             break
         if again and least < _NOISE:
             X, key = _with_noise(X, values >= _NOISE, key)

@@ -9,7 +9,7 @@ from typing import NamedTuple, cast
 
 import mlx.core as mx
 
-from anymetal.linalg.blocks import orthonormal
+from anymetal.linalg.blocks import Products, orthonormal
 from anymetal.linalg.gemm import matmul_atb, matmul_av
 from anymetal.linalg.jacobi import jacobi_svd
 
@@ -23,6 +23,10 @@ class Operator(NamedTuple):
     transposed_times: Block  #: Aᵀ @ U
     rows: int
     columns: int
+    #: Uᵀ B for blocks with A's rows: a sum over machines if each has only some of these rows.
+    products: Products = matmul_atb
+    #: The largest magnitude in a block with A's rows.
+    peak: Callable[[mx.array], mx.array] = lambda block: mx.abs(block).max()
 
 
 class OutOfRangeError(ArithmeticError):
@@ -37,6 +41,7 @@ class Search(NamedTuple):
     tolerance: float  #: of residuals, relative to the largest singular value
     max_steps: int  #: each is a product with A and one with Aᵀ
     key: mx.array  #: of the first block, which is random
+    left_key: mx.array  #: of noise in blocks with A's rows: another one where others are
 
 
 class Found(NamedTuple):
@@ -61,9 +66,9 @@ def subspace(A: Operator, search: Search) -> Found:
     residual = math.inf
     for step in range(1, search.max_steps + 1):
         B = A.times(V)
-        _check_range(B, step)
-        U = orthonormal(B, B[:, :0], search.key)
-        P, S, Q = jacobi_svd(matmul_atb(U, B))
+        _check_range(A, B, step)
+        U = orthonormal(B, B[:, :0], search.left_key, A.products)
+        P, S, Q = jacobi_svd(A.products(U, B))
         if step == search.max_steps:
             break
         Z = A.transposed_times(U)
@@ -97,11 +102,11 @@ def lanczos(A: Operator, search: Search) -> Found:
     residual = math.inf
     for step in range(1, search.max_steps + 1):
         B = _started(A.times(block))
-        _check_range(B, step)
-        new = orthonormal(B, U, search.key)
+        _check_range(A, B, step)
+        new = orthonormal(B, U, search.left_key, A.products)
         Z = _started(A.transposed_times(new))
         U = mx.concatenate([U, new], axis=1) if step > 1 else new
-        R = mx.concatenate([_padded(R, size), matmul_atb(U, B)], axis=1)
+        R = mx.concatenate([_padded(R, size), A.products(U, B)], axis=1)
         block = orthonormal(Z, V, search.key)
         coupling = matmul_atb(Z, block)
         if step == search.max_steps:
@@ -138,8 +143,8 @@ def room_for_lanczos(block: int) -> int:
 _HUGE = 2.0**20
 
 
-def _check_range(B: mx.array, step: int) -> None:
-    if step == 1 and not 1 / _HUGE < cast(float, mx.abs(B).max().item()) < _HUGE:
+def _check_range(A: Operator, B: mx.array, step: int) -> None:
+    if step == 1 and not 1 / _HUGE < cast(float, A.peak(B).item()) < _HUGE:
         raise OutOfRangeError
 
 

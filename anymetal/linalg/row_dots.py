@@ -74,16 +74,74 @@ def in_limbs(
     template = [*_common(symmetric, root), ("CHECKED", checked)]
     run = functools.partial(_run, template=template, limbs=limbs)
     pairs, blocks = _extent(shape, x)
-    blockwise, finish = (32, pairs, blocks), (32, pairs, 1)
-    ends = [shape, verdicts], [mx.uint32, mx.bool_], finish
+    ends = [shape, verdicts], [mx.uint32, mx.bool_], (32, pairs, 1)
     if blocks == 1:
         bits, enough = run("limb_dots", [*rows, digits], *ends)
     else:
+        total = mx.array(x.shape[2], mx.int32)
+        blockwise = (32, pairs, blocks)
         (surveys,) = run("limb_surveys", rows, [(pairs, blocks, 2)], [mx.int32], blockwise)
         parts = [(pairs, blocks, limbs)]
-        (sums,) = run("limb_blocks", [*rows, surveys], parts, [mx.int32], blockwise)
-        bits, enough = run("limb_results", [*rows, digits, surveys, sums], *ends)
+        (sums,) = run("limb_blocks", [*rows, surveys, total], parts, [mx.int32], blockwise)
+        bits, enough = run("limb_results", [*rows, digits, surveys, sums, total], *ends)
     return bits.view(mx.float32), enough
+
+
+class Window(NamedTuple):
+    """Dot products of which these rows are a part, added in one window for all parts."""
+
+    x: mx.array
+    y: mx.array
+    limbs: int
+    total: int  #: products of each sum, with those of all parts
+
+    @property
+    def pairs(self) -> int:
+        return self.x.shape[0] * self.x.shape[1] * self.y.shape[1]
+
+    def surveys(self) -> mx.array:
+        """The largest exponent and the special products of each block, (pairs, blocks, 2)."""
+        out = (self.pairs, self._blocks(), 2)
+        return self._run("limb_surveys", self._rows(), out, mx.int32, out[1])
+
+    def sums(self, surveys: mx.array) -> mx.array:
+        """Limbs of each block, (pairs, blocks, limbs); surveys (pairs, 2) are those of all parts.
+
+        What lies at a sum with special products is undefined.
+        """
+        blocks = self._blocks()
+        spread = mx.broadcast_to(surveys[:, None], (self.pairs, blocks, 2))
+        inputs = [*self._rows(), spread, self._total()]
+        return self._run("limb_blocks", inputs, (self.pairs, blocks, self.limbs), mx.int32, blocks)
+
+    def results(self, surveys: mx.array, sums: mx.array, root: bool) -> mx.array:
+        """The floats, (batch, rows, columns), of surveys (pairs, 2) and sums (pairs, limbs).
+
+        Limbs are at most 2²⁶ in size.
+        """
+        shape = (self.x.shape[0], self.x.shape[1], self.y.shape[1])
+        inputs = [*self._rows(), _no_limit(), surveys[:, None], sums[:, None], self._total()]
+        template = [*_common(False, root), ("CHECKED", False)]
+        outputs = [shape, (1, 1, 1)], [mx.uint32, mx.bool_]
+        grid = (32, self.pairs, 1)
+        bits, _ = _run("limb_results", inputs, *outputs, grid, template, self.limbs)
+        return bits.view(mx.float32)
+
+    def _blocks(self) -> int:
+        return -(-self.x.shape[2] // BLOCK)
+
+    def _rows(self) -> list[mx.array]:
+        return [self.x.view(mx.uint32), self.y.view(mx.uint32), _nothing_met()]
+
+    def _total(self) -> mx.array:
+        return mx.array(self.total, mx.int32)
+
+    def _run(
+        self, name: str, inputs: list[mx.array], out: Shape, dtype: mx.Dtype, blocks: int
+    ) -> mx.array:
+        template = [*_common(False, False), ("CHECKED", False)]
+        grid = (32, self.pairs, blocks)
+        return _run(name, inputs, [out], [dtype], grid, template, self.limbs)[0]
 
 
 def bounded(
@@ -139,9 +197,9 @@ _BOUNDED_HEADERS = (*_FLOAT_HEADERS, "bounded_header")
 _SIGNATURES = {
     "limb_dots": (("x", "y", "met", "digits"), ("out", "enough"), _LIMB_HEADERS),
     "limb_surveys": (("x", "y", "met"), ("surveys",), _LIMB_HEADERS),
-    "limb_blocks": (("x", "y", "met", "surveys"), ("sums",), _LIMB_HEADERS),
+    "limb_blocks": (("x", "y", "met", "surveys", "total"), ("sums",), _LIMB_HEADERS),
     "limb_results": (
-        ("x", "y", "met", "digits", "surveys", "sums"),
+        ("x", "y", "met", "digits", "surveys", "sums", "total"),
         ("out", "enough"),
         _LIMB_HEADERS,
     ),

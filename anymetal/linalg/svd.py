@@ -24,7 +24,7 @@ from anymetal.linalg.iterations import (
 from anymetal.routines import routine
 from anymetal.tune.switch import choose
 
-_DTYPES = (mx.float32, mx.float16, mx.bfloat16)
+DTYPES = (mx.float32, mx.float16, mx.bfloat16)
 
 Factors = tuple[mx.array, mx.array, mx.array]
 
@@ -74,17 +74,18 @@ def svd_topk(
             possible for this size.
         DtypeError: Another dtype.
     """
-    _check(A, k, tol, max_steps, oversample, banding)
+    _check_dtype(A)
+    check_numbers(A.shape, k, tol, max_steps, oversample, banding)
     rows, columns = A.shape[-2:]
     small, large = sorted((rows, columns))
-    block = min(k + (_fill(k) if oversample is None else oversample), small)
-    possible = _possible(small, block)
+    block = block_size(k, oversample, small)
+    possible = possible_paths(small, block)
     choice = choose(
         "svd_topk",
         sizes=(math.prod(A.shape[:-2]), large, small, k),
         dtype=A.dtype,
         among=possible,
-        default="lanczos" if "lanczos" in possible and small >= _LARGE else "full",
+        default="lanczos" if "lanczos" in possible and small >= LARGE else "full",
         forced=path,
         explain=explain,
     )
@@ -95,10 +96,11 @@ def svd_topk(
         return U, S, Vt
     if choice.path == "full":
         return _full(A, k)
-    search = Search(k, block, tol, max_steps, mx.random.key(0) if key is None else key)
+    key = mx.random.key(0) if key is None else key
+    search = Search(k, block, tol, max_steps, key, key)
     matrices = A.reshape(-1, rows, columns)
     results = [
-        _iterated(matrix, search, _ITERATIONS[choice.path], banding, explain) for matrix in matrices
+        _iterated(matrix, search, ITERATIONS[choice.path], banding, explain) for matrix in matrices
     ]
     U, S, Vt = (mx.stack(list(parts)) for parts in zip(*results, strict=True))
     batch = A.shape[:-2]
@@ -106,18 +108,24 @@ def svd_topk(
 
 
 #: Shorter sides from which on an iteration beats `mx.linalg.svd`.
-_LARGE = 128
+LARGE = 128
 
 Iteration = Callable[[Operator, Search], Found]
 
-_ITERATIONS: dict[str, Iteration] = {"lanczos": lanczos, "subspace": subspace}
+ITERATIONS: dict[str, Iteration] = {"lanczos": lanczos, "subspace": subspace}
 
 PATHS: dict[str, Callable[..., Factors]] = {
-    name: functools.partial(svd_topk, path=name) for name in (*_ITERATIONS, "full")
+    name: functools.partial(svd_topk, path=name) for name in (*ITERATIONS, "full")
 }
 
 
-def _possible(small: int, block: int) -> tuple[str, ...]:
+def block_size(k: int, oversample: int | None, small: int) -> int:
+    """Columns of the blocks for k singular values of a matrix with that shorter side."""
+    return min(k + (_fill(k) if oversample is None else oversample), small)
+
+
+def possible_paths(small: int, block: int) -> tuple[str, ...]:
+    """Paths for a matrix with that shorter side, by blocks of so many columns."""
     return tuple(name for name in PATHS if name != "lanczos" or small >= room_for_lanczos(block))
 
 
@@ -196,20 +204,24 @@ def _of_zero_or_undefined(A: mx.array, k: int, peak: float) -> Factors:
     return mx.eye(rows, k) + plus, mx.full((k,), plus), mx.eye(k, columns) + plus
 
 
-def _check(
-    A: mx.array,
+def _check_dtype(A: mx.array) -> None:
+    if A.dtype not in DTYPES:
+        raise DtypeError(f"[svd_topk] float32, float16 or bfloat16 are needed, got {A.dtype}.")
+
+
+def check_numbers(
+    shape: tuple[int, ...],
     k: int,
     tol: float,
     max_steps: int,
     oversample: int | None,
-    banding: int | None,
+    banding: int | None = None,
 ) -> None:
-    if A.dtype not in _DTYPES:
-        raise DtypeError(f"[svd_topk] float32, float16 or bfloat16 are needed, got {A.dtype}.")
-    if A.ndim < 2:
-        raise ValueError(f"[svd_topk] A matrix is needed, got shape {A.shape}.")
-    if not 1 <= k <= min(A.shape[-2:]):
-        raise ValueError(f"[svd_topk] k must be from 1 to min(m, n) of {A.shape}, got {k}.")
+    """Raise a ValueError for what makes no sense for matrices of a shape."""
+    if len(shape) < 2:
+        raise ValueError(f"[svd_topk] A matrix is needed, got shape {shape}.")
+    if not 1 <= k <= min(shape[-2:]):
+        raise ValueError(f"[svd_topk] k must be from 1 to min(m, n) of {shape}, got {k}.")
     if not tol > 0:
         raise ValueError(f"[svd_topk] tol must be positive, got {tol}.")
     least = {"max_steps": (max_steps, 1), "oversample": (oversample, 0), "banding": (banding, 1)}

@@ -14,6 +14,8 @@ from anymetal.metal_files import read
 
 def solve_upper(b: mx.array, u: mx.array) -> mx.array:
     """b u⁻¹ for shapes (..., m, n) and (..., n, n), by substitution; below u nothing is read."""
+    if b.size == 0:
+        return b
     *batch, m, n = b.shape
     matrices, tiles = math.prod(batch), math.ceil(m / 32)
     return _kernel()(

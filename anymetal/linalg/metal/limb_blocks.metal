@@ -1,4 +1,5 @@
-// A SIMD-group adds one block of the products of a pair of rows, in the window of all blocks.
+// A SIMD-group adds one block of the products of a pair of rows, in the window of all blocks. The
+// sum has `total` products: more than there are here if other machines have some of them.
 // Sums that the rung before has settled stay unwritten:
 // anymetal: ignore-kernel[unwritten-output(sums)]
 const uint lane = thread_index_in_simdgroup, count = x_shape[2];
@@ -11,6 +12,6 @@ const Survey found = survey_of_blocks(surveys + 2 * first, blocks, lane);
 if (found.special != 0) return;
 
 const uint begin = block * BLOCK, end = begin + metal::min(count - begin, uint(BLOCK));
-const int bottom = window_bottom(found.exponent, count);
+const int bottom = window_bottom(found.exponent, uint(total));
 const Limbs sum = add_products(x + pair.left, y + pair.right, begin, end, bottom, lane);
 for (uint j = lane; j < LIMBS; j += 32) sums[(first + block) * LIMBS + j] = sum.word[j];

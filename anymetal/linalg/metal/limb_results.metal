@@ -1,7 +1,7 @@
-// A SIMD-group adds the blocks of one dot product and converts the sum.
+// A SIMD-group adds the blocks of one dot product, which has `total` products, and converts the sum.
 // Sums that the rung before has settled stay unwritten, and `enough` where there is none:
 // anymetal: ignore-kernel[unwritten-output(out), unwritten-output(enough)]
-const uint lane = thread_index_in_simdgroup, count = x_shape[2], blocks = sums_shape[1];
+const uint lane = thread_index_in_simdgroup, blocks = sums_shape[1];
 const Pair pair = pair_of_rows(thread_position_in_grid.y, x_shape, y_shape);
 if (SYMMETRIC && pair.below) return;
 if (CHECKED && met[pair.result]) {
@@ -22,7 +22,7 @@ if (found.special == 0) {
     add_lanes(sum);
 }
 if (lane == 0) {
-    const Finished result = finished(sum, found, count, ROOT, digits);
+    const Finished result = finished(sum, found, uint(total), ROOT, digits);
     store(out, pair, result.bits, SYMMETRIC);
     if (CHECKED) store(enough, pair, result.enough, SYMMETRIC);
 }

@@ -1,0 +1,137 @@
+"""Routines over several ranks: beside LAPACK, the same bits for any number of them, and failure."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import mlx.core as mx
+import numpy as np
+import pytest
+
+from anymetal import linalg
+from anymetal.errors import RankLostError
+from tests.linalg.distributed.launching import ROOT, free_ports, run, start
+
+PROGRAMS = Path(__file__).parent
+CHECKS = PROGRAMS / "checks.py"
+ALL = (
+    "limbs,undefined,sums,gradients,compiled,factors,triangles,singular_values,odd_matrices,files,"
+    "counts,disagreement"
+)
+
+
+def checked(ranks: int, folder: Path, checks: str = ALL, seconds: int = 1200) -> list[str]:
+    path = folder / "matrix.npy"
+    np.save(path, np.random.default_rng(5).standard_normal((150, 90)).astype(np.float32))
+    outputs = run(ranks, CHECKS, folder, checks, str(path), str(seconds), seconds=seconds + 20)
+    for output in outputs:
+        assert re.findall(r"passed (\w+)", output) == checks.split(",")
+    check_bytes(outputs)
+    return outputs
+
+
+def check_bytes(outputs: list[str]) -> None:
+    """What all sockets have received is what the collectives should take, to the byte."""
+    lines = [re.search(r"bytes (\d+) (\d+)\nmessages (\d+)", output) for output in outputs]
+    numbers = [tuple(map(int, line.groups())) for line in lines if line]
+    assert len(numbers) == len(outputs)
+    received, collective, messages = zip(*numbers, strict=True)
+    if sys.platform == "linux":
+        assert sum(received) == collective[0] + sum(messages)
+
+
+def bits_of_one_machine() -> list[str]:
+    from tests.linalg.distributed.checks import bits, wild
+
+    x, y, A = (mx.array(a) for a in (wild(40_000), wild(40_001)[1:], wild(2100).reshape(300, 7)))
+    return [
+        bits(linalg.dot(x, y, accumulate="limb")),
+        bits(linalg.norm(x, accumulate="limb")),
+        bits(linalg.gram(A, accumulate="limb")),
+        bits(linalg.project(A, A[:, :2], accumulate="limb")),
+    ]
+
+
+def test_three_ranks(tmp_path: Path) -> None:
+    outputs = checked(3, tmp_path, "limbs,factors,counts,disagreement")
+    expected = " ".join(["bits", *bits_of_one_machine()])
+    for output in outputs:
+        assert re.findall("bits.*", output) == [expected] * 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 8])
+def test_all(ranks: int, tmp_path: Path) -> None:
+    expected = " ".join(["bits", *bits_of_one_machine()])
+    for output in checked(ranks, tmp_path):
+        assert re.findall("bits.*", output) == [expected] * 3
+
+
+@pytest.mark.slow
+def test_launched_by_mlx(tmp_path: Path) -> None:
+    launcher = Path(sys.executable).with_name("mlx.launch")
+    port = str(free_ports(1)[0])
+    program = [sys.executable, str(CHECKS), "sums", "-", "300"]
+    environment = ["--env", f"PYTHONPATH={ROOT}"]
+    done = subprocess.run(
+        [launcher, "-n", "2", "--backend", "ring", "-p", port, *environment, *program],
+        capture_output=True,
+        text=True,
+        timeout=320,
+        stdin=subprocess.DEVNULL,
+    )
+    assert done.stdout.count("passed sums") == 2, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("time_of_death", range(20))
+def test_killed(time_of_death: int, tmp_path: Path) -> None:
+    """The others end within 30 s, with the error."""
+    processes = start(4, PROGRAMS / "endless.py", tmp_path, "300")
+    try:
+        for process in processes:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "going\n"
+        time.sleep(0.05 * time_of_death)
+        victim = time_of_death % 4
+        os.kill(processes[victim].pid, signal.SIGKILL)
+        begin = time.monotonic()
+        errors = [process.communicate(timeout=30)[1] for process in processes]
+        assert time.monotonic() - begin < 30
+    finally:
+        for process in processes:
+            process.kill()
+    for rank, (process, error) in enumerate(zip(processes, errors, strict=True)):
+        if rank != victim:
+            assert process.returncode == 1
+            assert f"Rank {rank} of 4 has lost another rank" in error, error
+
+
+@pytest.mark.slow
+def test_hanging(tmp_path: Path) -> None:
+    """The others end after the time that they were told, with an error."""
+    processes = start(3, PROGRAMS / "endless.py", tmp_path, "4")
+    try:
+        for process in processes:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "going\n"
+        os.kill(processes[1].pid, signal.SIGSTOP)
+        errors = [processes[rank].communicate(timeout=30)[1] for rank in (0, 2)]
+    finally:
+        for process in processes:
+            process.kill()
+    # One has waited for that time. The other one has, too, or was told by the end of the first.
+    assert any("has waited 4 s for the others" in error for error in errors), errors
+    assert all("RankLostError" in error for error in errors), errors
+
+
+def test_error_can_be_pickled() -> None:
+    error = pickle.loads(pickle.dumps(RankLostError("qr", 1, 4, "gone")))
+    assert str(error).startswith("[qr] Rank 1 of 4 has lost another rank")
