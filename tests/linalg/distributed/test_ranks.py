@@ -60,7 +60,7 @@ def bits_of_one_machine() -> list[str]:
 
 
 def test_three_ranks(tmp_path: Path) -> None:
-    outputs = checked(3, tmp_path, "limbs,factors,counts,disagreement")
+    outputs = checked(3, tmp_path, "limbs,factors,disagreement")
     expected = " ".join(["bits", *bits_of_one_machine()])
     for output in outputs:
         assert re.findall("bits.*", output) == [expected] * 3
