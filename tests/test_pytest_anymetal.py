@@ -116,6 +116,7 @@ def test_behind():
     assert "its own words" in told
 
 
+@pytest.mark.slow
 def test_children_and_ini(tmp_path: Path) -> None:
     """The option by ini; a process that a test starts has it, too."""
     write(
