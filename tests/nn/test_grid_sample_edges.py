@@ -193,7 +193,7 @@ def test_wrong_types() -> None:
         grid_sample(x.astype(mx.int32), grid)
     with pytest.raises(DtypeError, match=r"grid has dtype .*complex64"):
         grid_sample(x, grid.astype(mx.complex64))
-    with pytest.raises(TypeError, match="grid is a ndarray"):
+    with pytest.raises(TypeError, match=r"grid must be an mx\.array, not numpy\.ndarray"):
         grid_sample(x, np.array(grid))
 
 

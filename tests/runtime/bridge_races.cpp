@@ -71,9 +71,9 @@ void fail_together(int round) {
   together([=](int number) {
     for (int i = 0; i < 20; ++i) {
       const uint64_t address = static_cast<uint64_t>(round * 1000 + number * 100 + i);
-      const std::runtime_error error = failures().add({"some", 3, 11, address, {}});
+      const std::runtime_error error = failures().add({{"some", {}, {}}, 3, 11, address, {}});
       const auto found = failures().find(error.what());
-      expect(found && found->address == address && found->kernel == "some", "another failure");
+      expect(found && found->address == address && found->origin.kernel == "some", "another failure");
     }
     expect(!failures().find("kernel `some` failed"), "a failure that never was");
   });

@@ -130,5 +130,6 @@ def _quoted(name: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """A string in LLVM's text."""
-    return _SPECIAL.sub(lambda found: f"\\{found[0][0]:02X}".encode(), text.encode()).decode()
+    """A string in LLVM's text. Names of folders need not be UTF-8."""
+    written = text.encode(errors="surrogateescape")
+    return _SPECIAL.sub(lambda found: f"\\{found[0][0]:02X}".encode(), written).decode()
