@@ -99,8 +99,10 @@ class RankLostError(AnyMetalError, ConnectionError, RuntimeError):
             "this process, look for the first error of the others, and launch all ranks again."
         )
 
-    def __reduce__(self) -> tuple[type[RankLostError], tuple[str, int, int, str]]:
-        return type(self), (self.routine, self.rank, self.ranks, self.reason)
+    def __reduce__(
+        self,
+    ) -> tuple[type[RankLostError], tuple[str, int, int, str], dict[str, object]]:
+        return type(self), (self.routine, self.rank, self.ranks, self.reason), self.__dict__
 
 
 class SanitizerError(AnyMetalError, RuntimeError):

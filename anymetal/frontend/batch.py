@@ -56,7 +56,8 @@ def compile_batch(
     for number, source in enumerate(sources):
         own = compiled.replaced(name=source.name, entry=source.entry, after=source.after)
         try:
-            yield Raw(clang.finished(own, module.of(f"{KERNEL_SYMBOL}_{number}")), [])
+            part = module.of(f"{KERNEL_SYMBOL}_{number}")
+            yield Raw(clang.finished(own, part, profile), [])
         except AnyMetalError as error:
             yield error
 

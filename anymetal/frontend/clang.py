@@ -94,14 +94,13 @@ def compile_to_ir(
     not work.
     """
     if isinstance(source, LibrarySource):  # its text was looked at when the library was read
-        edited, ir = compiled(source, profile, heard=heard)
-        return _prepared(edited, _checked(edited, ir, profile))
+        return finished(*compiled(source, profile, heard=heard), profile)
     return _prepared(*checked(source, profile, heard))
 
 
-def finished(source: KernelSource, ir: str) -> str:
+def finished(source: KernelSource, ir: str, profile: Profile) -> str:
     """What `compile_to_ir` returns, or raises, for what Clang made of a text without objections."""
-    return _prepared(source, _checked(source, ir))
+    return _prepared(source, _checked(source, ir, profile))
 
 
 def checked(
@@ -123,7 +122,7 @@ def checked(
     return edited, ir
 
 
-def _checked(source: KernelSource, ir: str, profile: Profile = ANY_PROFILE) -> str:
+def _checked(source: KernelSource, ir: str, profile: Profile) -> str:
     # Imported while Clang runs, by who asked for it.
     from anymetal.frontend import restrictions, tail_calls
 

@@ -8,7 +8,7 @@ import re
 import llvmlite.binding as llvm
 
 from anymetal.frontend.optimise import host_machine
-from anymetal.frontend.profile import ANY_PROFILE, Profile
+from anymetal.frontend.profile import Profile
 from anymetal.runtime import locks
 
 _FUNCTION = re.compile(r"^define .*?@(?P<name>\"[^\"]+\"|[\w.$]+)\(.*?^}$", re.M | re.S)
@@ -20,7 +20,7 @@ _EMPTY = re.compile(
 _TAIL = re.compile(r"(?<= )tail (?=call )")
 
 
-def with_loops(raw: str, profile: Profile = ANY_PROFILE) -> str:
+def with_loops(raw: str, profile: Profile) -> str:
     """Raw IR, made for `profile`, in which no function calls itself at its end."""
     text = _FUNCTION.sub(_with_short_ways, raw)
     if text == raw:

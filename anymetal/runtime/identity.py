@@ -12,6 +12,7 @@ import os
 
 from anymetal.machine import caches_here
 from anymetal.runtime.disk_cache import digest
+from anymetal.source import KernelSource
 
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))
 
@@ -44,6 +45,13 @@ _CPU_LINES = (
 def fingerprint() -> str:
     """Digest of all that kernels of one process have in common."""
     return digest(package(), tools(), processor(), repr(caches_here()))
+
+
+def key_of(kind: str, source: KernelSource, version: str) -> str:
+    """Under which the disk cache has the code of a kernel: code of this kind and version."""
+    texts = repr(source)
+    headers = included(texts) if source.prelude == "mlx" else ""
+    return digest(kind, fingerprint(), texts, headers, version)
 
 
 def package() -> str:

@@ -57,9 +57,7 @@ def code_of(source: KernelSource, variant: Variant) -> Code:
 
 def key_of(source: KernelSource, variant: Variant) -> str:
     """Under which the disk cache has the machine code."""
-    texts = repr(source)
-    headers = identity.included(texts) if source.prelude == "mlx" else ""
-    return disk_cache.digest("kernel", identity.fingerprint(), texts, headers, repr(variant))
+    return identity.key_of("kernel", source, repr(variant))
 
 
 def put(key: str, source: KernelSource, library: bytes) -> None:

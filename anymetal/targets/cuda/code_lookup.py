@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from anymetal.ir.sizes import MAX_THREADS_PER_THREADGROUP, SIMD_GROUP
-from anymetal.runtime import disk_cache, helpers, identity, locks
+from anymetal.runtime import helpers, identity, locks
 from anymetal.source import KernelSource
 
 _BUILD = "anymetal.targets.cuda.compile_job:build"
@@ -40,6 +40,4 @@ def texts_of(version: Version) -> tuple[str, str]:
 
 def _key(version: Version) -> str:
     source, *rest = version
-    texts = repr(source)
-    headers = identity.included(texts) if source.prelude == "mlx" else ""
-    return disk_cache.digest("cuda", identity.fingerprint(), texts, headers, repr(rest))
+    return identity.key_of("cuda", source, repr(rest))
