@@ -44,11 +44,15 @@ def _no_array(
         return None
     for name, value in bound.items():
         if function.__annotations__.get(name) == "mx.array" and not isinstance(value, mx.array):
-            kind = f"{type(value).__module__}.{type(value).__name__}".removeprefix("builtins.")
-            dtype = getattr(value, "dtype", None)
-            of = "" if dtype is None else f" of {dtype}"
-            return TypeError(
-                f"[{function.__name__}] {name} must be an mx.array, not {kind}{of}. Convert it "
-                f"with mx.array({name})."
-            )
+            return no_array(function.__name__, name, value)
     return None
+
+
+def no_array(routine: str, name: str, value: object) -> TypeError:
+    """The error for an argument that is no array of MLX."""
+    kind = f"{type(value).__module__}.{type(value).__name__}".removeprefix("builtins.")
+    dtype = getattr(value, "dtype", None)
+    of = "" if dtype is None else f" of {dtype}"
+    return TypeError(
+        f"[{routine}] {name} must be an mx.array, not {kind}{of}. Convert it with mx.array({name})."
+    )

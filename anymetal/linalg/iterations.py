@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable
-from typing import NamedTuple, cast
+from typing import NamedTuple, Protocol, cast
 
 import mlx.core as mx
 
@@ -44,6 +44,26 @@ class Search(NamedTuple):
     left_key: mx.array  #: of noise in blocks with A's rows: another one where others are
 
 
+class Checkpoints(Protocol):
+    """Where an iteration leaves what it needs in order to go on from one of its steps."""
+
+    def load(self) -> tuple[int, dict[str, mx.array]] | None:
+        """The last step that was saved, and what belongs to it."""
+
+    def save(self, step: int, state: dict[str, mx.array]) -> None:
+        """Keep a state, from which the products that follow are computed."""
+
+
+class NoCheckpoints:
+    """Nothing is kept."""
+
+    def load(self) -> None:
+        return None
+
+    def save(self, step: int, state: dict[str, mx.array]) -> None:
+        pass
+
+
 class Found(NamedTuple):
     """Approximate singular values and vectors, in descending order."""
 
@@ -56,15 +76,19 @@ class Found(NamedTuple):
     residual: float
 
 
-def subspace(A: Operator, search: Search) -> Found:
+_NOWHERE = NoCheckpoints()
+
+
+def subspace(A: Operator, search: Search, checkpoints: Checkpoints = _NOWHERE) -> Found:
     """Subspace iteration Z = Aᵀ(A V), orthonormal again after each half-step.
 
     Halko, Martinsson and Tropp, "Finding structure with randomness" (SIAM Review 53(2), 2011),
     algorithm 4.4, with a Rayleigh-Ritz step and a test of residuals in each round.
     """
-    V = _start(A, search)
+    done, state = checkpoints.load() or (0, {"V": _start(A, search)})
+    V = state["V"]
     residual = math.inf
-    for step in range(1, search.max_steps + 1):
+    for step in range(done + 1, search.max_steps + 1):
         B = A.times(V)
         _check_range(A, B, step)
         U = orthonormal(B, B[:, :0], search.left_key, A.products)
@@ -77,6 +101,7 @@ def subspace(A: Operator, search: Search) -> Found:
         if residual <= search.tolerance:
             break
         V = orthonormal(Z, Z[:, :0], search.key)
+        checkpoints.save(step, {"V": V})
     return _found(U, V, (P, S, Q), search.k, step, residual)
 
 
@@ -84,7 +109,7 @@ def subspace(A: Operator, search: Search) -> Found:
 _BLOCKS = 4
 
 
-def lanczos(A: Operator, search: Search) -> Found:
+def lanczos(A: Operator, search: Search, checkpoints: Checkpoints = _NOWHERE) -> Found:
     """Block Golub-Kahan-Lanczos with full reorthogonalisation and thick restarts.
 
     Golub, Luk and Overton, "A block Lanczos method for computing the singular values and
@@ -97,10 +122,11 @@ def lanczos(A: Operator, search: Search) -> Found:
     takes it into the basis without another product, since Aᵀ U = V Rᵀ holds with it.
     """
     size = search.block
-    V = block = _start(A, search)
-    U, R = mx.zeros((A.rows, 0)), mx.zeros((0, 0))
+    done, state = checkpoints.load() or (0, _nothing(A, search))
+    U, V, R = state["U"], state["V"], state["R"]
+    block = V[:, -size:]
     residual = math.inf
-    for step in range(1, search.max_steps + 1):
+    for step in range(done + 1, search.max_steps + 1):
         B = _started(A.times(block))
         _check_range(A, B, step)
         new = orthonormal(B, U, search.left_key, A.products)
@@ -119,10 +145,13 @@ def lanczos(A: Operator, search: Search) -> Found:
             residual = _largest(matmul_atb(coupling, P[-size:]), S, search.k)
             if residual <= search.tolerance:
                 break
-        if R.shape[1] + size > _BLOCKS * size:
+        full = R.shape[1] + size > _BLOCKS * size
+        if full:
             U, V = matmul_av(U, P[:, :size]), matmul_av(V, Q[:, :size])
             R = mx.diag(S[:size])
         V = mx.concatenate([V, block], axis=1)
+        if full:
+            checkpoints.save(step, {"U": U, "V": V, "R": R})
     return _found(U, V, (P, S, Q), search.k, step, residual)
 
 
@@ -151,6 +180,11 @@ def _check_range(A: Operator, B: mx.array, step: int) -> None:
 def _start(A: Operator, search: Search) -> mx.array:
     block = mx.random.uniform(-1, 1, (A.columns, search.block), key=search.key)
     return orthonormal(block, block[:, :0], search.key)
+
+
+def _nothing(A: Operator, search: Search) -> dict[str, mx.array]:
+    """What Lanczos begins with."""
+    return {"U": mx.zeros((A.rows, 0)), "V": _start(A, search), "R": mx.zeros((0, 0))}
 
 
 def _padded(R: mx.array, rows: int) -> mx.array:

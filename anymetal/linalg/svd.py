@@ -110,7 +110,7 @@ def svd_topk(
 #: Shorter sides from which on an iteration beats `mx.linalg.svd`.
 LARGE = 128
 
-Iteration = Callable[[Operator, Search], Found]
+Iteration = Callable[..., Found]
 
 ITERATIONS: dict[str, Iteration] = {"lanczos": lanczos, "subspace": subspace}
 

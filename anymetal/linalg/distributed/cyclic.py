@@ -64,6 +64,7 @@ def cholesky(A: mx.array, *, block: int = BLOCK, group: Group | None = None) -> 
         ValueError: Not the rows of a layout, ranks that differ. On all ranks if it is the fault of
             one, which is named.
         DtypeError: Another dtype on this rank.
+        TypeError: No array on this rank.
         RankLostError: The connection to another rank has ended.
     """
     group = of_group(group)
@@ -181,7 +182,7 @@ def _agree(
     error = None
     if block < 1:
         error = ValueError(f"[{routine}] block must be positive, not {block}.")
-    elif A.ndim == 2:
+    elif isinstance(A, mx.array) and A.ndim == 2:
         wanted = len(_numbers(A.shape[1], block, group.rank(), group.size()))
         if A.shape[0] != wanted:
             error = ValueError(

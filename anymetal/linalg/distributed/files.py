@@ -51,13 +51,14 @@ class MatrixFile:
         return slice(start, min(start + self.band_rows, self.shape[0]))
 
     def band(self, number: int) -> mx.array:
-        """Rows of a band, float32, shape (rows, n)."""
+        """Rows of a band, float32, shape (rows, n). The next one is asked for already."""
         part = mx.array(self._rows[self.extent(number)])
         if part.dtype != self._dtype:
             part = part.view(self._dtype)
         part = part.astype(mx.float32)
         mx.eval(part)
         self._give_back()
+        self._ask_for((number + 1) % self.bands)
         return part
 
     def identity(self) -> dict[str, object]:
@@ -73,11 +74,24 @@ class MatrixFile:
 
     def _give_back(self) -> None:
         """Let the system have the pages that were read; they are read again when needed."""
+        if hasattr(mmap.mmap, "madvise"):
+            self._mapped().madvise(mmap.MADV_DONTNEED)
+
+    def _ask_for(self, number: int) -> None:
+        """Have the system read a band into its cache, while this process computes."""
+        if not hasattr(mmap.mmap, "madvise"):
+            return
+        mapped = self._mapped()
+        rows = self._rows[self.extent(number)]
+        first = rows.ctypes.data - _numpy().frombuffer(mapped, "u1").ctypes.data
+        start = first // mmap.PAGESIZE * mmap.PAGESIZE
+        mapped.madvise(mmap.MADV_WILLNEED, start, first + rows.nbytes - start)
+
+    def _mapped(self) -> mmap.mmap:
         mapped = self._rows
         while not isinstance(mapped, mmap.mmap):
             mapped = mapped.base
-        if hasattr(mapped, "madvise"):
-            mapped.madvise(mmap.MADV_DONTNEED)
+        return mapped
 
 
 def open_matrix(

@@ -20,6 +20,7 @@ from typing import Any, NoReturn, cast
 import mlx.core as mx
 
 from anymetal.errors import DtypeError, RankLostError
+from anymetal.routines import no_array
 
 Group = mx.distributed.Group
 
@@ -210,6 +211,7 @@ def agree_on_rows(
     Raises:
         ValueError, RankLostError: As `agree`.
         DtypeError: Another dtype on this rank.
+        TypeError: No array on this rank.
     """
     axis = -1 if vectors else 0
     error = error or _trouble(routine, arrays, dtypes, vectors)
@@ -227,6 +229,8 @@ def _trouble(
     routine: str, arrays: Mapping[str, mx.array], dtypes: Sequence[mx.Dtype], vectors: bool
 ) -> Exception | None:
     for name, array in arrays.items():
+        if not isinstance(array, mx.array):
+            return no_array(routine, name, array)
         if array.dtype not in dtypes:
             return DtypeError(
                 f"[{routine}] {name} must be {' or '.join(map(_name, dtypes))}, not "

@@ -57,6 +57,7 @@ def dot(
         ValueError: Shapes that differ but for the sharded axis; an unknown `accumulate`; 2³¹
             products or more in limbs. On all ranks if it is the fault of one, which is named.
         DtypeError: Another dtype on this rank.
+        TypeError: No array on this rank.
         RankLostError: The connection to another rank has ended.
     """
     call = _agreed("dot", {"x": x, "y": y}, accumulate, group, vectors=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Literal, cast, get_args
@@ -19,10 +18,11 @@ import rich.progress
 from rich.console import Console
 
 from anymetal.linalg.distributed.files import MatrixFile
-from anymetal.linalg.distributed.journal import Entry, Journal
+from anymetal.linalg.distributed.journal import Journal
 from anymetal.linalg.distributed.ranks import Group, agree, agree_on_rows, evaluate, of_group
+from anymetal.linalg.distributed.shards import Shard, largest_magnitude
 from anymetal.linalg.distributed.tsqr import implicit_qr
-from anymetal.linalg.gemm import matmul_atb, matmul_av
+from anymetal.linalg.gemm import matmul_atb
 from anymetal.linalg.iterations import Operator, OutOfRangeError, Search
 from anymetal.linalg.svd import (
     DTYPES,
@@ -47,7 +47,7 @@ def svd_topk(
     path: Path_ | None = None,
     key: mx.array | None = None,
     journal: str | Path | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     explain: bool = False,
     group: Group | None = None,
 ) -> Factors:
@@ -74,9 +74,11 @@ def svd_topk(
             the smaller side is short and A is in memory.
         key: Random key of the first block, the same on all ranks.
         journal: A folder, for files alone: what has been computed is recorded there, by each rank
-            under its number, so that the same call goes on after an interruption. It is left for
-            the caller to remove.
-        progress: Show on the standard error stream of rank 0 which bands are read.
+            under its number, so that the same call goes on after an interruption; `tol` and
+            `max_steps` may be others. It takes up to 6 blocks of rows·b floats and is left for the
+            caller to remove.
+        progress: Show on the standard error stream of rank 0 which bands of a file are read; by
+            default if that is a terminal.
         explain: Print path and steps to the standard error stream of rank 0.
         group: The ranks; by default all that were launched.
 
@@ -89,18 +91,18 @@ def svd_topk(
         ValueError: A number or the path is out of range, ranks differ, a journal of another matrix
             or without a file. On all ranks if it is the fault of one, which is named.
         DtypeError: Another dtype on this rank.
+        TypeError: No array on this rank.
         RankLostError: The connection to another rank has ended.
     """
     group = of_group(group)
     options: dict[str, object] = {
         "k": k,
-        "tol": tol,
-        "max_steps": max_steps,
         "oversample": oversample,
         "path": path,
+        "key": str(key.tolist() if isinstance(key, mx.array) else key),
     }
-    options["key"] = None if key is None else key.tolist()
-    rows = _agreed(A, group, options, journal)
+    kept, error = _opened(A, group, journal, options)
+    rows = _agreed(A, group, {"tol": tol, "max_steps": max_steps, **options}, kept, error)
     shape = (sum(rows), A.shape[1])
     check_numbers(shape, k, tol, max_steps, oversample)
     small = min(shape)
@@ -111,27 +113,54 @@ def svd_topk(
         print(f"svd_topk: {path}, {len(rows)} ranks, blocks of {block} columns", file=sys.stderr)
     if path == "full":
         return _full(cast(mx.array, A).astype(mx.float32), k, group)
+    key = mx.random.key(0) if key is None else key
+    left = mx.random.split(key, group.size() + 1)[group.rank() + 1]
+    search = Search(k, block, tol, max_steps, key, left)
+    if progress is None:
+        progress = isinstance(A, MatrixFile) and sys.stderr.isatty()
     with ExitStack() as stack:
-        shard = _shard(A, group, journal, _progress(stack) if progress and lead else None)
-        key = mx.random.key(0) if key is None else key
-        left = mx.random.split(key, group.size() + 1)[group.rank() + 1]
-        search = Search(k, block, tol, max_steps, key, left)
+        shown = stack.enter_context(_progress()) if progress and lead else None
+        shard = Shard(A, group, kept, shown)
         return _iterated(shard, search, path, group, explain and lead)
 
 
+def _opened(
+    A: mx.array | MatrixFile,
+    group: Group,
+    folder: str | Path | None,
+    options: dict[str, object],
+) -> tuple[Journal | None, Exception | None]:
+    """The journal, if there is one, or what is wrong with it on this rank."""
+    if folder is None:
+        return None, None
+    if not isinstance(A, MatrixFile):
+        return None, ValueError("[svd_topk] A journal is for matrices in files: see open_matrix.")
+    try:
+        own = Path(folder) / f"rank-{group.rank()}-of-{group.size()}"
+        return Journal(own, {**A.identity(), **options}), None
+    except (OSError, ValueError) as error:
+        return None, error
+
+
+def _progress() -> rich.progress.Progress:
+    return rich.progress.Progress(console=Console(stderr=True))
+
+
 def _agreed(
-    A: mx.array | MatrixFile, group: Group, options: dict[str, object], journal: object
+    A: mx.array | MatrixFile,
+    group: Group,
+    options: dict[str, object],
+    journal: Journal | None,
+    error: Exception | None,
 ) -> list[int]:
-    error: Exception | None = None
+    """How many rows each rank has."""
     paths = (None, *get_args(Path_))
     if options["path"] not in paths:
         error = ValueError(f"[svd_topk] path must be one of {paths}, got {options['path']!r}.")
-    if isinstance(A, MatrixFile):
-        same = {"A": f"(rows, {A.shape[1]}) in a file", **options}
-        return [own[0] for own in agree("svd_topk", group, same, A.shape[:1], error)]
-    if journal is not None:
-        error = ValueError("[svd_topk] A journal is for matrices in files: see open_matrix.")
-    return agree_on_rows("svd_topk", group, {"A": A}, options, dtypes=DTYPES, error=error)
+    if not isinstance(A, MatrixFile):
+        return agree_on_rows("svd_topk", group, {"A": A}, options, dtypes=DTYPES, error=error)
+    same = {"A": f"(rows, {A.shape[1]}) in a file", "journal": journal is not None, **options}
+    return [own[0] for own in agree("svd_topk", group, same, A.shape[:1], error)]
 
 
 def _chosen(path: Path_ | None, in_file: bool, small: int, block: int) -> Path_:
@@ -157,25 +186,26 @@ def _full(A: mx.array, k: int, group: Group) -> Factors:
     return _signed(Q.times(U[:, :k]) + plus, S[:k] + plus, Vt[:k] + plus, group)
 
 
-def _iterated(shard: _Shard, search: Search, path: str, group: Group, explain: bool) -> Factors:
+def _iterated(shard: Shard, search: Search, path: str, group: Group, explain: bool) -> Factors:
     iterate = ITERATIONS[path]
     scale = 1.0
     try:
-        found = iterate(_operator(shard, group), search)
+        found = iterate(_operator(shard, group), search, shard)
     except OutOfRangeError:
         peak = cast(float, _largest(shard.peak(), group).item())
         if peak == 0 or not math.isfinite(peak):
             return _of_zero_or_undefined(shard, search.k, peak, group)
         # As on one machine: neither the power nor its inverse may be subnormal.
         scale = 2.0 ** min(max(math.frexp(peak)[1], -126), 126)
-        found = iterate(_operator(shard.scaled(1 / scale), group), search)
+        shard = shard.scaled(1 / scale)
+        found = iterate(_operator(shard, group), search, shard)
     if explain:
         end = "" if found.residual <= search.tolerance else ", not converged"
         print(f"svd_topk: {found.steps} steps, {found.residual:.1e}{end}", file=sys.stderr)
     return _signed(found.U, found.S * scale, found.V.T, group)
 
 
-def _operator(shard: _Shard, group: Group) -> Operator:
+def _operator(shard: Shard, group: Group) -> Operator:
     def total(share: mx.array) -> mx.array:
         result = mx.distributed.all_sum(share, group=group)
         evaluate("svd_topk", group, result)
@@ -186,12 +216,8 @@ def _operator(shard: _Shard, group: Group) -> Operator:
         lambda U: total(shard.transposed_times(U)),
         *shard.shape,
         lambda U, B: total(matmul_atb(U, B)),
-        lambda block: _largest(_peak(block), group),
+        lambda block: _largest(largest_magnitude(block), group),
     )
-
-
-def _peak(block: mx.array) -> mx.array:
-    return mx.abs(block).max() if block.size else mx.array(0.0)
 
 
 def _largest(peak: mx.array, group: Group) -> mx.array:
@@ -215,7 +241,7 @@ def _signed(U: mx.array, S: mx.array, Vt: mx.array, group: Group) -> Factors:
     return results
 
 
-def _of_zero_or_undefined(shard: _Shard, k: int, peak: float, group: Group) -> Factors:
+def _of_zero_or_undefined(shard: Shard, k: int, peak: float, group: Group) -> Factors:
     """All zero with any orthonormal vectors, or all NaN."""
     rows, columns = shard.shape
     plus = 0.0 if peak == 0 else math.nan
@@ -223,109 +249,3 @@ def _of_zero_or_undefined(shard: _Shard, k: int, peak: float, group: Group) -> F
     before = sum(count[0] for count in counts[: group.rank()])
     U = (mx.arange(before, before + rows)[:, None] == mx.arange(k)[None]).astype(mx.float32)
     return U + plus, mx.full((k,), plus), mx.eye(k, columns) + plus
-
-
-# Shards
-
-
-class _Shard:
-    """This rank's rows: products with blocks, band by band."""
-
-    def __init__(
-        self,
-        matrix: mx.array | MatrixFile,
-        journal: Journal | None,
-        progress: rich.progress.Progress | None,
-        factor: float = 1.0,
-    ) -> None:
-        self._matrix, self._journal, self._progress = matrix, journal, progress
-        self._factor = factor
-        self._products = 0
-        self.shape = cast("tuple[int, int]", tuple(matrix.shape))
-
-    def scaled(self, factor: float) -> _Shard:
-        return _Shard(self._matrix, self._journal, self._progress, factor)
-
-    def peak(self) -> mx.array:
-        peak = mx.array(0.0)
-        for number in range(self._bands()):
-            part = _peak(self._band(number))
-            peak = mx.where(mx.isnan(part), part, mx.maximum(peak, part))
-        return peak
-
-    def times(self, V: mx.array) -> mx.array:
-        """A V"""
-        start = mx.zeros((0, V.shape[1]))
-        return self._product(
-            "A V",
-            V,
-            start,
-            lambda done, band, _: mx.concatenate([done, matmul_av(band, V)]),
-        )
-
-    def transposed_times(self, U: mx.array) -> mx.array:
-        """The share of these rows in Aᵀ U"""
-        start = mx.zeros((self.shape[1], U.shape[1]))
-        return self._product(
-            "Aᵀ U", U, start, lambda done, band, rows: done + matmul_atb(band, U[rows])
-        )
-
-    def _product(
-        self,
-        what: str,
-        operand: mx.array,
-        value: mx.array,
-        add: Callable[[mx.array, mx.array, slice], mx.array],
-    ) -> mx.array:
-        bands, first = self._bands(), 0
-        number, self._products = self._products, self._products + 1
-        if self._journal and (entry := self._journal.begun(number, operand)):
-            value, first = entry
-        shown = None
-        if self._progress is not None:
-            text = f"{what}, product {number + 1}"
-            shown = self._progress.add_task(text, total=bands, completed=first)
-        for band in range(first, bands):
-            value = add(value, self._band(band), self._rows(band))
-            if self._journal:
-                mx.eval(value)
-                whole = band + 1 == bands
-                self._journal.record(number, operand, Entry(value, band + 1), whole)
-            elif isinstance(self._matrix, MatrixFile):
-                mx.eval(value)  # one band at a time
-            if self._progress is not None and shown is not None:
-                self._progress.advance(shown)
-        return value
-
-    def _bands(self) -> int:
-        return self._matrix.bands if isinstance(self._matrix, MatrixFile) else 1
-
-    def _rows(self, number: int) -> slice:
-        if isinstance(self._matrix, MatrixFile):
-            return self._matrix.extent(number)
-        return slice(0, self.shape[0])
-
-    def _band(self, number: int) -> mx.array:
-        if isinstance(self._matrix, MatrixFile):
-            band = self._matrix.band(number)
-        else:
-            band = self._matrix.astype(mx.float32)
-        return band if self._factor == 1.0 else band * self._factor
-
-
-def _shard(
-    A: mx.array | MatrixFile,
-    group: Group,
-    journal: str | Path | None,
-    progress: rich.progress.Progress | None,
-) -> _Shard:
-    if not isinstance(A, MatrixFile):
-        return _Shard(A, None, None)
-    kept = None
-    if journal is not None:
-        kept = Journal(Path(journal) / f"rank-{group.rank()}-of-{group.size()}", A.identity())
-    return _Shard(A, kept, progress)
-
-
-def _progress(stack: ExitStack) -> rich.progress.Progress:
-    return stack.enter_context(rich.progress.Progress(console=Console(stderr=True)))

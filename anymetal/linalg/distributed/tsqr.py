@@ -10,15 +10,19 @@ triangles (exchange.py), so that each knows R and its own part of Q without a wa
 from __future__ import annotations
 
 import functools
-from typing import NamedTuple
+import os
+from typing import Literal, NamedTuple, get_args
 
 import mlx.core as mx
 
 from anymetal.linalg.distributed.exchange import Merge, merges
 from anymetal.linalg.distributed.ranks import Group, agree_on_rows, awaited, evaluate, of_group
 from anymetal.linalg.gemm import matmul_atb, matmul_av
+from anymetal.linalg.qr import Factors
 from anymetal.linalg.qr import qr as qr_of_one
 from anymetal.transforms import is_transformed
+
+Exchange = Literal["tree", "gather"]
 
 
 class Orthonormal(NamedTuple):
@@ -50,14 +54,21 @@ class Orthonormal(NamedTuple):
             Y: This rank's rows, shape (rows, c), float32; c is the same on all ranks.
 
         Raises:
-            ValueError: Shapes that do not fit.
+            As `qr`, where the rows are others than those of Q, too.
         """
+        own = self.leaf.shape[0]
+        error = None
+        if isinstance(Y, mx.array) and Y.ndim == 2 and Y.shape[0] != own:
+            error = ValueError(f"[transposed_times] Y has {Y.shape[0]} rows, but Q has {own}.")
+        agree_on_rows("transposed_times", self.group, {"Y": Y}, {}, error=error)
         share = matmul_atb(self.inner, matmul_atb(self.leaf, Y))
         total = mx.distributed.all_sum(share, group=self.group)
         return awaited("transposed_times", self.group, total)
 
 
-def qr(A: mx.array, *, group: Group | None = None, ring: bool = True) -> tuple[mx.array, mx.array]:
+def qr(
+    A: mx.array, *, group: Group | None = None, exchange: Exchange | None = None
+) -> tuple[mx.array, mx.array]:
     """The reduced QR factorisation of a matrix whose rows lie on several ranks: A = Q R.
 
     Of any rank and scale, as `anymetal.linalg.qr`, within the same bounds: QᵀQ = I to rounding, and
@@ -65,56 +76,92 @@ def qr(A: mx.array, *, group: Group | None = None, ring: bool = True) -> tuple[m
     at once, since ranks send to each other in an order; so not inside of transformations, and
     without a gradient.
 
-    Communication, besides the agreement: in each merge each rank receives one triangle of
-    n(n + 1)/2 words, and on a ring some ranks hand it on. ⌈log₂p⌉ such messages follow each other
-    where all ranks reach each other, which is the lower bound; on a ring that is met up to p = 4,
-    and it is 5 instead of 3 for p = 8 (`exchange.rounds`).
+    Communication, besides the agreement: "tree" has messages of n(n + 1)/2 words from neighbour to
+    neighbour, one triangle for each of ⌈log₂p⌉ merges, which on a ring some ranks hand on.
+    `exchange.rounds` of them follow each other, at most 5/3 of the least on a ring
+    (`exchange.least`). "gather" has one `all_gather` of n(n + 1)/2 words.
 
     Args:
         A: This rank's rows, shape (rows, n), float32, in the order of ranks. Any number of rows,
             also fewer than n, or none.
         group: The ranks; by default all that were launched.
-        ring: Whether ranks reach their neighbours only, as in MLX's ring. False, with MPI for
-            instance, saves messages from 5 ranks on.
+        exchange: "tree" merges two triangles at a time, by messages between neighbours of MLX's
+            ring; "gather" all of them on each rank at once, for back ends without such messages,
+            as NCCL. By default "tree" if the ring is there (`MLX_HOSTFILE` is set).
 
     Returns:
         This rank's rows of Q, shape (rows, k), and R of shape (k, n), the same on all ranks, where
         k is the smaller of n and the rows of all ranks.
 
     Raises:
-        ValueError: Shapes that differ but for the rows, or no matrix, on all ranks, with the number
-            of the rank; a call inside of a transformation.
+        ValueError: Shapes that differ but for the rows, no matrix, another exchange, or a call
+            inside of a transformation. On all ranks if it is the fault of one, which is named.
         DtypeError: Another dtype on this rank.
+        TypeError: No array on this rank.
         RankLostError: The connection to another rank has ended.
     """
-    Q, R = implicit_qr(A, group=group, ring=ring)
+    Q, R = implicit_qr(A, group=group, exchange=exchange)
     return Q.explicit(), R
 
 
 def implicit_qr(
-    A: mx.array, *, group: Group | None = None, ring: bool = True
+    A: mx.array, *, group: Group | None = None, exchange: Exchange | None = None
 ) -> tuple[Orthonormal, mx.array]:
     """As `qr`, with Q as a product that is not computed, which saves 2·rows·n·k operations.
 
     Arguments, R, errors and communication as those of `qr`.
     """
-    if is_transformed([A]):
-        raise ValueError(
-            "[distributed.qr] Ranks send to each other at once, so this does not work inside of "
-            "mx.compile, mx.grad and mx.vmap."
-        )
     group = of_group(group)
-    rows = agree_on_rows("qr", group, {"A": A}, {"ring": ring})
-    n = A.shape[1]
+    exchange = exchange or ("tree" if "MLX_HOSTFILE" in os.environ else "gather")
+    rows = agree_on_rows("qr", group, {"A": A}, {"exchange": exchange}, error=_trouble(A, exchange))
     leaf, R = qr_of_one(A)
+    inner, R = (_in_a_tree if exchange == "tree" else _at_once)(R, rows, group)
+    return Orthonormal(leaf, inner, group), R
+
+
+def _trouble(A: mx.array, exchange: str) -> Exception | None:
+    """What is wrong with a call, but for the dtype and shape of A."""
+    if exchange not in (ways := get_args(Exchange)):
+        choices = ", ".join(map(repr, ways))
+        return ValueError(f"[qr] exchange must be one of {choices}; got {exchange!r}.")
+    if isinstance(A, mx.array) and is_transformed([A]):
+        return ValueError(
+            "[qr] Ranks send to each other at once, so this does not work inside of mx.compile, "
+            "mx.grad and mx.vmap."
+        )
+    return None
+
+
+def _in_a_tree(R: mx.array, rows: list[int], group: Group) -> Factors:
+    """What the merges make of this rank's own factor, and the last R."""
+    n = R.shape[1]
     inner = mx.eye(R.shape[0])
-    for merge in merges(group.rank(), group.size(), ring=ring):
+    for merge in merges(group.rank(), group.size()):
         height = min(sum(rows[rank] for rank in merge.other), n)
         theirs = _exchanged(R, height, merge, group)
         half, R = _merged(R, theirs, first=merge.own[0] < merge.other[0])
         if half is not None:
             inner = matmul_av(inner, half)
-    return Orthonormal(leaf, inner, group), R
+    return inner, R
+
+
+def _at_once(R: mx.array, rows: list[int], group: Group) -> Factors:
+    """The same by one factorisation of all triangles above each other, on each rank."""
+    if group.size() == 1:
+        return mx.eye(R.shape[0]), R
+    n = R.shape[1]
+    packed = _packed(R)
+    room = mx.zeros(n * (n + 1) // 2 - packed.size)
+    all_packed = mx.distributed.all_gather(mx.concatenate([packed, room])[None], group=group)
+    evaluate("qr", group, all_packed)
+    heights = [min(count, n) for count in rows]
+    triangles = [
+        _unpacked(each[: _words(height, n)], height, n)
+        for each, height in zip(all_packed, heights, strict=True)
+    ]
+    Q, R = qr_of_one(mx.concatenate(triangles))
+    start = sum(heights[: group.rank()])
+    return Q[start : start + heights[group.rank()]], R
 
 
 def _merged(own: mx.array, other: mx.array, *, first: bool) -> tuple[mx.array | None, mx.array]:
@@ -134,32 +181,46 @@ def _merged(own: mx.array, other: mx.array, *, first: bool) -> tuple[mx.array | 
 def _exchanged(own: mx.array, height: int, merge: Merge, group: Group) -> mx.array:
     """The other group's triangle, of shape (height, n); the own one goes to those who want it."""
     n = own.shape[1]
-    packed = own.reshape(-1)[_trapezoid(own.shape[0], n)[0]]
-    if group.rank() < merge.source:  # of two who both send, the lower one does it first
-        _send(packed, merge.first, group)
-        theirs = _received(height, n, merge.source, group)
-    else:
-        theirs = _received(height, n, merge.source, group)
-        _send(packed, merge.first, group)
-    _send(theirs, merge.onward, group)
-    padded = mx.concatenate([theirs, mx.zeros(1)])
+    sent = _sent(_packed(own), merge.first, group)
+    words = _words(height, n)
+    if words == 0:
+        evaluate("qr", group, *sent)
+        return mx.zeros((0, n))
+    theirs = mx.distributed.recv([words], mx.float32, merge.source, group=group)
+    evaluate("qr", group, *sent, theirs)
+    evaluate("qr", group, *_sent(theirs, merge.onward, group))
+    return _unpacked(theirs, height, n)
+
+
+def _sent(packed: mx.array, to: tuple[int, ...], group: Group) -> list[mx.array]:
+    """To be evaluated; nothing where the others know that there is nothing."""
+    if packed.size == 0:
+        return []
+    stream = _stream_of_sends()
+    return [mx.distributed.send(packed, rank, group=group, stream=stream) for rank in to]
+
+
+@functools.cache
+def _stream_of_sends() -> mx.Stream:
+    """MLX's messages wait in the order of a stream: a rank that sends on another one receives
+    meanwhile. So two ranks may send to each other at once, however much."""
+    return mx.new_stream(mx.cpu)
+
+
+# Triangles, and trapezoids of fewer rows than columns
+
+
+def _packed(R: mx.array) -> mx.array:
+    return R.reshape(-1)[_trapezoid(*R.shape)[0]]
+
+
+def _unpacked(packed: mx.array, height: int, n: int) -> mx.array:
+    padded = mx.concatenate([packed, mx.zeros(1)])
     return padded[_trapezoid(height, n)[1]].reshape(height, n)
 
 
-def _send(packed: mx.array, to: tuple[int, ...], group: Group) -> None:
-    if packed.size == 0:  # the others know that there is nothing
-        return
-    for rank in to:
-        evaluate("qr", group, mx.distributed.send(packed, rank, group=group))
-
-
-def _received(height: int, n: int, source: int, group: Group) -> mx.array:
-    words = _trapezoid(height, n)[0].size
-    if words == 0:
-        return mx.zeros(0)
-    theirs = mx.distributed.recv([words], mx.float32, source, group=group)
-    evaluate("qr", group, theirs)
-    return theirs
+def _words(height: int, n: int) -> int:
+    return height * n - height * (height - 1) // 2
 
 
 @functools.lru_cache(maxsize=64)
@@ -170,7 +231,7 @@ def _trapezoid(k: int, n: int) -> tuple[mx.array, mx.array]:
     """
     i, j = mx.arange(k)[:, None], mx.arange(n)[None]
     inside = (i <= j).reshape(-1)
-    words = k * n - k * (k - 1) // 2
+    words = _words(k, n)
     order = mx.argsort(mx.where(inside, mx.arange(k * n), k * n))[:words]
     number = i * n - i * (i - 1) // 2 + j - i
     place = mx.where(inside, number.reshape(-1), words)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
+import itertools
 import sys
 from collections.abc import Callable
 
@@ -10,7 +11,6 @@ import mlx.core as mx
 import numpy as np
 import scipy.linalg
 
-from anymetal.errors import DtypeError
 from anymetal.linalg import distributed
 from anymetal.linalg.distributed.exchange import merges
 from tests.linalg.distributed.counting import (
@@ -44,14 +44,15 @@ def limbs() -> None:
     x, y, A = wild(40_000), wild(40_001)[1:], wild(2100).reshape(300, 7)
     for kind in KINDS:
         xs, ys, As = shard(x, kind), shard(y, kind), shard(A, kind)
-        results = [
-            distributed.dot(xs, ys, accumulate="limb"),
-            distributed.norm(xs, accumulate="limb"),
-            distributed.gram(As, accumulate="limb"),
-            distributed.products(As, As[:, :2], accumulate="limb"),
-        ]
-        mx.eval(results)
-        print("bits", *map(bits, results))
+        for accumulate in ("limb", "exact"):
+            results = [
+                distributed.dot(xs, ys, accumulate=accumulate),  # type: ignore[arg-type]
+                distributed.norm(xs, accumulate=accumulate),  # type: ignore[arg-type]
+                distributed.gram(As, accumulate=accumulate),  # type: ignore[arg-type]
+                distributed.products(As, As[:, :2], accumulate=accumulate),  # type: ignore[arg-type]
+            ]
+            mx.eval(results)
+            print("bits", accumulate, *map(bits, results))
 
 
 def undefined() -> None:
@@ -106,9 +107,9 @@ MATRICES = {
 
 def factors() -> None:
     """Within the bounds of tests/linalg/test_qr.py."""
-    for (name, A), kind in ((item, kind) for item in MATRICES.items() for kind in KINDS):
+    for (name, A), kind, exchange in itertools.product(MATRICES.items(), KINDS, ("tree", "gather")):
         rows = shard(A, kind)
-        Q, R = distributed.qr(rows)
+        Q, R = distributed.qr(rows, exchange=exchange)  # type: ignore[arg-type]
         q, r = whole(Q).astype(float), np.array(R, float)
         k = min(A.shape)
         assert q.shape == (A.shape[0], k) and r.shape == (k, A.shape[1]), name
@@ -126,7 +127,7 @@ def factors() -> None:
 
 
 def triangles() -> None:
-    for n, block in ((100, 16), (33, 20), (20, 32)):
+    for n, block in ((100, 16), (33, 20), (20, 32), (300, 128)):
         A = normal(n, n)
         A = A @ A.T + n * np.eye(n, dtype=np.float32)
         B = normal(n, 3)
@@ -217,13 +218,16 @@ def counts() -> None:
     for merge in plan:
         messages += [Sent("send", triangle(n))] * (len(merge.first) + len(merge.onward))
     assert sorted(sent) == sorted([agreement, *messages])
+    with counted() as sent:
+        mx.eval(distributed.qr(rows, exchange="gather"))
+    assert sent == [agreement, Sent("all_gather", triangle(n))]
 
 
 def complaint(*calls: Callable[[], object]) -> str:
     """What the error says when rank r calls the r-th function, and all others the last."""
     try:
         calls[min(RANK, len(calls) - 1)]()
-    except (ValueError, DtypeError) as error:
+    except (ValueError, TypeError) as error:
         return str(error)
     raise AssertionError("no error")
 
@@ -246,7 +250,40 @@ def disagreement() -> None:
     assert "accumulate differs" in said, said
     said = complaint(lambda: distributed.cholesky(mx.zeros((9, 9)), block=2))
     assert "cyclic_rows" in said, said
+    said = complaint(
+        lambda: distributed.qr(right, exchange="broadcast"),  # type: ignore[arg-type]
+        lambda: distributed.qr(right),
+    )
+    assert "exchange must be one of 'tree', 'gather'; got 'broadcast'" in said, said
+    no_arrays()
     assert distributed.norm(mx.ones(4)).item() == 2 * np.float32(np.sqrt(RANKS))  # all goes on
+
+
+def no_arrays() -> None:
+    """NumPy's arrays and lists on rank 0 are an error on all ranks."""
+    right = mx.zeros((3, 4))
+    square = mx.zeros((3, 3))[distributed.cyclic_rows(3)]
+    orthonormal, _ = distributed.implicit_qr(right)
+    routines: dict[str, Callable[..., object]] = {
+        "dot": lambda x: distributed.dot(x, right),
+        "norm": distributed.norm,
+        "gram": distributed.gram,
+        "products": lambda A: distributed.products(A, right),
+        "qr": distributed.qr,
+        "transposed_times": orthonormal.transposed_times,
+        "svd_topk": lambda A: distributed.svd_topk(A, 1),
+        "cholesky": distributed.cholesky,
+        "solve_triangular": lambda U: distributed.solve_triangular(U, square),
+    }
+    for name, routine in routines.items():
+        for wrong, called in (
+            (np.zeros((3, 4), np.float32), "numpy.ndarray of float32"),
+            ([[0.0] * 4] * 3, "list"),
+        ):
+            fit = square if name in ("cholesky", "solve_triangular") else right
+            said = complaint(lambda: routine(wrong), lambda: routine(fit))  # noqa: B023
+            assert f"[{name}]" in said and f"must be an mx.array, not {called}." in said, said
+            assert RANK == 0 or f"Rank 0 of {RANKS} has an error" in said, said
 
 
 CHECKS: dict[str, Callable[[], None]] = {

@@ -11,7 +11,7 @@ import scipy.linalg
 
 from anymetal.errors import DtypeError
 from anymetal.linalg import distributed
-from anymetal.linalg.distributed.journal import Entry, Journal
+from anymetal.linalg.distributed.journal import Checkpoint, Entry, Journal, fingerprint
 
 MATRIX = np.random.default_rng(1).standard_normal((103, 8)).astype(np.float32)
 
@@ -54,21 +54,47 @@ def test_refused(tmp_path: Path) -> None:
 
 def test_journal(tmp_path: Path) -> None:
     journal = Journal(tmp_path, {"path": "a"}, seconds=0)
-    V, W = mx.array(MATRIX), mx.array(MATRIX[::-1].copy())
-    assert journal.begun(0, V) is None
-    journal.record(0, V, Entry(V * 2, 3), whole=False)
-    again = Journal(tmp_path, {"path": "a"}).begun(0, V)
+    V = mx.array(MATRIX)
+    operand, other = fingerprint(V), fingerprint(mx.array(MATRIX[::-1].copy()))
+    assert operand != other  # the same numbers, in another order
+    assert journal.begun(0, operand) is None
+    for number in range(3):
+        journal.record(number, operand, Entry(V * 2, 3), whole=False)
+    again = Journal(tmp_path, {"path": "a"}).begun(0, operand)
     assert again is not None and again.bands == 3
     np.testing.assert_array_equal(again.value, MATRIX * 2)
-    assert journal.begun(0, W) is None  # the same numbers, in another order
+    assert journal.begun(1, other) is None
+    assert names(tmp_path) == ["journal.json", "product-0000.safetensors"]  # of no use any more
     with pytest.raises(ValueError, match="another matrix"):
         Journal(tmp_path, {"path": "b"})
 
 
-def test_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Goes on where it was, reads no band twice, and comes to the same bits."""
-    path = tmp_path / "a.npy"
-    np.save(path, MATRIX)
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_checkpoints(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, {})
+    for number in range(4):
+        journal.record(number, "", Entry(mx.ones(2), 1), whole=True)
+    for step in (1, 2):
+        journal.keep(Checkpoint(step, 2 * step, 0.5, {"V": mx.full((3,), step)}))
+    assert journal.steps() == [1, 2]
+    found = journal.checkpoint(1)
+    assert (found.products, found.factor) == (2, 0.5)
+    assert mx.array_equal(found.state["V"], mx.ones(3))
+    journal.forget(2, range(1, 4))
+    assert names(tmp_path) == ["journal.json", "product-0000.safetensors", "step-0002.safetensors"]
+
+
+@pytest.mark.parametrize("path", ["subspace", "lanczos"])
+@pytest.mark.parametrize("scale", [1.0, 1e15])
+def test_interrupted(
+    path: str, scale: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Goes on where it was, and comes to the same bits; the journal stays small."""
+    A = MATRIX * np.float32(scale)
+    np.save(tmp_path / "a.npy", A)
     monkeypatch.setattr(Journal.__init__, "__defaults__", (0.0,))
     read: list[int] = []
     stop_after = [10**9]
@@ -81,20 +107,29 @@ def test_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         return band(self, number)
 
     monkeypatch.setattr(distributed.MatrixFile, "band", counted)
-    matrix = distributed.open_matrix(path, band_bytes=4 * 8 * 10)
+    matrix = distributed.open_matrix(tmp_path / "a.npy", band_bytes=4 * 8 * 10)
+    k, oversample = (2, 2) if path == "subspace" else (1, 0)
 
     def search(folder: str) -> tuple[mx.array, mx.array, mx.array]:
-        return distributed.svd_topk(matrix, 2, path="subspace", tol=1e-4, journal=tmp_path / folder)
+        return distributed.svd_topk(
+            matrix, k, path=path, oversample=oversample, tol=1e-5, journal=tmp_path / folder
+        )
 
     whole = search("whole")
-    expected = scipy.linalg.svdvals(MATRIX)[:2]
-    np.testing.assert_allclose(whole[1], expected, atol=1e-4 * expected[0])
+    expected = scipy.linalg.svdvals(A.astype(float))[:k]
+    np.testing.assert_allclose(whole[1], expected, atol=1e-5 * expected[0])
     everything = list(read)
-    read.clear()
-    stop_after[0] = 17
-    with pytest.raises(KeyboardInterrupt):
-        search("cut")
-    stop_after[0] = 10**9
-    cut = search("cut")
-    assert read == everything
-    assert all(mx.array_equal(one, other) for one, other in zip(whole, cut, strict=True))
+    for stop in (5, 17, 100, len(everything) - 5):
+        read.clear()
+        stop_after[0] = stop
+        with pytest.raises(KeyboardInterrupt):
+            search(f"cut {stop}")
+        stop_after[0] = 10**9
+        cut = search(f"cut {stop}")
+        again = len(read) - len(everything)
+        # No band is read twice, but for those that showed that the matrix must be scaled.
+        assert again == 0 if scale == 1 or stop < 11 else again <= 22
+        assert all(mx.array_equal(one, other) for one, other in zip(whole, cut, strict=True))
+        kept = names(tmp_path / f"cut {stop}" / "rank-0-of-1")
+        assert len(everything) > 11 * 14  # without checkpoints there would be as many files
+        assert len(kept) <= 12, kept
