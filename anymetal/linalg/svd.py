@@ -10,6 +10,7 @@ from typing import cast
 
 import mlx.core as mx
 
+from anymetal.custom import custom_function
 from anymetal.errors import DtypeError
 from anymetal.linalg.gemm import matmul_atb, matmul_av
 from anymetal.linalg.iterations import (
@@ -21,6 +22,7 @@ from anymetal.linalg.iterations import (
     room_for_lanczos,
     subspace,
 )
+from anymetal.linalg.svd_gradient import Triplets, gradient, scale_of
 from anymetal.routines import routine
 from anymetal.tune.switch import choose
 
@@ -44,7 +46,11 @@ def svd_topk(
 ) -> Factors:
     """The k largest singular values of A, and the best approximation of rank k: U diag(S) Vt.
 
-    Runs at once, since each step decides whether there is another one, and has no gradient.
+    Runs at once, since each step decides whether there is another one; so not inside of
+    `mx.compile` and `mx.vmap`. The gradient (svd_gradient.py) runs at once, too, needs no other
+    singular values, and is as exact as the vectors are: with a small `tol`. It exists where the k
+    values differ from each other, from the next one, and from zero; that of S alone always does.
+    Where the k-th is hardly above the next, a RuntimeWarning says so.
 
     Args:
         A: float32, float16 or bfloat16, shape (..., m, n), of any rank.
@@ -94,17 +100,45 @@ def svd_topk(
         empty = (mx.zeros((*A.shape[:-2], *extent)) for extent in ((rows, k), (k,), (k, columns)))
         U, S, Vt = empty
         return U, S, Vt
-    if choice.path == "full":
-        return _full(A, k)
     key = mx.random.key(0) if key is None else key
     search = Search(k, block, tol, max_steps, key, key)
-    matrices = A.reshape(-1, rows, columns)
-    results = [
-        _iterated(matrix, search, ITERATIONS[choice.path], banding, explain) for matrix in matrices
-    ]
-    U, S, Vt = (mx.stack(list(parts)) for parts in zip(*results, strict=True))
-    batch = A.shape[:-2]
-    return U.reshape(*batch, rows, k), S.reshape(*batch, k), Vt.reshape(*batch, k, columns)
+
+    def forward(A: mx.array) -> Factors:
+        if choice.path == "full":
+            return _full(A, k)
+        iterate = ITERATIONS[choice.path]
+        matrices = A.reshape(-1, rows, columns)
+        return _stacked(
+            [_iterated(matrix, search, iterate, banding, explain) for matrix in matrices],
+            A.shape[:-2],
+        )
+
+    function: Callable[[mx.array], Factors] = custom_function(forward).vjp(_backward)
+    return function(A)
+
+
+def _stacked(parts: list[Factors], batch: tuple[int, ...]) -> Factors:
+    U, S, Vt = (mx.stack(list(each)) for each in zip(*parts, strict=True))
+    return tuple(x.reshape(*batch, *x.shape[1:]) for x in (U, S, Vt))  # type: ignore[return-value]
+
+
+def _backward(A: mx.array, cotangents: Factors, outputs: Factors) -> mx.array:
+    """One matrix after the other."""
+    rows, columns = A.shape[-2:]
+    flat = [x.reshape(-1, *x.shape[A.ndim - 2 :]) for x in (A, *outputs, *cotangents)]
+    found = [_backward_of_one(*each) for each in zip(*flat, strict=True)]
+    return mx.stack(found).reshape(*A.shape[:-2], rows, columns)
+
+
+def _backward_of_one(A: mx.array, *factors: mx.array) -> mx.array:
+    (U, S, Vt), (dU, dS, dVt) = factors[:3], factors[3:]
+    wide = A.shape[0] < A.shape[1]
+    found, cotangent = Triplets(U, S, Vt.T), Triplets(dU, dS, dVt.T)
+    if wide:
+        found, cotangent = (Triplets(each.V, each.S, each.U) for each in (found, cotangent))
+    scale = scale_of(S)
+    result = gradient(_operator(A * (1 / scale), wide, None), scale, found, cotangent).whole()
+    return result.T if wide else result
 
 
 #: Shorter sides from which on an iteration beats `mx.linalg.svd`.

@@ -7,21 +7,23 @@ own. All that is communicated are sums: of AᵀU and of products of left-hand bl
 
 from __future__ import annotations
 
+import functools
 import math
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Literal, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 import mlx.core as mx
 import rich.progress
 from rich.console import Console
 
+from anymetal.custom import custom_function
 from anymetal.linalg.distributed.files import MatrixFile
 from anymetal.linalg.distributed.journal import Journal
 from anymetal.linalg.distributed.ranks import Group, agree, agree_on_rows, evaluate, of_group
 from anymetal.linalg.distributed.shards import Shard, largest_magnitude
-from anymetal.linalg.distributed.tsqr import implicit_qr
+from anymetal.linalg.distributed.tsqr import by_default, factored
 from anymetal.linalg.gemm import matmul_atb
 from anymetal.linalg.iterations import Operator, OutOfRangeError, Search
 from anymetal.linalg.svd import (
@@ -32,6 +34,7 @@ from anymetal.linalg.svd import (
     check_numbers,
     possible_paths,
 )
+from anymetal.linalg.svd_gradient import Triplets, gradient, scale_of
 
 Path_ = Literal["lanczos", "subspace", "full"]
 Factors = tuple[mx.array, mx.array, mx.array]
@@ -57,11 +60,14 @@ def svd_topk(
     with thick restarts), "subspace" (the randomised subspace iteration of Halko, Martinsson and
     Tropp, "Finding structure with randomness", SIAM Review 53(2), 2011, algorithm 4.4, with
     `max_steps` - 1 power iterations at most), and "full" (`qr`, and the SVD of R), for matrices in
-    memory. Runs at once, and has no gradient, as on one machine.
+    memory. Runs at once. The gradient of matrices in memory is that of one machine: of a loss that
+    each rank computes in the same way from S and Vt, and in parts that are added from its rows of
+    U. Each rank gets that of its own rows.
 
     Communication for blocks of b columns, besides the agreement: in each step `all_sum` of n·b
     words for AᵀU, and of about 3 to 10 b² words ("lanczos") or 3 b² ("subspace") for products of
-    left-hand blocks. n·b words are the least that a sum of AᵀU takes on each rank.
+    left-hand blocks. n·b words are the least that a sum of AᵀU takes on each rank. The gradient:
+    `all_sum` of k², of n·k, and in each step of conjugate gradients of n·k words.
 
     Memory of a rank, besides its rows: "lanczos" 5 blocks of rows·b and of n·b floats and as many
     again while blocks are joined; with a `MatrixFile` one band more.
@@ -111,17 +117,36 @@ def svd_topk(
     lead = group.rank() == 0
     if explain and lead:
         print(f"svd_topk: {path}, {len(rows)} ranks, blocks of {block} columns", file=sys.stderr)
-    if path == "full":
-        return _full(cast(mx.array, A).astype(mx.float32), k, group)
     key = mx.random.key(0) if key is None else key
     left = mx.random.split(key, group.size() + 1)[group.rank() + 1]
     search = Search(k, block, tol, max_steps, key, left)
-    if progress is None:
-        progress = isinstance(A, MatrixFile) and sys.stderr.isatty()
-    with ExitStack() as stack:
-        shown = stack.enter_context(_progress()) if progress and lead else None
-        shard = Shard(A, group, kept, shown)
-        return _iterated(shard, search, path, group, explain and lead)
+    if isinstance(A, MatrixFile):
+        with ExitStack() as stack:
+            visible = lead and (sys.stderr.isatty() if progress is None else progress)
+            shown = stack.enter_context(_progress()) if visible else None
+            return _iterated(Shard(A, group, kept, shown), search, path, group, explain and lead)
+
+    def forward(A: mx.array) -> Factors:
+        if path == "full":
+            return _full(A, rows, k, group)
+        return _iterated(Shard(A, group), search, path, group, explain and lead)
+
+    function: Any = custom_function(forward).vjp(functools.partial(_backward, group))
+    found: Factors = function(A.astype(mx.float32))
+    return found
+
+
+def _backward(group: Group, A: mx.array, cotangents: Factors, outputs: Factors) -> mx.array:
+    (U, S, Vt), (dU, dS, dVt) = outputs, cotangents
+    scale = scale_of(S)
+    operator = _operator(Shard(A * (1 / scale), group), group)
+    # Ranks must come to the same decisions, so that they go by the same numbers, those of rank 0.
+    dS, dV = _of_first(dS, group), _of_first(dVt.T, group)
+    return gradient(operator, scale, Triplets(U, S, Vt.T), Triplets(dU, dS, dV)).whole()
+
+
+def _of_first(value: mx.array, group: Group) -> mx.array:
+    return _total(value if group.rank() == 0 else mx.zeros_like(value), group)
 
 
 def _opened(
@@ -177,9 +202,9 @@ def _chosen(path: Path_ | None, in_file: bool, small: int, block: int) -> Path_:
     return path
 
 
-def _full(A: mx.array, k: int, group: Group) -> Factors:
+def _full(A: mx.array, rows: list[int], k: int, group: Group) -> Factors:
     """By way of R, whose singular values are those of A."""
-    Q, R = implicit_qr(A, group=group)
+    Q, R = factored(A, rows, group, by_default())
     finite = mx.isfinite(R).all()
     plus = mx.where(finite, 0.0, math.nan)
     U, S, Vt = mx.linalg.svd(mx.where(finite, R, 0.0), stream=mx.cpu)
@@ -206,18 +231,19 @@ def _iterated(shard: Shard, search: Search, path: str, group: Group, explain: bo
 
 
 def _operator(shard: Shard, group: Group) -> Operator:
-    def total(share: mx.array) -> mx.array:
-        result = mx.distributed.all_sum(share, group=group)
-        evaluate("svd_topk", group, result)
-        return result
-
     return Operator(
         shard.times,
-        lambda U: total(shard.transposed_times(U)),
+        lambda U: _total(shard.transposed_times(U), group),
         *shard.shape,
-        lambda U, B: total(matmul_atb(U, B)),
+        lambda U, B: _total(matmul_atb(U, B), group),
         lambda block: _largest(largest_magnitude(block), group),
     )
+
+
+def _total(share: mx.array, group: Group) -> mx.array:
+    result = mx.distributed.all_sum(share, group=group)
+    evaluate("svd_topk", group, result)
+    return result
 
 
 def _largest(peak: mx.array, group: Group) -> mx.array:

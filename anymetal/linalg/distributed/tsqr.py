@@ -112,8 +112,20 @@ def implicit_qr(
     Arguments, R, errors and communication as those of `qr`.
     """
     group = of_group(group)
-    exchange = exchange or ("tree" if "MLX_HOSTFILE" in os.environ else "gather")
+    exchange = exchange or by_default()
     rows = agree_on_rows("qr", group, {"A": A}, {"exchange": exchange}, error=_trouble(A, exchange))
+    return factored(A, rows, group, exchange)
+
+
+def by_default() -> Exchange:
+    """Messages between neighbours if MLX's ring is there to carry them."""
+    return "tree" if "MLX_HOSTFILE" in os.environ else "gather"
+
+
+def factored(
+    A: mx.array, rows: list[int], group: Group, exchange: Exchange
+) -> tuple[Orthonormal, mx.array]:
+    """As `implicit_qr`, of ranks that have agreed; `rows` are those of each."""
     leaf, R = qr_of_one(A)
     inner, R = (_in_a_tree if exchange == "tree" else _at_once)(R, rows, group)
     return Orthonormal(leaf, inner, group), R

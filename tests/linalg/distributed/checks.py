@@ -89,6 +89,34 @@ def gradients() -> None:
     np.testing.assert_allclose(got, exact / np.linalg.norm(exact), atol=1e-6)
 
 
+def gradients_of_singular_values() -> None:
+    """Beside central differences of LAPACK's factors, in float64."""
+    A = normal(60, 9).astype(float) * 0.8 ** np.arange(9)
+    weights = [
+        np.random.default_rng(i).standard_normal(s) for i, s in enumerate(((60, 3), 3, (3, 9)))
+    ]
+    step = normal(*A.shape).astype(float)
+
+    def loss(A: Array) -> float:
+        U, S, Vt = scipy.linalg.svd(A, full_matrices=False)
+        sign = np.sign(U[np.abs(U).argmax(axis=0), range(9)])[:3]
+        factors = U[:, :3] * sign, S[:3], Vt[:3] * sign[:, None]
+        return float(sum((w * x).sum() for w, x in zip(weights, factors, strict=True)))
+
+    expected = (loss(A + 1e-6 * step) - loss(A - 1e-6 * step)) / 2e-6
+    for kind, path in itertools.product(KINDS, ("full", "subspace")):
+        own = shard(weights[0].astype("f4"), kind)
+        rest = [mx.array(w.astype("f4")) for w in weights[1:]]
+
+        def of_rank(A: mx.array) -> mx.array:
+            factors = distributed.svd_topk(A, 3, path=path, tol=1e-6)  # type: ignore[arg-type]  # noqa: B023
+            pairs = zip((own, *rest), factors, strict=True)  # noqa: B023
+            return sum((w * x).sum() for w, x in pairs)  # type: ignore[return-value]
+
+        got = whole(mx.grad(of_rank)(shard(A.astype("f4"), kind)))
+        np.testing.assert_allclose((got * step).sum(), expected, rtol=1e-3)
+
+
 def compiled() -> None:
     A = normal(60, 4)
     function = mx.compile(lambda a: distributed.gram(a) @ mx.ones((4, 1)))
@@ -293,6 +321,7 @@ CHECKS: dict[str, Callable[[], None]] = {
         undefined,
         sums,
         gradients,
+        gradients_of_singular_values,
         compiled,
         factors,
         triangles,

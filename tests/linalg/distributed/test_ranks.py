@@ -22,8 +22,8 @@ from tests.linalg.distributed.launching import ROOT, free_ports, run, start
 PROGRAMS = Path(__file__).parent
 CHECKS = PROGRAMS / "checks.py"
 ALL = (
-    "limbs,undefined,sums,gradients,compiled,factors,triangles,singular_values,odd_matrices,files,"
-    "counts,disagreement"
+    "limbs,undefined,sums,gradients,gradients_of_singular_values,compiled,factors,triangles,"
+    "singular_values,odd_matrices,files,counts,disagreement"
 )
 
 
