@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from anymetal.gradients import Differentiable, differentiable
     from anymetal.imported import import_function
     from anymetal.library import MetalLibrary, metal_library
+    from anymetal.profiling import profile
     from anymetal.sanitizer import sanitize
 
 __version__ = "0.1.0"
@@ -67,6 +68,7 @@ __all__ = [
     "install",
     "metal_kernel",
     "metal_library",
+    "profile",
     "sanitize",
     "uninstall",
 ]
@@ -81,6 +83,7 @@ _LATER = {
     "MetalLibrary": "anymetal.library",
     "metal_library": "anymetal.library",
     "import_function": "anymetal.imported",
+    "profile": "anymetal.profiling",
     "sanitize": "anymetal.sanitizer",
 }
 

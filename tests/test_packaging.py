@@ -60,7 +60,7 @@ def test_versions_of_mlx_are_those_that_the_package_takes() -> None:
     "platform, expected",
     [
         ("darwin", {"mlx", "rich", "typer"}),
-        ("linux", {"mlx", "rich", "typer", "ziglang", "llvmlite", "nanobind"}),
+        ("linux", {"mlx", "rich", "typer", "ziglang", "llvmlite", "nanobind", "pyelftools"}),
     ],
 )
 def test_macs_get_no_compilers(platform: str, expected: set[str]) -> None:

@@ -9,6 +9,7 @@ import typer
 
 import anymetal
 from anymetal.cli import cache
+from anymetal.cli.program_command import ProgramCommand
 
 app = typer.Typer(
     name="anymetal",
@@ -195,6 +196,37 @@ def explain_(
         raise typer.BadParameter("options go in front of the file; a Metal file takes no arguments")
     status = explain_file(file, arguments or [], kernel, extent, pretend_gpu, times)
     raise typer.Exit(status)
+
+
+@app.command(name="profile", cls=ProgramCommand)
+def profile_(
+    script: Annotated[
+        str | None, typer.Argument(help="A Python program, unless -m names a module.")
+    ] = None,
+    arguments: Annotated[list[str] | None, typer.Argument(help="For the program.")] = None,
+    module: Annotated[
+        str | None, typer.Option("-m", metavar="MODULE", help="A module, as python -m.")
+    ] = None,
+    as_json: Annotated[
+        bool,
+        typer.Option("--json", help="For programs; what the program prints goes to stderr."),
+    ] = False,
+    trace: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also all launches, for chrome://tracing or Perfetto."),
+    ] = None,
+    pretend_gpu: Annotated[
+        bool, typer.Option("--pretend-gpu", help="As for `anymetal run`.")
+    ] = False,
+) -> None:
+    """Run a program and tell where the time of its kernels goes."""
+    from anymetal.cli.profile import profile_program
+    from anymetal.cli.run import program_words
+
+    if script is None and module is None:
+        raise typer.BadParameter("which program? Give a SCRIPT or -m MODULE")
+    words = program_words(script, module, arguments or [], pretend_gpu)
+    raise typer.Exit(profile_program(words, as_json, trace))
 
 
 @app.command(name="replay")

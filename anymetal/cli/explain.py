@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from anymetal.cli.run import run
+from anymetal.cli.run import program_words, run_to_end
 from anymetal.errors import AnyMetalError
 from anymetal.explain.classes import CLASSES
 from anymetal.explain.costs import Cost
@@ -47,7 +47,7 @@ def explain_file(
     kernels: Kernels
     if path.suffix != ".metal":
         kernels = follow()
-        status = _run([*(["--pretend-gpu"] if pretend_gpu else []), str(path), *arguments])
+        status = run_to_end(program_words(str(path), None, arguments, pretend_gpu))
     elif _is_case(path):
         kernels = _of_case(path)
     else:
@@ -70,14 +70,6 @@ def explain_file(
 
 
 # -- which kernels ------------------------------------------------------------------------
-
-
-def _run(arguments: list[str]) -> int:
-    """Run a program to its end, whichever way it ends; its exit status."""
-    try:
-        return run(arguments)
-    except SystemExit as end:
-        return end.code if isinstance(end.code, int) else int(end.code is not None)
 
 
 def _is_case(path: Path) -> bool:

@@ -18,8 +18,11 @@ from types import TracebackType
 import anymetal
 
 
-def run(arguments: list[str]) -> int:
-    """Parse the command line after `run`, install AnyMetal and run the program."""
+def run(arguments: list[str], finish: Callable[[], object] = lambda: None) -> int:
+    """Parse the command line after `run`, install AnyMetal and run the program.
+
+    `finish`: what is to be done if Ctrl-C ends the program, and with it this process.
+    """
     options, program = _parse(arguments)
     anymetal.install(
         pretend_gpu=options.pretend_gpu,
@@ -28,7 +31,7 @@ def run(arguments: list[str]) -> int:
         children_too=True,
     )
     if not options.sanitize:
-        return _run(options.module, program, lambda: None)
+        return _run(options.module, program, finish)
     from anymetal.sanitizer import process
 
     process.begin_run()
@@ -39,6 +42,25 @@ def run(arguments: list[str]) -> int:
             raise
         return process.STATUS
     return process.end_run(status)
+
+
+def run_to_end(arguments: list[str], finish: Callable[[], object] = lambda: None) -> int:
+    """The same for those who go on afterwards, whichever way the program ends; its exit status."""
+    try:
+        return run(arguments, finish)
+    except SystemExit as end:
+        if isinstance(end.code, str):
+            print(end.code, file=sys.stderr)
+        return _status_of(end)
+
+
+def program_words(
+    script: str | None, module: str | None, arguments: list[str], pretend_gpu: bool
+) -> list[str]:
+    """The command line for `run`, of a command that takes programs beside other things."""
+    pretend = ["--pretend-gpu"] if pretend_gpu else []
+    words = [] if script is None else [script]
+    return [*pretend, *(["-m", module] if module else []), *words, *arguments]
 
 
 def _status_of(end: SystemExit) -> int:

@@ -11,17 +11,27 @@ import functools
 import os
 import re
 from _ctypes import dlclose, dlopen, dlsym  # CDLL never closes
+from typing import NamedTuple
 
 from anymetal.errors import CompilerError, ToolchainError
 from anymetal.runtime.disk_cache import Cached
 from anymetal.runtime.loading import NO_CODE, load
 
 
+class Subject(NamedTuple):
+    """What machine code is of, for people."""
+
+    kernel: str  #: with template arguments
+    variant: str = ""  #: for which launches
+    kinds: tuple[str, ...] = ()  #: of its parameters (source.py): "input", "output", …
+
+
 class Code:
     """A compiled kernel. Its name is that of the user's kernel, for errors."""
 
-    def __init__(self, library: Cached, kernel: str) -> None:
+    def __init__(self, library: Cached, kernel: str, subject: Subject | None = None) -> None:
         _load_vector_math()
+        self.subject = subject or Subject(kernel)
         #: Of the file that is loaded, which need not be there any more.
         self.path, handle = _opened(library, kernel)
         self._handle = _Handle(handle)
@@ -32,6 +42,9 @@ class Code:
         #: Whether its results may depend on the order of threadgroups
         #: (analysis/order_dependence.py).
         self.order_counts = bool(self._text("am_order"))
+        flops = self._text("am_flops")
+        #: Floating-point operations of one thread; None if nobody knows (analysis/flops.py).
+        self.flops = int(flops) if flops else None
         #: What Clang said of its text (frontend/warned.py).
         self.complaints = self._text("am_complaints")
 

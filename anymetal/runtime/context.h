@@ -15,12 +15,15 @@ struct Frame {
   uint64_t bytes;
 };
 
+struct Seat;
+
 struct Context : am_worker {
   volatile bool in_kernel;  // the fault handler may abandon what this thread does
   volatile Status why;      // it was abandoned
   volatile int signal;      // FAULT: which
   void* volatile address;
   bool main_thread;
+  Seat* volatile seat;    // of a launch that is profiled (profile.h), else null
   uint8_t* signal_stack;  // null if the thread came with one of its own
   alignas(16) uint64_t resume[80];  // a jmp_buf: glibc has 200 bytes on x86-64, 312 on AArch64
   Frame frames[FRAMES];

@@ -67,6 +67,8 @@ struct Call {
   uint64_t address;       // out: where, for SIGSEGV and SIGBUS; 0 if the machine does not say
   int32_t interruptible;  // Ctrl-C stops it though it does not run on the main thread
   int32_t ordered;        // one thread runs all groups, from the first to the last
+  uint32_t arrays;        // buffers with extents behind them; 0 if there are no extents
+  uint32_t padding;
 };
 
 // What the pool offers: `am_run` runs a launch to its end; `am_watch`, on the main thread, lets

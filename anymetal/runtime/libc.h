@@ -76,6 +76,7 @@ int _setjmp(void*) __attribute__((returns_twice));
 
 constexpr int READ_WRITE = 1 | 2;                      // PROT_READ | PROT_WRITE
 constexpr int PRIVATE_ANONYMOUS = 0x02 | 0x20;         // MAP_PRIVATE | MAP_ANONYMOUS
+constexpr int NO_RESERVE = 0x4000;                     // MAP_NORESERVE
 constexpr int MONOTONIC = 1;                           // CLOCK_MONOTONIC
 constexpr int INTERRUPT = 2, ILLEGAL = 4, TRAP = 5, BUS = 7, ARITHMETIC = 8, SEGMENT = 11;
 constexpr int DETAILED = 4, ON_STACK = 0x08000000, NO_DEFER = 0x40000000;  // SA_…
@@ -84,16 +85,21 @@ constexpr int64_t FUTEX_WAIT = 0 | 128, FUTEX_WAKE = 1 | 128;  // for one proces
 constexpr uint64_t DEFAULT_ACTION = 0, IGNORE_ACTION = 1;
 
 #if defined(__x86_64__)
-constexpr int64_t CALL_FUTEX = 202, CALL_GETTID = 186;
+constexpr int64_t CALL_FUTEX = 202, CALL_GETTID = 186, CALL_TGKILL = 234;
 #elif defined(__aarch64__)
-constexpr int64_t CALL_FUTEX = 98, CALL_GETTID = 178;
+constexpr int64_t CALL_FUTEX = 98, CALL_GETTID = 178, CALL_TGKILL = 131;
 #else
 #error "the thread pool knows x86-64 and AArch64"
 #endif
 
-inline void* map_pages(size_t bytes) {
-  void* pages = mmap(nullptr, bytes, READ_WRITE, PRIVATE_ANONYMOUS, -1, 0);
+inline void* map_pages(size_t bytes, int flags = PRIVATE_ANONYMOUS) {
+  void* pages = mmap(nullptr, bytes, READ_WRITE, flags, -1, 0);
   return pages == reinterpret_cast<void*>(-1) ? nullptr : pages;
+}
+
+// Addresses of which only those that are written to become memory.
+inline void* reserve_pages(size_t bytes) {
+  return map_pages(bytes, PRIVATE_ANONYMOUS | NO_RESERVE);
 }
 
 inline uint64_t now() {  // nanoseconds

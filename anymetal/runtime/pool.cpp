@@ -7,6 +7,7 @@
 // found the slot open. The owner closes the slot and waits until nobody is counted in.
 
 #include "interrupts.h"
+#include "profile.h"
 
 constexpr uint32_t MAX_WORKERS = 1023;
 // As on the main thread, so that a kernel finds the same room whoever runs it. The guard is wide
@@ -40,6 +41,7 @@ struct alignas(64) Job {
   uint32_t state;  // OPEN | OWNER_SLEEPS | number of workers taking part
   Call* call;
   uint32_t parties;   // threads among which to divide the groups
+  bool noted;         // for a profile
   uint64_t deadline;  // 0 = none; EXPIRING while the watch stops this job
   int fault_signal;
   void* fault_address;
@@ -103,6 +105,7 @@ static Effort take_part(Job* job, Context* self, bool may_share) {
   uint64_t outside = float_mode(), start = now(), before = start, first, last, wanted = 1;
   // What was learnt is an average: in a job worth sharing, the first groups may be the heavy ones.
   if (may_share) wanted += static_cast<uint64_t>(SHORT_CHUNK / call->group_time);
+  if (job->noted) take_seat(self, call->entry);
   set_float_mode(KERNEL_FLOAT_MODE);
   if (_setjmp(self->resume) == 0) {
     while (take(job, wanted, &first, &last)) {
@@ -141,6 +144,7 @@ static Effort take_part(Job* job, Context* self, bool may_share) {
   }
   forget_private_arrays(self);
   set_float_mode(outside);
+  if (self->seat) leave_seat(self);
   return {done, now() - start};
 }
 
@@ -306,44 +310,14 @@ static void clear_deadline(Job* job) {
   }
 }
 
-// ---- Interface for pool.py
-
-extern "C" {
-
-// Once per process, before anything else. `threads` counts the caller.
-int32_t am_start(uint32_t threads) {
-  wanted_workers = threads - 1 < MAX_WORKERS ? threads - 1 : MAX_WORKERS;
-  if (pthread_key_create(&context_key, drop_context) != 0) return NO_MEMORY;
-  catch_faults();
-  return OK;
-}
-
-// Stops every launch that takes longer; 0 = no limit.
-void am_limit(uint64_t nanoseconds) { store(&time_limit, nanoseconds); }
-
-// In the child of a fork: only the forking thread is left, and it is not in a launch.
-void am_forked() {
-  for (Job& job : jobs) job.owned = job.state = 0, job.deadline = 0;
-  crew = workers = sleepers = watch_started = watch_sleeps = installing = 0;
-  for (Watched& one : watched) one.state = 0;
-  for (int32_t& thread : handling) thread = 0;
-  if (void* context = pthread_getspecific(context_key)) {
-    static_cast<Context*>(context)->main_thread = on_main_thread();
-  }
-}
-
-// On the main thread, before it waits for launches that other threads start: Ctrl-C shall stop
-// those. Cheap if that was so already. The handler stays; without launches it only passes on.
-void am_watch() { stand_in_front(); }
-
-// Runs one launch to its end; the caller's thread takes part.
-int32_t am_run(Call* call) {
-  if (call->groups == 0) return OK;
+// Runs one launch to its end; the caller's thread takes part. `noted`: for a profile.
+static int32_t run(Call* call, bool noted) {
   Context* self = own_context();
   if (!self) return NO_MEMORY;
   Job* job = occupy_slot();
   job->call = call;
   job->parties = 1;
+  job->noted = noted;
   job->fault_signal = 0;
   job->fault_address = nullptr;
   store(&job->cancel, int32_t{OK});
@@ -377,5 +351,62 @@ int32_t am_run(Call* call) {
   }
   store(&job->owned, 0u);
   return status;
+}
+
+// ---- Interface for pool.py
+
+extern "C" {
+
+// Once per process, before anything else. `threads` counts the caller.
+int32_t am_start(uint32_t threads) {
+  wanted_workers = threads - 1 < MAX_WORKERS ? threads - 1 : MAX_WORKERS;
+  if (pthread_key_create(&context_key, drop_context) != 0) return NO_MEMORY;
+  catch_faults();
+  return OK;
+}
+
+// Stops every launch that takes longer; 0 = no limit.
+void am_limit(uint64_t nanoseconds) { store(&time_limit, nanoseconds); }
+
+// In the child of a fork: only the forking thread is left, and it is not in a launch.
+void am_forked() {
+  for (Job& job : jobs) job.owned = job.state = 0, job.deadline = 0;
+  forget_profile();
+  crew = workers = sleepers = watch_started = watch_sleeps = installing = 0;
+  for (Watched& one : watched) one.state = 0;
+  for (int32_t& thread : handling) thread = 0;
+  if (void* context = pthread_getspecific(context_key)) {
+    static_cast<Context*>(context)->main_thread = on_main_thread();
+  }
+}
+
+// On the main thread, before it waits for launches that other threads start: Ctrl-C shall stop
+// those. Cheap if that was so already. The handler stays; without launches it only passes on.
+void am_watch() { stand_in_front(); }
+
+// Runs one launch to its end; the caller's thread takes part.
+int32_t am_run(Call* call) {
+  if (call->groups == 0) return OK;
+  if (!wants_note()) return run(call, false);
+  uint64_t begun = now();
+  int32_t status = run(call, true);
+  note_launch(call, begun, status);
+  return status;
+}
+
+// Notes launches from now on; false if there is no memory for that.
+int32_t am_profile() { return begin_profile(); }
+
+// No launch that begins later is noted. How many go on that are: the log is whole when none does.
+uint32_t am_profile_end() {
+  swap(&recording, 0u);
+  return load(&noting);
+}
+
+// The log: words, how many, and how many entries found no room.
+const uint64_t* am_profile_log(uint64_t* words, uint64_t* lost) {
+  *words = log_used;
+  *lost = log_lost;
+  return log_words;
 }
 }

@@ -34,7 +34,7 @@ from anymetal.runtime.loading import NO_CODE, load
 
 _FOLDER = Path(__file__).parent
 _UNITS = ("pool.cpp", "arrays.cpp")
-_HEADERS = ("libc.h", "launch.h", "context.h", "guard.h", "interrupts.h")
+_HEADERS = ("libc.h", "launch.h", "context.h", "guard.h", "interrupts.h", "profile.h")
 
 #: Status in launch.h; what is left is out of memory.
 _INTERRUPTED, _TIMED_OUT, _FAULT, _NO_STACK = 1, 2, 3, 5
@@ -66,6 +66,8 @@ class Call(ctypes.Structure):
         ("address", ctypes.c_uint64),
         ("interruptible", ctypes.c_int32),
         ("ordered", ctypes.c_int32),
+        ("arrays", ctypes.c_uint32),
+        ("padding", ctypes.c_uint32),
     ]
 
 
@@ -79,6 +81,7 @@ class Pool:
             )
         except OSError as error:
             raise ToolchainError(f"cannot load the thread pool: {error}. {NO_CODE}") from error
+        self.library = library
         self.threads = _wanted_threads()
         self.deterministic = _wants_determinism()
         #: Binds arrays (see arrays.cpp); needs the GIL.

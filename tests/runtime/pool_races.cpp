@@ -1,5 +1,6 @@
 // The thread pool under ThreadSanitizer: launches from many threads at once, of all sizes, some of
-// which are stopped by Ctrl-C or a time limit, fault, or run out of memory.
+// which are stopped by Ctrl-C or a time limit, fault, or run out of memory. Profiles begin and end
+// meanwhile.
 //
 // The pool is part of this file, so that all of it is instrumented. The program ends with status 0
 // and one line if every launch did what it should; ThreadSanitizer ends it with 66 if it saw a race.
@@ -148,6 +149,38 @@ void* press(void*) {
   return nullptr;
 }
 
+uint64_t profiled[SAMPLE + 1];
+
+// A log is whole as soon as no launch goes on that belongs to it.
+void check_log() {
+  uint64_t words, lost;
+  const uint64_t* log = am_profile_log(&words, &lost);
+  expect(lost == 0, "entries without room", COUNT, 0);
+  uint64_t at = 0;
+  while (at < words) {
+    uint64_t kind = log[at] & 0xff, length = log[at] >> 8;
+    bool known = (kind == LAUNCH && length == 7) || (kind == SAMPLE && length == 2);
+    expect(known, "unknown entry", COUNT, static_cast<int32_t>(kind));
+    if (!known) return;
+    expect(log[at + 1] == reinterpret_cast<uint64_t>(&entry), "entry", COUNT, 0);
+    if (kind == LAUNCH) expect(log[at + 2] <= log[at + 3], "times", COUNT, 0);
+    ++profiled[kind];
+    at += 1 + length;
+  }
+  expect(at == words, "end of the log", COUNT, 0);
+}
+
+void* profile(void*) {
+  while (!load(&done)) {
+    Time pause{0, 5000000}, glance{0, 100000};
+    expect(am_profile(), "no profile", COUNT, 0);
+    nanosleep(&pause, nullptr);
+    while (am_profile_end()) nanosleep(&glance, nullptr);
+    check_log();
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 int main(int, char** words) {
@@ -158,7 +191,8 @@ int main(int, char** words) {
   sigaction(INTERRUPT, &theirs, nullptr);
   am_limit(LIMIT);
   am_watch();
-  Thread presser, launchers[LAUNCHERS];
+  Thread presser, profiler, launchers[LAUNCHERS];
+  pthread_create(&profiler, nullptr, profile, nullptr);
   pthread_create(&presser, nullptr, press, nullptr);
   for (uint64_t i = 0; i < LAUNCHERS; ++i) {
     pthread_create(&launchers[i], nullptr, launch_often, reinterpret_cast<void*>(i + 1));
@@ -173,8 +207,10 @@ int main(int, char** words) {
   for (Thread& launcher : launchers) pthread_join(launcher, nullptr);
   store(&done, 1u);
   pthread_join(presser, nullptr);
-  printf("%u failures; ended well %lu, interrupted %lu, in time %lu, faults %lu, memory %lu\n",
+  pthread_join(profiler, nullptr);
+  printf("%u failures; ended well %lu, interrupted %lu, in time %lu, faults %lu, memory %lu, "
+         "launches in profiles %lu, samples %lu\n",
          failures, statuses[OK], statuses[INTERRUPTED], statuses[TIMED_OUT], statuses[FAULT],
-         statuses[NO_MEMORY]);
-  return failures ? 1 : load(&handled) == 0;
+         statuses[NO_MEMORY], profiled[LAUNCH], profiled[SAMPLE]);
+  return failures ? 1 : load(&handled) == 0 || !profiled[LAUNCH] || !profiled[SAMPLE];
 }

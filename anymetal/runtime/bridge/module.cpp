@@ -142,7 +142,7 @@ std::unique_ptr<const Plan> plan_from(const nb::object& given) {
   copy_numbers(given.attr("groups"), plan->call.launch.groups);
   plan->call.groups = number("total_groups");
   plan->call.ordered = nb::cast<bool>(given.attr("ordered"));
-  plan->buffers = number("buffers");
+  plan->buffers = plan->call.arrays = number("buffers");
   plan->slots = nb::cast<std::vector<size_t>>(given.attr("slots"));
   for (nb::handle info : given.attr("infos")) {
     const nb::object parameter = info[1];

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from weakref import WeakValueDictionary
 
 from anymetal import debug
 from anymetal.frontend import strict
 from anymetal.pipeline.stages import Stages, Times
 from anymetal.runtime import disk_cache, identity, locks
-from anymetal.runtime.code import Code
+from anymetal.runtime.code import Code, Subject
 from anymetal.source import KernelSource
 from anymetal.targets.cpu.reporting import DebugStages
 from anymetal.targets.cpu.variant import Variant
@@ -28,6 +29,7 @@ _MOST_RECENT = 256
 #: ("compiled", "from the disk cache"), and after how many seconds.
 listeners: list[Callable[[str, str, float], None]] = []
 _followed: dict[tuple[KernelSource, Variant], None] | None = None
+_held: list[dict[int, Code]] = []
 
 
 def code_of(source: KernelSource, variant: Variant) -> Code:
@@ -48,6 +50,8 @@ def code_of(source: KernelSource, variant: Variant) -> Code:
     _recent[key] = code
     if len(_recent) > _MOST_RECENT:
         _recent.popitem(last=False)
+    for codes in _held:
+        codes[code.entry] = code
     if _followed is not None:
         _followed[source, variant] = None
     if told:
@@ -72,6 +76,18 @@ def follow() -> Collection[tuple[KernelSource, Variant]]:
     return _followed.keys()
 
 
+@contextmanager
+def holding() -> Iterator[dict[int, Code]]:
+    """All machine code that is loaded meanwhile, by the addresses of its entries; it grows, and
+    nothing is unloaded."""
+    codes = {code.entry: code for code in list(_loaded.values())}
+    _held.append(codes)
+    try:
+        yield codes
+    finally:
+        _held[:] = [other for other in _held if other is not codes]
+
+
 def _load(source: KernelSource, variant: Variant, key: str, stages: Stages) -> tuple[str, Code]:
     """The machine code, and where it was found."""
     stages.made("Metal", lambda: debug.metal_of(source))
@@ -83,7 +99,9 @@ def _load(source: KernelSource, variant: Variant, key: str, stages: Stages) -> t
         return shared_library(source, variant, stages)
 
     library = locks.cached(key, ".so", f"kernel {source.name}", compiled)
-    return where, Code(library, source.name)
+    title = f"{source.name}{source.template_arguments}"
+    kinds = tuple(parameter.kind for parameter in source.parameters)
+    return where, Code(library, source.name, Subject(title, variant.text, kinds))
 
 
 def shared_library(source: KernelSource, variant: Variant, stages: Stages) -> bytes:

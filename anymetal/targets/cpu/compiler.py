@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from anymetal.analysis.flops import flops
 from anymetal.analysis.order_dependence import depends_on_order
 from anymetal.errors import CompilerError
 from anymetal.ir.printer import print_program
@@ -35,10 +36,11 @@ def compile_kernel(
     raw: str | None = None,
     complaints: str = "",
 ) -> bytes:
-    """An object file that exports `am_entry`, and three texts for the launch. `am_notes`: in a
+    """An object file that exports `am_entry`, and four texts for the launch. `am_notes`: in a
     checked or sanitized build, the arrays and places (passes/check_bounds.py, passes/observe.py).
     `am_order`: whether results depend on the order of threadgroups
-    (analysis/order_dependence.py). `am_complaints`: what it is given.
+    (analysis/order_dependence.py). `am_flops`: floating-point operations of one thread, empty if
+    nobody knows (analysis/flops.py). `am_complaints`: what it is given.
 
     `stages` observes the compilation; `raw` is Clang's output, if it is there already.
 
@@ -67,10 +69,12 @@ def compile_kernel(
         texts = texts_of(source)
         c.lines = line_table(source, texts)
         order = _constant("am_order", "counts" if depends_on_order(c.known) else "")
+        count = flops(c.known)
         text = scalar_ir(c) if variant.width == 1 else vector_ir(c)
         undefined = c.undefined and c.undefined.noted()
         notes = c.observed.notes(undefined=undefined) if c.observed else c.notes
         text += _constant("am_notes", notes) + order + _constant("am_complaints", complaints)
+        text += _constant("am_flops", "" if count is None else str(count))
         if c.observed:
             text += OBSERVED
         zig.meanwhile.append(lambda: keep(texts.values()))

@@ -112,6 +112,7 @@ class Plan:
         call.groups[:] = self.groups
         call.total_groups = self.total_groups
         call.ordered = self.ordered
+        call.arrays = self.buffers
         return LaunchState(call, ctypes.addressof(call), table)
 
     def _numbers(

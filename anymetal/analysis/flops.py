@@ -1,0 +1,63 @@
+"""How many floating-point operations a thread does, where the program alone says so.
+
+It does where each operation runs equally often in every thread: on no side of a branch, and in
+loops of constant length only. What reads its trip counts or conditions from memory is not guessed.
+"""
+
+from __future__ import annotations
+
+from anymetal.analysis.cache import Analyses
+from anymetal.analysis.control import dominators, innermost
+from anymetal.analysis.induction import only_exit, trips
+from anymetal.ir.calls import name_of_intrinsic
+from anymetal.ir.cfg import dominates
+from anymetal.ir.model import Instr
+
+#: A fused multiplication and addition is two operations, as everywhere else.
+_OPERATIONS = dict.fromkeys("fadd fsub fmul fdiv frem sqrt".split(), 1) | {"fma": 2, "fmuladd": 2}
+#: Calls that give floats without arithmetic on them.
+_FREE = frozenset(
+    "fabs copysign floor ceil trunc rint nearbyint round roundeven minnum maxnum minimum maximum "
+    "minimumnum maximumnum fmin fmax canonicalize".split()
+)
+
+
+def flops(known: Analyses) -> int | None:
+    """Floating-point operations of one thread; None where they cannot be counted."""
+    idom = known(dominators)
+    ends = [block for block in idom if block.terminator.op == "ret"]
+    total = 0
+    for block in idom:
+        counts = [_operations(instr) for instr in block.instrs]
+        if None in counts:
+            return None
+        own = sum(filter(None, counts))
+        if not own:
+            continue
+        times = 1
+        loop = known(innermost).get(block)
+        inner = block
+        while loop is not None:
+            end = only_exit(loop)
+            if end is None or loop not in known(trips) or not dominates(idom, inner, end):
+                return None
+            times *= known(trips)[loop]
+            inner, loop = loop.header, loop.parent
+        if not all(dominates(idom, inner, end) for end in ends):
+            return None
+        total += times * own
+    return total
+
+
+def _operations(instr: Instr) -> int | None:
+    """Of an instruction. None: who knows."""
+    if not instr.type.scalar.is_float:
+        return 0
+    if instr.op != "call":
+        return _OPERATIONS.get(instr.op, 0) * instr.type.lanes
+    name = name_of_intrinsic(instr.arg).removesuffix("f")
+    if name in _FREE or name.startswith("__am_shuffle"):
+        return 0
+    if name not in _OPERATIONS:
+        return None
+    return _OPERATIONS[name] * instr.type.lanes

@@ -1,0 +1,46 @@
+"""How fast this machine moves memory: the floor under kernels that compute little."""
+
+from __future__ import annotations
+
+import functools
+
+import mlx.core as mx
+
+from anymetal.kernel import metal_kernel
+from anymetal.machine import caches_here
+from anymetal.runtime import recorder
+
+_RUNS = 6
+_MOST = 128 << 20  #: bytes of the array that is copied
+
+
+@functools.cache
+def bandwidth() -> float:
+    """Bytes per second, read and written together, of the fastest of six copies by a kernel.
+
+    The array is twice as large as the last cache; all threads of the pool take part. No
+    profile may be running.
+    """
+    size = min(max(2 * caches_here().last, 64 << 20), _MOST) // 4
+    source = mx.arange(size, dtype=mx.uint32)
+    mx.eval(source)
+    copy = metal_kernel(
+        "memory_floor", ["x"], ["y"], "uint i = thread_position_in_grid.x; y[i] = x[i];"
+    )
+    recorder.begin()
+    try:
+        for _ in range(_RUNS):
+            (copied,) = copy(
+                inputs=[source],
+                grid=(size, 1, 1),
+                threadgroup=(256, 1, 1),
+                output_shapes=[(size,)],
+                output_dtypes=[mx.uint32],
+            )
+            mx.eval(copied)
+            del copied  # MLX gives its memory to the next one
+    finally:
+        launches = recorder.end().launches
+    ours = [launch for launch in launches if launch.grid[0] == size]
+    shortest = min(launch.ended - launch.begun for launch in ours)
+    return 2 * 4 * size / (shortest * 1e-9)
