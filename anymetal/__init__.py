@@ -31,12 +31,15 @@ from anymetal.install import install, uninstall
 from anymetal.kernel import MetalKernel, metal_kernel
 
 if TYPE_CHECKING:
+    from anymetal import linalg, nn, tune
     from anymetal.custom import CustomFunction, custom_function
     from anymetal.gradients import Differentiable, differentiable
     from anymetal.imported import import_function
     from anymetal.library import MetalLibrary, metal_library
     from anymetal.profiling import profile
     from anymetal.sanitizer import sanitize
+    from anymetal.tune.autotune import autotune
+    from anymetal.tune.bench import do_bench
 
 __version__ = "0.1.0"
 
@@ -62,14 +65,19 @@ __all__ = [
     "ToolchainError",
     "UnsupportedFeatureError",
     "__version__",
+    "autotune",
     "custom_function",
     "differentiable",
+    "do_bench",
     "import_function",
     "install",
+    "linalg",
     "metal_kernel",
     "metal_library",
+    "nn",
     "profile",
     "sanitize",
+    "tune",
     "uninstall",
 ]
 
@@ -85,7 +93,10 @@ _LATER = {
     "import_function": "anymetal.imported",
     "profile": "anymetal.profiling",
     "sanitize": "anymetal.sanitizer",
+    "autotune": "anymetal.tune.autotune",
+    "do_bench": "anymetal.tune.bench",
 }
+_MODULES = ("linalg", "nn", "tune")
 
 
 def __getattr__(name: str) -> Any:
@@ -93,7 +104,15 @@ def __getattr__(name: str) -> Any:
         import importlib
 
         return getattr(importlib.import_module(module), name)
+    if name in _MODULES:
+        import importlib
+
+        return importlib.import_module(f"anymetal.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 if os.environ.get("ANYMETAL_SANITIZE", "0") not in ("", "0"):

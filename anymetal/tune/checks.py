@@ -50,18 +50,31 @@ def of_reference(reference: Callable[..., Any], tolerance: float) -> Check:
         return [right] if isinstance(right, mx.array) else list(right)
 
     def check(arguments: Sequence[Any], result: Any) -> str:
-        right = known(arguments)
-        if isinstance(result, mx.array):
-            result = [result]
-        for got, wanted in zip(result, right, strict=True):
-            with mx.stream(mx.cpu):
-                scale = mx.maximum(mx.abs(_double(wanted)).max(), 1e-30)
-                limit = tolerance + 2 * _EPSILON[got.dtype]
-                if problem := _beyond(got, _double(wanted), scale, limit):
-                    return problem
-        return ""
+        results = [result] if isinstance(result, mx.array) else list(result)
+        return difference(results, known(arguments), tolerance)
 
     return check
+
+
+def difference(results: Sequence[mx.array], right: Sequence[mx.array], tolerance: float) -> str:
+    """What is wrong with results, in the order of what they should be; empty if nothing is.
+
+    Floats may differ by `tolerance` of the largest magnitude in the right array, and by two units
+    in the last place of their dtype beyond that; integers and bools must be equal.
+    """
+    if len(results) != len(right):
+        return f"there are {len(results)} arrays instead of {len(right)}"
+    with mx.stream(mx.cpu):
+        for got, wanted in zip(results, right, strict=True):
+            if got.size == wanted.size == 0 or not mx.issubdtype(got.dtype, mx.inexact):
+                if not mx.array_equal(got, wanted).item():
+                    return "the result differs"
+                continue
+            scale = mx.maximum(mx.abs(_double(wanted)).max(), 1e-30)
+            limit = tolerance + 2 * _EPSILON[got.dtype]
+            if problem := _beyond(got, _double(wanted), scale, limit):
+                return problem
+    return ""
 
 
 def of_cholesky(arguments: Sequence[Any], result: mx.array) -> str:

@@ -1,7 +1,7 @@
 """Measured tables: what `anymetal tune` writes and the switch reads.
 
 One JSON text for each device, in the disk cache (runtime/disk_cache.py):
-`<cache>/tune/<device>.json`.
+`<cache>/tune/<device>.json`, and one more for each function under `autotune`.
 `anymetal cache clear` leaves it alone unless it is asked otherwise. A file that is not what was
 written, or was measured with another version of AnyMetal or MLX, counts as none.
 """
@@ -65,6 +65,7 @@ class Table:
 
     device: Device
     entries: dict[tuple[str, str], Entry] = field(default_factory=dict)  #: by operation and case
+    topic: str = ""  #: of a table that is not about our own routines (autotune.py)
 
     def add(self, entry: Entry) -> None:
         """Keep a measurement in the place of an older one of the same case."""
@@ -136,10 +137,10 @@ def kind_of_device() -> str:
     return targets.active().name
 
 
-def read(wanted: Device) -> Table | None:
+def read(wanted: Device, topic: str = "") -> Table | None:
     """The stored table of a device. A bad file is a warning."""
     try:
-        found = disk_cache.get_table(_name(wanted))
+        found = disk_cache.get_table(_name(wanted, topic))
     except files.Damaged as damage:
         _warn(str(damage))
         return None
@@ -149,7 +150,7 @@ def read(wanted: Device) -> Table | None:
         stored = json.loads(found.content)
         if stored["format"] != _FORMAT or stored["versions"] != versions():
             return None
-        return _table(stored, wanted)
+        return _table(stored, Table(wanted, topic=topic))
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         _warn(f"{found.path}: {type(error).__name__}: {error}")
         return None
@@ -159,7 +160,7 @@ def write(table: Table) -> Path:
     """Store a table; readers see the old file or the new one."""
     text = json.dumps(_stored(table), indent=1)
     description = f"measured on {table.device.name}"
-    return disk_cache.put_table(_name(table.device), text.encode(), description)
+    return disk_cache.put_table(_name(table.device, table.topic), text.encode(), description)
 
 
 def file_of(wanted: Device) -> Path:
@@ -167,8 +168,8 @@ def file_of(wanted: Device) -> Path:
     return disk_cache.table_file(_name(wanted))
 
 
-def _name(wanted: Device) -> str:
-    return f"{wanted.key}.json"
+def _name(wanted: Device, topic: str = "") -> str:
+    return f"{wanted.key}-{topic}.json" if topic else f"{wanted.key}.json"
 
 
 @functools.cache
@@ -225,8 +226,8 @@ def _stored(table: Table) -> dict[str, Any]:
     }
 
 
-def _table(stored: dict[str, Any], wanted: Device) -> Table:
-    table = Table(wanted)
+def _table(stored: dict[str, Any], table: Table) -> Table:
+    """What is stored, in a table that has nothing yet."""
     for one in stored["entries"]:
         seconds = {str(path): float(taken) for path, taken in one["seconds"].items()}
         if not all(0 < taken < math.inf for taken in seconds.values()):
