@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from anymetal.library import MetalLibrary, metal_library
     from anymetal.profiling import profile
     from anymetal.sanitizer import sanitize
-    from anymetal.tune.autotune import autotune
     from anymetal.tune.bench import do_bench
+    from anymetal.tune.configurations import autotune
 
 __version__ = "0.1.0"
 
@@ -93,7 +93,7 @@ _LATER = {
     "import_function": "anymetal.imported",
     "profile": "anymetal.profiling",
     "sanitize": "anymetal.sanitizer",
-    "autotune": "anymetal.tune.autotune",
+    "autotune": "anymetal.tune.configurations",
     "do_bench": "anymetal.tune.bench",
 }
 _MODULES = ("linalg", "nn", "tune")

@@ -253,10 +253,17 @@ def tune_(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Measure again what is measured already.")
     ] = False,
+    modules: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--import", metavar="MODULE", help="A module that registers operations; repeatable."
+        ),
+    ] = None,
 ) -> None:
     """Measure which path of each routine is the fastest on this machine, and keep that."""
-    from anymetal.cli.tune import tune
+    from anymetal.cli.tune import import_modules, tune
 
+    import_modules(modules or [])
     raise typer.Exit(tune(only or [], quick, fresh))
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+import sys
 from collections.abc import Sequence
 
 import typer
@@ -64,6 +66,16 @@ def tune(
     if tuning.table.entries:
         console.print(f"Kept in {tables.file_of(tuning.table.device)}", soft_wrap=True)
     return status or int(wrong > 0)
+
+
+def import_modules(names: Sequence[str]) -> None:
+    """Import modules that register operations; those in the current folder are found, too."""
+    sys.path.insert(0, "")
+    for name in names:
+        try:
+            importlib.import_module(name)
+        except ImportError as error:
+            raise typer.BadParameter(f"{name} cannot be imported: {error}") from error
 
 
 def _wanted(names: Sequence[str], known: Sequence[Operation]) -> list[Operation]:

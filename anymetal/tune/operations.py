@@ -43,9 +43,31 @@ class Operation:
     cases: Sequence[Case]
 
 
+_registered: dict[str, Operation] = {}
+
+
+def register(operation: Operation) -> None:
+    """Has `anymetal tune` measure an operation of another package.
+
+    Its routine asks `anymetal.tune.choose` under the same name, which has a dot in it, such as
+    "package.routine". A second registration under a name takes the place of the first.
+
+    Raises:
+        ValueError: A name without a dot; no cases, or two of the same name.
+    """
+    name, cases = operation.name, [case.name for case in operation.cases]
+    if "." not in name:
+        raise ValueError(
+            f"[register] {name!r} could be an operation of AnyMetal; name it package.routine."
+        )
+    if not cases or len(set(cases)) < len(cases):
+        raise ValueError(f"[register] {name} must have cases, each with a name of its own.")
+    _registered[name] = operation
+
+
 def operations() -> list[Operation]:
-    """All of them, in the order of `names.MEASURED`."""
-    return [_MAKERS[name]() for name in MEASURED]
+    """Ours, in the order of `names.MEASURED`, then those of other packages."""
+    return [*(_MAKERS[name]() for name in MEASURED), *_registered.values()]
 
 
 def _routine(module: str, name: str) -> Callable[..., Any]:

@@ -211,7 +211,7 @@ def parsed(text: str) -> dict[str, str]:
                 f"[ANYMETAL_SWITCH] {pair!r} is no pair of an operation and a path; write "
                 f'ANYMETAL_SWITCH="cholesky=mlx", and more such pairs with commas between.'
             )
-        if operation not in OPERATIONS:
+        if operation not in OPERATIONS and "." not in operation:  # others are for other packages
             raise ValueError(
                 f"[ANYMETAL_SWITCH] There is no operation {operation!r}; there are: "
                 f"{', '.join(OPERATIONS)}."

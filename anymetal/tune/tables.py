@@ -65,7 +65,7 @@ class Table:
 
     device: Device
     entries: dict[tuple[str, str], Entry] = field(default_factory=dict)  #: by operation and case
-    topic: str = ""  #: of a table that is not about our own routines (autotune.py)
+    topic: str = ""  #: of a table that is not about our own routines (configurations.py)
 
     def add(self, entry: Entry) -> None:
         """Keep a measurement in the place of an older one of the same case."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+import sys
 
 import mlx.core as mx
 import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
+import anymetal
 from anymetal.cli.app import app
 from anymetal.cli.tune import tune
 from anymetal.linalg.cholesky import cholesky
@@ -130,3 +132,56 @@ def test_a_real_operation(capsys):
     assert {"thread", "mlx"} <= set(entry.seconds)
     cholesky(*case.arguments(), explain=True)
     assert "measured here at 2 × 5×5 float32" in capsys.readouterr().err
+
+
+_PACKAGE = """
+import mlx.core as mx
+from anymetal import tune
+
+def cube(x, path=None):
+    chosen = tune.choose("shapes.cube", sizes=(x.size,), dtype=x.dtype,
+                         among=("power", "products"), default="power", forced=path)
+    return x**3 if chosen.path == "power" else x * x * x
+
+def check(arguments, result):
+    (x,) = arguments
+    return "" if mx.allclose(result, x * x * x).item() else "is no cube"
+
+case = tune.Case("100 numbers", lambda: (mx.arange(100) / 100,), quick=True)
+tune.register(tune.Operation("shapes.cube", cube, check, [case]))
+"""
+
+
+def test_an_operation_of_another_package(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(listed, "_registered", {})
+    (tmp_path / "shapes_of_mine.py").write_text(_PACKAGE)
+    command = ["tune", "--import", "shapes_of_mine", "--only", "shapes.cube", "--quick"]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0, done.output
+    (entry,) = tables.read(device()).of("shapes.cube")
+    assert set(entry.seconds) == {"power", "products"}
+    x = mx.ones(100)
+    cube = sys.modules["shapes_of_mine"].cube
+    assert "measured here at 100 numbers" in anymetal.tune.explain(cube, x).reason
+    monkeypatch.setenv("ANYMETAL_SWITCH", "shapes.cube=power")
+    switch.forget()
+    assert anymetal.tune.explain(cube, x) == ("power", "ANYMETAL_SWITCH")
+
+
+def test_a_module_that_is_not_there():
+    done = CliRunner().invoke(app, ["tune", "--import", "no_such_module"])
+    assert done.exit_code == 2
+    assert "no_such_module cannot be imported" in done.output
+
+
+@pytest.mark.parametrize(
+    "name, cases, message", [("cube", 1, "package.routine"), ("a.b", 0, "cases")]
+)
+def test_what_cannot_be_registered(name, cases, message):
+    case = Case("c", lambda: ())
+    with pytest.raises(ValueError, match=message):
+        listed.register(Operation(name, print, lambda *_: "", [case] * cases))
+    with pytest.raises(ValueError, match="a name of its own"):
+        listed.register(Operation("a.b", print, lambda *_: "", [case, case]))

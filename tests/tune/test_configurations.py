@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import anymetal
-from anymetal.tune import autotune as module
+from anymetal.tune import configurations as module
 
 _scale = anymetal.metal_kernel(
     name="scale",
