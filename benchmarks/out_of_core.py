@@ -90,8 +90,8 @@ def search(matrix: Path, rows: int, columns: int, k: int, band_bytes: int) -> No
             {
                 "seconds": seconds,
                 "value error": np.abs(np.array(S, float) - values(k)).max(),
-                "left error": (1 - np.abs(np.diag(overlap))).max(),
-                "right error": (1 - beside).max(),
+                "left error": np.abs(1 - np.abs(np.diag(overlap))).max(),
+                "right error": np.abs(1 - beside).max(),
                 "peak": peak("self"),
             }
         )

@@ -1,4 +1,7 @@
-"""Programs with several ranks on this machine, over MLX's ring."""
+"""Programs with several ranks on this machine, over MLX's ring, or over NCCL with a GPU for each.
+
+`scripts/nccl-suite` sets `TEST_BACKEND`; without it, it is the ring.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
+BACKEND = os.environ.get("TEST_BACKEND", "ring")
 
 
 def free_ports(count: int) -> list[int]:
@@ -22,24 +26,34 @@ def free_ports(count: int) -> list[int]:
 
 def start(ranks: int, program: Path, folder: Path, *arguments: str) -> list[subprocess.Popen[str]]:
     """A process for each rank, as `mlx.launch` starts them, but which end one by one."""
-    hosts = folder / f"hosts-{ranks}.json"
-    hosts.write_text(json.dumps([[f"127.0.0.1:{port}"] for port in free_ports(ranks)]))
-    about = {
-        **({"MLX_HOSTFILE": str(hosts)} if ranks > 1 else {}),
-        "PYTHONPATH": str(ROOT),
-        "OPENBLAS_NUM_THREADS": "1",
-        "ANYMETAL_BRIDGE": "wait",
-    }
+    about = {"PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1", "ANYMETAL_BRIDGE": "wait"}
+    of_ranks = (_over_nccl if BACKEND == "nccl" else _over_the_ring)(ranks, folder)
     return [
         subprocess.Popen(
             [sys.executable, str(program), *arguments],
-            env={**os.environ, **about, "MLX_RANK": str(rank)},
+            env={**os.environ, **about, **of_rank, "MLX_RANK": str(rank)},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
-        for rank in range(ranks)
+        for rank, of_rank in enumerate(of_ranks)
     ]
+
+
+def _over_the_ring(ranks: int, folder: Path) -> list[dict[str, str]]:
+    if ranks == 1:
+        return [{}]
+    hosts = folder / f"hosts-{ranks}.json"
+    hosts.write_text(json.dumps([[f"127.0.0.1:{port}"] for port in free_ports(ranks)]))
+    return [{"MLX_HOSTFILE": str(hosts)}] * ranks
+
+
+def _over_nccl(ranks: int, folder: Path) -> list[dict[str, str]]:
+    if ranks == 1:
+        return [{}]
+    where = {"NCCL_HOST_IP": "127.0.0.1", "NCCL_PORT": str(free_ports(1)[0])}
+    common = {**where, "MLX_WORLD_SIZE": str(ranks)}
+    return [{**common, "CUDA_VISIBLE_DEVICES": str(rank)} for rank in range(ranks)]
 
 
 def run(ranks: int, program: Path, folder: Path, *arguments: str, seconds: float) -> list[str]:

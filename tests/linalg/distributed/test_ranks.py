@@ -17,7 +17,7 @@ import pytest
 
 from anymetal import linalg
 from anymetal.errors import RankLostError
-from tests.linalg.distributed.launching import ROOT, free_ports, run, start
+from tests.linalg.distributed.launching import BACKEND, ROOT, free_ports, run, start
 
 PROGRAMS = Path(__file__).parent
 CHECKS = PROGRAMS / "checks.py"
@@ -25,6 +25,11 @@ ALL = (
     "limbs,undefined,sums,gradients,gradients_of_singular_values,compiled,factors,triangles,"
     "singular_values,odd_matrices,files,counts,disagreement"
 )
+
+
+#: NCCL has a rank for each GPU.
+RANKS = [1, 2, 3, 4, 8] if BACKEND == "ring" else [1, 2]
+on_the_ring = pytest.mark.skipif(BACKEND != "ring", reason="about MLX's ring")
 
 
 def checked(ranks: int, folder: Path, checks: str = ALL, seconds: int = 1200) -> list[str]:
@@ -43,7 +48,7 @@ def check_bytes(outputs: list[str]) -> None:
     numbers = [tuple(map(int, line.groups())) for line in lines if line]
     assert len(numbers) == len(outputs)
     received, collective, messages = zip(*numbers, strict=True)
-    if sys.platform == "linux":
+    if sys.platform == "linux" and BACKEND == "ring":
         assert sum(received) == collective[0] + sum(messages)
 
 
@@ -64,18 +69,20 @@ def bits_of_one_machine() -> list[str]:
     return lines * 3
 
 
+@on_the_ring
 def test_three_ranks(tmp_path: Path) -> None:
     for output in checked(3, tmp_path, "limbs,factors,disagreement"):
         assert re.findall("bits.*", output) == bits_of_one_machine()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 8])
+@pytest.mark.parametrize("ranks", RANKS)
 def test_all(ranks: int, tmp_path: Path) -> None:
     for output in checked(ranks, tmp_path):
         assert re.findall("bits.*", output) == bits_of_one_machine()
 
 
+@on_the_ring
 @pytest.mark.slow
 def test_launched_by_mlx(tmp_path: Path) -> None:
     launcher = Path(sys.executable).with_name("mlx.launch")
@@ -92,6 +99,7 @@ def test_launched_by_mlx(tmp_path: Path) -> None:
     assert done.stdout.count("passed sums") == 2, done.stdout + done.stderr
 
 
+@on_the_ring
 @pytest.mark.slow
 @pytest.mark.parametrize("time_of_death", range(20))
 def test_killed(time_of_death: int, tmp_path: Path) -> None:
@@ -116,6 +124,7 @@ def test_killed(time_of_death: int, tmp_path: Path) -> None:
             assert f"Rank {rank} of 4 has lost another rank" in error, error
 
 
+@on_the_ring
 @pytest.mark.slow
 def test_hanging(tmp_path: Path) -> None:
     """The others end after the time that they were told, with an error."""
