@@ -11,13 +11,12 @@ The copy is one entry of the disk cache; Clang sees its files in memory.
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from pathlib import Path
 
 from anymetal.frontend.dialect import shipped_for_clang
 from anymetal.runtime import disk_cache, locks
-from anymetal.runtime.identity import MLX_HEADERS, included, package
+from anymetal.runtime.identity import MLX_HEADERS, included, inside, package
 
 #: Where Clang sees them.
 FOLDER = "/mlx-for-anymetal"
@@ -33,10 +32,8 @@ def shipped_files(text: str) -> dict[str, str]:
 
 def _original() -> Path | None:
     """The folder of the headers; None if there is no MLX, or one without headers."""
-    spec = importlib.util.find_spec("mlx")
-    packages = spec.submodule_search_locations if spec else None
-    folder = Path(next(iter(packages or ()), "")) / "include" / MLX_HEADERS
-    return folder if packages and folder.is_dir() else None
+    folder = inside("mlx", "include", MLX_HEADERS)
+    return Path(folder) if folder else None
 
 
 def _readable_copy(original: Path) -> dict[str, str]:

@@ -63,10 +63,22 @@ def included(text: str) -> str:
     """Names, sizes and times of MLX's Metal headers, if a kernel's text may include some."""
     if MLX_HEADERS not in text:
         return ""
-    spec = importlib.util.find_spec("mlx")
-    folders = spec.submodule_search_locations if spec else None
-    folder = os.path.join(next(iter(folders or ()), ""), "include", MLX_HEADERS)
-    return files_in(folder) if folders and os.path.isdir(folder) else ""
+    folder = inside("mlx", "include", MLX_HEADERS)
+    return files_in(folder) if folder else ""
+
+
+def inside(package: str, *parts: str) -> str | None:
+    """The path of a file or folder in an installed package, if it is there.
+
+    `mlx` has no `__init__.py`, so any folder of that name that Python may import from is a part of
+    it: a checkout of MLX in the current folder, or what MLX itself keeps in /tmp.
+    """
+    spec = importlib.util.find_spec(package)
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
+        path = os.path.join(folder, *parts)
+        if os.path.exists(path):
+            return path
+    return None
 
 
 def files_in(folder: str) -> str:
@@ -89,12 +101,9 @@ def tools() -> str:
     """Which Clang, which LLVM and which MLX are installed."""
     lines = []
     for name, binary in _TOOLS.items():
-        spec = importlib.util.find_spec(name)
-        if spec is not None and spec.submodule_search_locations:
-            path = os.path.join(spec.submodule_search_locations[0], binary)
-            if os.path.exists(path):
-                status = os.stat(path)
-                lines.append(f"{path} {status.st_size} {status.st_mtime_ns}")
+        if path := inside(name, binary):
+            status = os.stat(path)
+            lines.append(f"{path} {status.st_size} {status.st_mtime_ns}")
     return "\n".join(lines)
 
 

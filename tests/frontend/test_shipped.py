@@ -11,7 +11,7 @@ import pytest
 
 import anymetal
 from anymetal.frontend.shipped import shipped_files
-from anymetal.runtime import disk_cache
+from anymetal.runtime import disk_cache, identity
 from anymetal.targets.cpu.variant import gang_width
 
 _HEADER = """
@@ -108,3 +108,14 @@ def test_the_copy_in_the_cache_can_be_damaged_and_removed(
         damage(entry.path)
     assert "BlockLoader" in texts[0] and "[[threadgroup(" not in texts[0]
     assert len(texts) == 3 and len(set(texts)) == 1
+
+
+def test_a_folder_named_mlx_that_comes_first_is_not_in_the_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as a checkout of MLX beside the program, or /tmp/mlx for a program in /tmp."""
+    known = identity.tools(), identity.included(identity.MLX_HEADERS)
+    (tmp_path / "mlx").mkdir()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert (identity.tools(), identity.included(identity.MLX_HEADERS)) == known
+    assert shipped_files(_HEADER)
