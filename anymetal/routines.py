@@ -1,22 +1,27 @@
-"""What the public routines of `linalg` and `nn` have in common: how they refuse a call."""
+"""What the public routines of `linalg` and `nn` have in common: streams, and how they refuse a
+call."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
 from inspect import signature
-from typing import ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar, cast
 
 import mlx.core as mx
 
 from anymetal.locations import homeward
+
+#: What `stream=` takes: the default stream of a device, or one that was made.
+Stream = mx.Stream | mx.Device
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 
 def routine(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Decorator: errors lead to the caller, and an argument that is no array is called so.
+    """Decorator: the call runs on its `stream`, errors lead to the caller, and an argument that is
+    no array is called so.
 
     Arguments are looked at once a call has failed, so that others take no longer for it. Those that
     must be arrays are annotated `mx.array`.
@@ -24,8 +29,12 @@ def routine(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
     @wraps(function)
     def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        stream = kwargs.get("stream")
         try:
-            return function(*args, **kwargs)
+            if stream is None:
+                return function(*args, **kwargs)
+            with mx.stream(cast(Stream, stream)):
+                return function(*args, **kwargs)
         except Exception as error:
             wrong = _no_array(function, args, kwargs)
             if wrong is None:

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import mlx.core as mx
 
+from anymetal.errors import DtypeError
 from anymetal.linalg.qr import Factors, qr
-from anymetal.routines import routine
+from anymetal.routines import Stream, routine
 
 
 @routine
-def orthonormal_columns(A: mx.array, *, path: str | None = None, explain: bool = False) -> Factors:
+def orthonormal_columns(
+    A: mx.array,
+    *,
+    path: str | None = None,
+    explain: bool = False,
+    stream: Stream | None = None,
+) -> Factors:
     """The left-orthonormal factor of A and the rest: A = Q R with QᵀQ = I.
 
     Args:
         A: Matrices of shape (..., m, n), float32, tall or wide.
-        path, explain: As those of `qr`, which does the work.
+        path, explain, stream: As those of `qr`, which does the work.
 
     Returns:
         Q of shape (..., m, k) and R of shape (..., k, n), where k is the smaller of m and n.
@@ -27,12 +34,18 @@ def orthonormal_columns(A: mx.array, *, path: str | None = None, explain: bool =
 
 
 @routine
-def orthonormal_rows(A: mx.array, *, path: str | None = None, explain: bool = False) -> Factors:
+def orthonormal_rows(
+    A: mx.array,
+    *,
+    path: str | None = None,
+    explain: bool = False,
+    stream: Stream | None = None,
+) -> Factors:
     """The rest and the right-orthonormal factor of A: A = L Q with Q Qᵀ = I.
 
     Args:
         A: Matrices of shape (..., m, n), float32, tall or wide.
-        path, explain: As those of `qr`, which factors the transposed matrix.
+        path, explain, stream: As those of `qr`, which factors the transposed matrix.
 
     Returns:
         L of shape (..., m, k) and Q of shape (..., k, n), where k is the smaller of m and n.
@@ -57,8 +70,9 @@ def complete_basis(
     *,
     path: str | None = None,
     explain: bool = False,
+    stream: Stream | None = None,
 ) -> mx.array:
-    """Orthonormal columns, with more of them up to a basis of the whole space.
+    """Orthonormal columns, with more of them up to a basis of the whole space; or rows.
 
     Random vectors are appended, what they have in common with the columns before them is
     projected out in two passes, and what is left is normalised; all by `qr`. With `path="mgs"`
@@ -66,29 +80,36 @@ def complete_basis(
     orthogonal to the span of Q, also where Q is orthonormal to a few digits only.
 
     Args:
-        Q: Orthonormal columns of shape (..., m, k), float32, k at most m. This is not checked.
-        n: How many columns the result has, from k to m; m by default.
+        Q: Orthonormal columns of shape (..., m, k), float32, k at most m; or, if the matrix is
+            wide, orthonormal rows of shape (..., k, m). That they are orthonormal is not checked.
+        n: How many columns, or rows, the result has, from k to m; m by default.
         key: Of the random vectors, as in `mx.random`; by default MLX's global state goes on.
-        path, explain: As those of `qr`.
+        path, explain, stream: As those of `qr`.
 
     Returns:
-        Shape (..., m, n); the first k columns are those of Q, bit by bit.
+        Shape (..., m, n), or (..., n, m) with rows; the first k are those of Q, bit by bit.
 
     Raises:
-        ValueError: More columns than rows, in Q or asked for; not float32.
+        ValueError: Fewer than k or more than m are asked for; no matrices.
+        DtypeError: Not float32.
     """
     if Q.ndim < 2:
         raise ValueError(
             f"[complete_basis] Q must have at least two dimensions, not the shape {Q.shape}."
         )
+    if Q.dtype != mx.float32:
+        raise DtypeError(
+            f"[complete_basis] Q must be float32, not {Q.dtype}. Convert with Q.astype(mx.float32)."
+        )
+    if Q.shape[-2] < Q.shape[-1]:
+        columns = complete_basis(Q.swapaxes(-1, -2), n, key, path=path, explain=explain)
+        return columns.swapaxes(-1, -2)
     *batch, m, k = Q.shape
     n = m if n is None else n
     if not k <= n <= m:
         raise ValueError(
-            f"[complete_basis] {n} columns were asked for; Q of shape {Q.shape} can have "
-            f"from {k} to {m}."
-            if k <= m
-            else f"[complete_basis] {k} columns of {m} numbers cannot be orthonormal."
+            f"[complete_basis] {n} vectors were asked for; of the {k} in Q there can be from {k} "
+            f"to {m}."
         )
     random = mx.random.normal((*batch, m, n - k), key=key)
     basis, _ = qr(mx.concatenate([Q, random], axis=-1), path=path, explain=explain)

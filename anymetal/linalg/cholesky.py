@@ -23,7 +23,7 @@ from anymetal.kernel import MetalKernel
 from anymetal.linalg.gemm import matmul_atb
 from anymetal.linalg.triangular import solve_lower
 from anymetal.metal_files import read
-from anymetal.routines import routine
+from anymetal.routines import Stream, routine
 from anymetal.tune.switch import Question, answer, asked
 
 # The largest matrices of a thread, a SIMD-group and a threadgroup.
@@ -64,6 +64,7 @@ def cholesky(
     guard: float | None = None,
     path: str | None = None,
     explain: bool = False,
+    stream: Stream | None = None,
 ) -> mx.array:
     """The triangle L with L Lᵀ = A, or U with Uᵀ U = A, of symmetric positive definite matrices.
 
@@ -90,6 +91,7 @@ def cholesky(
             of returning NaN. The result is then the factor of some other matrix.
         path: Name of the path to take, one of `PATHS`, instead of the fastest.
         explain: Print the path and the reason to stderr.
+        stream: The stream or device to run on, as in `mx.linalg`; by default the current one.
 
     Raises:
         DtypeError: Another dtype.

@@ -14,7 +14,7 @@ from anymetal.custom import custom_function
 from anymetal.errors import DtypeError
 from anymetal.kernel import MetalKernel, metal_kernel
 from anymetal.linalg.tile_sizes import DEPTH, Tile, tile_atb, tile_av
-from anymetal.routines import routine
+from anymetal.routines import Stream, routine
 from anymetal.signature import TemplateValue
 from anymetal.targets import HAS_METAL
 from anymetal.tune.switch import choose
@@ -27,7 +27,12 @@ TILE_AV, TILE_ATB = tile_av(), tile_atb()
 
 @routine
 def matmul_av(
-    A: mx.array, V: mx.array, *, path: str | None = None, explain: bool = False
+    A: mx.array,
+    V: mx.array,
+    *,
+    path: str | None = None,
+    explain: bool = False,
+    stream: Stream | None = None,
 ) -> mx.array:
     """A @ V, fastest where V has few columns.
 
@@ -36,6 +41,7 @@ def matmul_av(
         V: The same, shape (..., n, q); leading axes broadcast.
         path: "kernel" or "mlx"; chosen by default.
         explain: Print which path runs, and why.
+        stream: The stream or device to run on, as in `mx.linalg`; by default the current one.
 
     Returns:
         Shape (..., m, q), of the dtype to which those of A and V promote. Sums are float32.
@@ -49,7 +55,12 @@ def matmul_av(
 
 @routine
 def matmul_atb(
-    A: mx.array, B: mx.array, *, path: str | None = None, explain: bool = False
+    A: mx.array,
+    B: mx.array,
+    *,
+    path: str | None = None,
+    explain: bool = False,
+    stream: Stream | None = None,
 ) -> mx.array:
     """Aᵀ @ B without a transposed copy, fastest where B has few columns.
 
@@ -58,6 +69,7 @@ def matmul_atb(
         B: The same, shape (..., m, q); leading axes broadcast.
         path: "kernel" or "mlx"; chosen by default.
         explain: Print which path runs, and why.
+        stream: The stream or device to run on, as in `mx.linalg`; by default the current one.
 
     Returns:
         Shape (..., n, q), of the dtype to which those of A and B promote. Sums are float32.

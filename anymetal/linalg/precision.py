@@ -22,7 +22,7 @@ from anymetal.linalg.checked_dots import (
 )
 from anymetal.linalg.gemm import matmul_atb
 from anymetal.linalg.row_dots import row_dots
-from anymetal.routines import routine
+from anymetal.routines import Stream, routine
 from anymetal.tune.switch import choose
 
 Accumulate = Literal["auto", "float32", "compensated", "limb", "exact"]
@@ -41,6 +41,7 @@ def dot(
     accumulate: Accumulate | None = None,
     tol: float | None = None,
     explain: bool = False,
+    stream: Stream | None = None,
 ) -> mx.array:
     """The sum of x·y over the last axis.
 
@@ -71,6 +72,7 @@ def dot(
             2⁻¹⁴⁹ besides.
         explain: Print the choice of the switch and, with "auto", how many sums were added in which
             way, to the standard error stream. That evaluates them.
+        stream: The stream or device to run on, as in `mx.linalg`; by default the current one.
 
     Returns:
         float32, the leading axes.
@@ -94,18 +96,29 @@ def dot(
 @routine
 def norm(
     x: mx.array,
+    axis: int = -1,
     *,
     accumulate: Accumulate | None = None,
     tol: float | None = None,
     explain: bool = False,
+    stream: Stream | None = None,
 ) -> mx.array:
-    """The Euclidean norm over the last axis, the square root of dot(x, x).
+    """The Euclidean norm over one axis, the square root of dot(x, x).
 
     By limbs the square root is that of the window's sum, rounded once, and norms whose squares
     float32 cannot hold are right, with "auto", too; otherwise squares beyond it make the norm
-    infinite or zero. Arguments, result, errors and bounds as in `dot`.
+    infinite or zero. Other arguments, result, errors and bounds as in `dot`.
+
+    Args:
+        axis: Which one, the last by default; negative numbers count from the end.
+
+    Raises:
+        ValueError: No such axis.
     """
     x = _floats("norm", x, 1)
+    if not -x.ndim <= axis < x.ndim:
+        raise ValueError(f"[norm] There is no axis {axis} in shape {x.shape}.")
+    x = mx.moveaxis(x, axis, -1)
     rows = (_count(x.shape[:-1]), 1, x.shape[-1])
     way = _way("norm", rows, accumulate, tol, explain)
     return _norms_of_rows(way)(x.reshape(rows)).reshape(x.shape[:-1])
@@ -119,23 +132,27 @@ def project(
     accumulate: Accumulate | None = None,
     tol: float | None = None,
     explain: bool = False,
+    stream: Stream | None = None,
 ) -> mx.array:
     """Qᵀ V: the coefficients of V's columns in the directions of Q's columns.
 
     Args:
         Q: float32, float16 or bfloat16, shape (..., m, k).
-        V: The same, shape (..., m, p); leading axes broadcast.
-        accumulate, tol, explain: As in `dot`, each number of the result being one sum; with
+        V: The same, shape (..., m, p); leading axes broadcast. Or one vector, shape (m,).
+        accumulate, tol, explain, stream: As in `dot`, each number of the result being one sum; with
             "float32", those of `matmul_atb`.
 
     Returns:
-        float32, shape (..., k, p).
+        float32, shape (..., k, p), or (..., k) for a vector.
 
     Raises:
         ValueError: Different numbers of rows, fewer than two axes, an unknown `accumulate`, `tol`
             out of range.
         DtypeError: Another dtype.
     """
+    if V.ndim == 1:
+        column = project(Q, V[:, None], accumulate=accumulate, tol=tol, explain=explain)
+        return column.squeeze(-1)
     Q, V = (_floats("project", value, 2) for value in (Q, V))
     if Q.shape[-2] != V.shape[-2]:
         raise ValueError(
@@ -159,12 +176,13 @@ def gram(
     accumulate: Accumulate | None = None,
     tol: float | None = None,
     explain: bool = False,
+    stream: Stream | None = None,
 ) -> mx.array:
     """Aᵀ A, a product of rank m that is symmetric to the last bit.
 
     Args:
         A: float32, float16 or bfloat16, shape (..., m, k).
-        accumulate, tol, explain: As in `dot`, each number of the result being one sum; with
+        accumulate, tol, explain, stream: As in `dot`, each number of the result being one sum; with
             "float32", those of `matmul_atb`.
 
     Returns:
@@ -206,7 +224,11 @@ def _way(
     ways = get_args(Accumulate)
     if accumulate is not None and accumulate not in ways:
         choices = ", ".join(map(repr, ways))
-        raise ValueError(f"[{operation}] accumulate must be one of {choices}; got {accumulate!r}.")
+        other = "hpc" in str(accumulate).lower()
+        hint = ' What others call HPC16x8 is "limb".' if other else ""
+        raise ValueError(
+            f"[{operation}] accumulate must be one of {choices}; got {accumulate!r}.{hint}"
+        )
     if tolerance is not None and not TIGHTEST <= tolerance <= LOOSEST:
         raise ValueError(f"[{operation}] tol must be from 2⁻²² to 0.5; got {tolerance}.")
     choice = choose(

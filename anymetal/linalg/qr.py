@@ -27,7 +27,7 @@ from anymetal.linalg.gemm import matmul_atb, matmul_av
 from anymetal.linalg.scaling import scaled_columns
 from anymetal.linalg.triangular import solve_lower
 from anymetal.metal_files import read
-from anymetal.routines import routine
+from anymetal.routines import Stream, routine
 from anymetal.transforms import is_transformed
 from anymetal.tune.switch import choose
 
@@ -43,7 +43,13 @@ Factors = tuple[mx.array, mx.array]
 
 
 @routine
-def qr(A: mx.array, *, path: str | None = None, explain: bool = False) -> Factors:
+def qr(
+    A: mx.array,
+    *,
+    path: str | None = None,
+    explain: bool = False,
+    stream: Stream | None = None,
+) -> Factors:
     """The reduced QR factorisation: A = Q R with QᵀQ = I and R upper triangular.
 
     The diagonal of R is not negative, which makes the factors unique where A has full rank. Where
@@ -65,6 +71,7 @@ def qr(A: mx.array, *, path: str | None = None, explain: bool = False) -> Factor
         A: Matrices of shape (..., m, n), float32.
         path: Name of the path to take, one of `PATHS`, instead of the fastest.
         explain: Print the path and the reason to stderr.
+        stream: The stream or device to run on, as in `mx.linalg`; by default the current one.
 
     Returns:
         Q of shape (..., m, k) and R of shape (..., k, n), where k is the smaller of m and n.

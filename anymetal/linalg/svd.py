@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import sys
+import warnings
 from collections.abc import Callable
 from typing import cast
 
@@ -23,7 +24,7 @@ from anymetal.linalg.iterations import (
     subspace,
 )
 from anymetal.linalg.svd_gradient import Triplets, gradient, scale_of
-from anymetal.routines import routine
+from anymetal.routines import Stream, routine
 from anymetal.tune.switch import choose
 
 DTYPES = (mx.float32, mx.float16, mx.bfloat16)
@@ -43,6 +44,7 @@ def svd_topk(
     path: str | None = None,
     explain: bool = False,
     key: mx.array | None = None,
+    stream: Stream | None = None,
 ) -> Factors:
     """The k largest singular values of A, and the best approximation of rank k: U diag(S) Vt.
 
@@ -60,8 +62,8 @@ def svd_topk(
             value of A, and much closer if that one stands apart (Parlett, "The Symmetric
             Eigenvalue Problem", 1998, theorems 4.5.1 and 11.7.1, for [0 A; Aᵀ 0]). Rounding
             errors may keep residuals above 2e-6, so less than that may need all `max_steps`.
-        max_steps: Stop after so many products with A and as many with Aᵀ, converged or not. With 3
-            this is the work of `torch.svd_lowrank(niter=2)`.
+        max_steps: Stop after so many products with A and as many with Aᵀ, with a RuntimeWarning if
+            that is before `tol`. With 3 this is the work of `torch.svd_lowrank(niter=2)`.
         oversample: Further columns of the blocks that A is multiplied with. The default fills
             blocks to whole SIMD-groups, with 8 columns at most.
         banding: Multiply so many columns of a block at a time; all by default.
@@ -69,6 +71,7 @@ def svd_topk(
             "full" (all of `mx.linalg.svd`); chosen by default.
         explain: Print to stderr which path ran, why, and how many steps it took.
         key: Random key of the first block; the same one by default, so results repeat.
+        stream: The stream or device to run on, as in `mx.linalg`; by default the current one.
 
     Returns:
         U of shape (..., m, k), S of shape (..., k) in descending order and Vt of shape
@@ -186,8 +189,17 @@ def _iterated(
         # Neither the power nor its inverse may be subnormal: kernels flush those.
         scale = 2.0 ** min(max(math.frexp(peak)[1], -126), 126)
         found = iterate(_operator(A * (1 / scale), wide, banding), search)
+    converged = found.residual <= search.tolerance
+    if not converged:
+        warnings.warn(
+            f"[svd_topk] Not converged after {found.steps} steps: the last residual is "
+            f"{found.residual:.1e} of the largest singular value, tol is {search.tolerance:.1e}. "
+            f"Allow more with max_steps, or more error with tol.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
     if explain:
-        end = "" if found.residual <= search.tolerance else ", not converged"
+        end = "" if converged else ", not converged"
         print(
             f"svd_topk: {found.steps} steps, last residual {found.residual:.1e}{end}",
             file=sys.stderr,

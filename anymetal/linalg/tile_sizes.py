@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from typing import NamedTuple
 
 import mlx.core as mx
@@ -44,7 +45,7 @@ Extent = tuple[int, int]
 
 def _tile(variable: str, form: str, *, lanes: int, cpu: Extent, m3: Extent) -> Tile:
     """`lanes` is the direction in which lanes read memory: 0 for rows, 1 for columns."""
-    text = os.environ.get(variable, "").strip()
+    text = os.environ.get(variable, "").strip() or _of_other_code(variable)
     size = _parsed(variable, form, text) if text else _of_device(cpu, m3)
     tile = Tile(*size, in_registers=size[lanes] % 32 == 0)
     if trouble := _beyond_limits(tile):
@@ -54,6 +55,15 @@ def _tile(variable: str, form: str, *, lanes: int, cpu: Extent, m3: Extent) -> T
             f"{_MEMORY // 1024} KiB of threadgroup memory."
         )
     return tile
+
+
+def _of_other_code(variable: str) -> str:
+    """What METALFAISS_GEMM_TILE_… says, the name under which published kernels have this."""
+    other = variable.replace("ANYMETAL", "METALFAISS")
+    text = os.environ.get(other, "").strip()
+    if text:
+        warnings.warn(f"{other}={text} is taken; here its name is {variable}.", stacklevel=2)
+    return text
 
 
 def _of_device(cpu: Extent, m3: Extent) -> Extent:

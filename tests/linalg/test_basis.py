@@ -89,12 +89,14 @@ def test_the_key_decides() -> None:
 
 
 def test_wrong_arguments() -> None:
-    with pytest.raises(ValueError, match=r"7 columns were asked for.*\(5, 2\).*from 2 to 5"):
+    with pytest.raises(ValueError, match=r"7 vectors .* the 2 in Q there can be from 2 to 5"):
         complete_basis(mx.eye(5, 2), 7)
-    with pytest.raises(ValueError, match=r"1 columns were asked for.*from 2 to 5"):
+    with pytest.raises(ValueError, match=r"1 vectors were asked for; .*from 2 to 5"):
         complete_basis(mx.eye(5, 2), 1)
-    with pytest.raises(ValueError, match="5 columns of 2 numbers cannot be orthonormal"):
-        complete_basis(mx.eye(2, 5))
+    with pytest.raises(ValueError, match=r"6 vectors were asked for; of the 2 in Q .*from 2 to 5"):
+        complete_basis(mx.eye(2, 5), 6)
+    with pytest.raises(DtypeError, match=r"\[complete_basis\] Q must be float32, not mlx.*float16"):
+        complete_basis(mx.eye(5, 2, dtype=mx.float16))
     with pytest.raises(ValueError, match=r"two dimensions, not the shape \(3,\)"):
         complete_basis(mx.zeros((3,)))
     with pytest.raises(ValueError, match=r"\[orthonormal_rows\].*\(3,\)"):
@@ -114,3 +116,16 @@ def test_explain(capsys: pytest.CaptureFixture[str]) -> None:
         "qr 1×3×12",
         "qr 1×12×12",
     ]
+
+
+@pytest.mark.parametrize("shape", [(2, 5), (3, 2, 33), (1, 64)])
+def test_rows_of_wide_matrices(shape: tuple[int, ...]) -> None:
+    rows = np.linalg.qr(np.random.default_rng(3).normal(size=shape).swapaxes(-1, -2))[0]
+    rows = rows.swapaxes(-1, -2).astype(np.float32)
+    basis = np.array(complete_basis(mx.array(rows)))
+    *batch, k, m = shape
+    assert basis.shape == (*batch, m, m)
+    assert np.array_equal(basis[..., :k, :], rows)
+    unit = np.broadcast_to(np.eye(m), basis.shape)
+    assert np.allclose(basis.astype(float) @ basis.swapaxes(-1, -2), unit, atol=1e-5)
+    assert complete_basis(mx.array(rows), k).shape == shape

@@ -222,3 +222,11 @@ def test_spaces_and_signs_of_multiplication(monkeypatch: pytest.MonkeyPatch) -> 
     assert tile_sizes.tile_av() == (24, 4, False)
     monkeypatch.setenv("ANYMETAL_GEMM_TILE_ATB", "32×7")
     assert tile_sizes.tile_atb() == (32, 7, True)
+
+
+def test_the_name_that_published_kernels_have_for_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("METALFAISS_GEMM_TILE_AV", "24x4")
+    with pytest.warns(UserWarning, match="its name is ANYMETAL_GEMM_TILE_AV"):
+        assert tile_sizes.tile_av() == (24, 4, False)
+    monkeypatch.setenv("ANYMETAL_GEMM_TILE_AV", "8x4")
+    assert tile_sizes.tile_av() == (8, 4, False)

@@ -182,3 +182,25 @@ def test_errors() -> None:
         gram(mx.zeros((3,)))
     with pytest.raises(DtypeError, match=r"\[dot\].*float32.*int32"):
         dot(x.astype(mx.int32), x.astype(mx.int32))
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, -1, -3])
+def test_norms_over_any_axis(axis: int) -> None:
+    x = np.random.default_rng(2).normal(size=(3, 5, 40)).astype(np.float32)
+    right = np.linalg.norm(x.astype(float), axis=axis)
+    assert np.allclose(np.array(norm(mx.array(x), axis)), right, rtol=1e-6)
+
+
+def test_projections_of_one_vector() -> None:
+    random = np.random.default_rng(2)
+    Q, v = random.normal(size=(2, 40, 3)), random.normal(size=40)
+    for way in (None, "float32", "limb"):
+        found = project(mx.array(Q, mx.float32), mx.array(v, mx.float32), accumulate=way)
+        assert np.allclose(np.array(found), np.einsum("bmk,m->bk", Q, v), rtol=1e-5, atol=1e-5)
+
+
+def test_names_and_axes_that_there_are_not() -> None:
+    with pytest.raises(ValueError, match=r"\[norm\] There is no axis 2 in shape \(3, 4\)"):
+        norm(mx.zeros((3, 4)), 2)
+    with pytest.raises(ValueError, match=r"got 'HPC16x8'\. What others call HPC16x8 is \"limb\""):
+        dot(mx.ones(3), mx.ones(3), accumulate="HPC16x8")

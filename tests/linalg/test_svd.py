@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from contextlib import nullcontext
 from typing import Any
 
 import mlx.core as mx
@@ -162,11 +163,13 @@ def test_stops_early_and_late(capsys: pytest.CaptureFixture[str]) -> None:
     exact = np.linalg.svd(np.array(hard).astype(np.float64), compute_uv=False)[:8]
     errors = []
     for steps in (1, 2, 4, 30):
-        S = np.array(svd_topk(hard, 8, path="lanczos", max_steps=steps)[1])
+        with nullcontext() if steps == 30 else pytest.warns(RuntimeWarning, match="Not converged"):
+            S = np.array(svd_topk(hard, 8, path="lanczos", max_steps=steps)[1])
         errors.append(np.abs(S - exact).max())
         assert (exact * (1 + 1e-5) >= S).all()  # Ritz values come from below
     assert errors == sorted(errors, reverse=True)
-    svd_topk(hard, 8, path="lanczos", max_steps=2, explain=True)
+    with pytest.warns(RuntimeWarning, match=r"after 2 steps: .* tol is 1\.0e-05"):
+        svd_topk(hard, 8, path="lanczos", max_steps=2, explain=True)
     assert "2 steps" in (text := capsys.readouterr().err)
     assert "not converged" in text
     svd_topk(hard, 8, path="lanczos", tol=0.5, explain=True)
@@ -199,12 +202,6 @@ def residuals(matrix: Array, *factors: Any) -> tuple[float, float, float]:
         float(np.linalg.norm(matrix @ Vt.T - U * S)),
         float(np.linalg.norm(matrix.T @ U - Vt.T * S)),
     )
-
-
-def test_has_no_gradient() -> None:
-    for path in PATHS:
-        with pytest.raises(ValueError, match="Not implemented"):
-            mx.grad(lambda A, path=path: svd_topk(A, 2, path=path)[1].sum())(mx.ones((130, 120)))
 
 
 def test_errors() -> None:
