@@ -269,9 +269,11 @@ class MetalKernel:
                 stream=stream,
             )
             launch.lift = batch_rule(definition, Extents(shapes, grid, threadgroup), run)
-        target = targets.active()
+        target = targets.for_stream(stream)
         if isinstance(target, GraphTarget) and target.lazy:
-            if not verbose and ensure_row_contiguous is None:
+            # What is kept is of one target: a GPU's, where MLX has one.
+            kept = not verbose and ensure_row_contiguous is None and target is targets.active()
+            if kept:
                 call = {
                     "inputs": given,
                     "output_shapes": shapes,

@@ -42,9 +42,10 @@ class LibraryLaunch(NamedTuple):
             return self._at_once()
         if self.stream is not None and arguments.is_of_cpu(self.stream):
             raise ValueError("[metal_library] Only supports the GPU.")
-        target, launch = targets.active(), self._launch(new)
+        target, launch = targets.for_stream(self.stream), self._launch(new)
         if isinstance(target, GraphTarget) and target.lazy:
-            keep(target, launch)
+            if target is targets.active():  # what is kept is of one target
+                keep(target, launch)
             return target.run(launch)
         if launch.inputs and is_transformed(launch.inputs):
             return run_transformed(target, launch, self._at_once)

@@ -15,7 +15,7 @@ from typing import Any
 
 import mlx.core as mx
 
-from anymetal import arguments
+from anymetal import arguments, targets
 from anymetal.imported import import_function
 from anymetal.targets.graph import new_epoch
 from anymetal_start.patches import Patches
@@ -69,7 +69,12 @@ CPU = Device(_DeviceType.cpu)
 
 
 def apply(patches: Patches) -> None:
-    """Replace the functions of `mlx.core` that tell a CPU from a GPU."""
+    """Replace the functions of `mlx.core` that tell a CPU from a GPU; where there is a GPU, those
+    only that tell whether it is one of Apple's."""
+    patches.replace(mx.metal, "device_info", apple_device_info)
+    patches.replace(mx.metal, "is_available", lambda: True)
+    if targets.has_cuda():
+        return
     state = _State()
 
     patches.replace(mx, "gpu", GPU)
@@ -86,8 +91,6 @@ def apply(patches: Patches) -> None:
         patches.replace(mx, function, _seeing_gpu(getattr(mx, function)))
     patches.replace(mx, "device_count", _device_count)
     patches.replace(mx, "device_info", state.device_info(mx.device_info))
-    patches.replace(mx.metal, "device_info", apple_device_info)
-    patches.replace(mx.metal, "is_available", lambda: True)
     patches.replace(mx, "import_function", import_function)
     for function in ("gather_mm", "block_masked_mm", "quantized_matmul", "gather_qmm"):
         patches.replace(mx, function, _in_float32(getattr(mx, function)))

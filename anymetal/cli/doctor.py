@@ -66,13 +66,34 @@ def _targets() -> Iterator[Finding]:
         yield Finding("targets", "Apple GPU", "kernels go to MLX unchanged")
     else:
         yield Finding("targets", "Apple GPU", "none", "absent", "needs a Mac with Metal")
-    if not mx.metal.is_available() and mx.is_available(mx.gpu):
-        yield Finding(
-            "targets", "NVIDIA GPU", "MLX has CUDA; ANYMETAL_TARGET=cuda runs kernels there"
-        )
+    if targets.has_cuda():
+        yield _nvidia_gpu()
     else:
         remedy = "with an NVIDIA GPU and its driver: pip install 'anymetal[cuda13]' or [cuda12]"
         yield Finding("targets", "NVIDIA GPU", "none", "absent", remedy)
+    yield _in_use()
+
+
+def _nvidia_gpu() -> Finding:
+    import mlx.core as mx
+
+    from anymetal.targets.cuda.launch import architecture_here
+
+    try:
+        text = f"{mx.device_info(mx.gpu).get('device_name', 'one')}, code for {architecture_here()}"
+    except AnyMetalError as error:
+        return Finding("targets", "NVIDIA GPU", str(error), "broken", "ANYMETAL_TARGET=cpu")
+    return Finding("targets", "NVIDIA GPU", f"{text}; kernels go there as PTX, through MLX")
+
+
+def _in_use() -> Finding:
+    """The target of kernels on MLX's default device."""
+    asked = os.environ.get("ANYMETAL_TARGET")
+    why = f"ANYMETAL_TARGET={asked}" if asked else "the best of this machine"
+    try:
+        return Finding("targets", "in use", f"{targets.for_stream(None).name} ({why})")
+    except AnyMetalError as error:
+        return Finding("targets", "in use", str(error), "broken", "unset ANYMETAL_TARGET")
 
 
 def _tools() -> Iterator[Finding]:

@@ -9,14 +9,13 @@ from typing import Any, NamedTuple, cast
 
 import mlx.core as mx
 
-from anymetal import metal_files
+from anymetal import metal_files, targets
 from anymetal.custom import custom_function
 from anymetal.errors import DtypeError
 from anymetal.kernel import MetalKernel, metal_kernel
 from anymetal.linalg.tile_sizes import DEPTH, Tile, tile_atb, tile_av
 from anymetal.routines import Stream, routine
 from anymetal.signature import TemplateValue
-from anymetal.targets import HAS_METAL
 from anymetal.tune.switch import choose
 
 _DTYPES = (mx.float32, mx.float16, mx.bfloat16)
@@ -102,7 +101,7 @@ def _product(
         sizes=asked.sizes,
         dtype=asked.dtype,
         among=tuple(paths),
-        default="mlx" if HAS_METAL else "kernel",
+        default="kernel" if targets.for_stream(None).name == "cpu" else "mlx",
         forced=path,
         explain=explain,
     )

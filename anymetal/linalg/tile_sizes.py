@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import mlx.core as mx
 
-from anymetal.targets import HAS_METAL
+from anymetal.targets import HAS_METAL, has_cuda
 
 #: Rows of an operand that a threadgroup shares at a time.
 DEPTH = 16
@@ -67,7 +67,7 @@ def _of_other_code(variable: str) -> str:
 
 
 def _of_device(cpu: Extent, m3: Extent) -> Extent:
-    if not HAS_METAL:
+    if not HAS_METAL and not has_cuda():
         return cpu
     name = str(mx.device_info().get("device_name", ""))
     return m3 if re.match(r"Apple M3\b", name) else (16, 16)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable
+from typing import Any
 
 import mlx.core as mx
 
@@ -11,14 +13,30 @@ from anymetal.errors import ToolchainError
 from anymetal.targets.base import Launch, Target
 from anymetal.targets.graph import new_epoch
 
-__all__ = ["HAS_METAL", "Launch", "Target", "active", "put_in_front", "select"]
+__all__ = [
+    "HAS_METAL",
+    "Launch",
+    "Target",
+    "active",
+    "for_stream",
+    "has_cuda",
+    "put_in_front",
+    "select",
+]
 
 #: Whether MLX itself runs Metal kernels here; asked before anybody may pretend an answer.
 HAS_METAL: bool = mx.metal.is_available()
+_mlx_has, _gpu = mx.is_available, mx.gpu
 
 _active: Target | None = None
 _in_front: Callable[[Target], Target] | None = None
 _front: Target | None = None
+
+
+@functools.cache
+def has_cuda() -> bool:
+    """Whether MLX has its CUDA back end here, and a GPU for it."""
+    return not HAS_METAL and bool(_mlx_has(_gpu))
 
 
 def active() -> Target:
@@ -38,6 +56,21 @@ def active() -> Target:
     return front
 
 
+def for_stream(stream: Any) -> Target:
+    """The target for a stream or device, or for MLX's default device: `active()`, but for streams
+    of the CPU never a target that runs kernels on MLX's GPUs."""
+    target = active()
+    if target.on_gpu and has_cuda() and is_of_cpu(stream):
+        return _of_cpu_streams()
+    return target
+
+
+def is_of_cpu(stream: Any) -> bool:
+    """Whether MLX runs on a CPU what is given this stream, device, or None."""
+    device = mx.default_device() if stream is None else getattr(stream, "device", stream)
+    return bool(device == mx.cpu)
+
+
 def select(target: Target | None) -> None:
     """Use this target from now on; None goes back to the best one of this machine."""
     global _active, _front
@@ -53,7 +86,9 @@ def put_in_front(make: Callable[[Target], Target] | None) -> None:
 
 
 def _best() -> Target:
-    name = os.environ.get("ANYMETAL_TARGET") or ("apple" if HAS_METAL else "cpu")
+    name = os.environ.get("ANYMETAL_TARGET") or (
+        "apple" if HAS_METAL else "cuda" if has_cuda() else "cpu"
+    )
     if name not in _TARGETS:
         known = ", ".join(_TARGETS)
         raise ToolchainError(f"ANYMETAL_TARGET is {name!r}, but the targets are {known}.")
@@ -73,6 +108,11 @@ def _cpu() -> Target:
     from anymetal.targets.cpu import CpuTarget
 
     return CpuTarget()
+
+
+@functools.cache
+def _of_cpu_streams() -> Target:
+    return _cpu()
 
 
 def _cuda() -> Target:

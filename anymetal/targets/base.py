@@ -70,6 +70,7 @@ class Target(ABC):
     """Something that kernels run on. What MLX's graph asks beside that is in graph.py."""
 
     name: str  #: in messages
+    on_gpu = False  #: whether it runs kernels on GPUs that MLX's streams are of
 
     @abstractmethod
     def run(self, launch: Launch) -> list[mx.array]:

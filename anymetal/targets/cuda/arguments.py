@@ -1,13 +1,60 @@
-"""What a launch hands to the code of a kernel: arrays, then the grid."""
+"""What a launch hands to the code of a kernel: arrays, then numbers, and how many blocks."""
 
 from __future__ import annotations
 
 from math import prod
+from typing import NamedTuple
 
 import mlx.core as mx
 
-from anymetal.source import Parameter
+from anymetal.errors import KernelLaunchError
+from anymetal.source import LibrarySource, Parameter
 from anymetal.targets.base import Extent, Launch
+
+#: What CUDA allows: threads of a block in z, blocks in y and z; MLX: threads of a launch.
+_MOST_IN_Z, _MOST_BLOCKS, _MOST_THREADS = 64, 65535, 2**31 - 1
+
+
+class Geometry(NamedTuple):
+    """How a launch is cut into blocks."""
+
+    grid: Extent  #: threads, as MLX takes them
+    block: Extent  #: threads of one block
+    numbers: list[int]  #: behind the arrays: the grid that the kernel sees, and its blocks in a row
+    in_a_row: bool  #: blocks and threads are numbered in x alone, since CUDA allows no such y or z
+
+    @property
+    def blocks(self) -> list[int]:
+        """How many blocks there are in x, y and z."""
+        return [-(-g // b) for g, b in zip(self.grid, self.block, strict=True)]
+
+
+def geometry(kernel: str, grid: Extent, threadgroup: Extent) -> Geometry:
+    """Blocks are as large as threadgroups, clamped to the grid.
+
+    Raises KernelLaunchError if there are too many of them to be numbered in any way.
+    """
+    block = block_of(grid, threadgroup)
+    plain = Geometry(grid, block, list(grid), False)
+    _, y, z = plain.blocks
+    if block[2] <= _MOST_IN_Z and max(y, z) <= _MOST_BLOCKS:
+        return plain
+    size = prod(block)
+    threads = prod(plain.blocks) * size
+    if threads + size > _MOST_THREADS:
+        raise KernelLaunchError(
+            f"[metal_kernel] Kernel `{kernel}` was launched with grid={grid} and "
+            f"threadgroup={threadgroup}. A launch on an NVIDIA GPU has at most {_MOST_BLOCKS} "
+            f"threadgroups in y and in z, each with at most {_MOST_IN_Z} threads in z, or fewer "
+            f"than {_MOST_THREADS} threads in all."
+        )
+    return Geometry((threads, 1, 1), (size, 1, 1), [*grid, *block], True)
+
+
+def block_of(grid: Extent, threadgroup: Extent) -> Extent:
+    """The threads of a block: the threadgroup, clamped to the grid."""
+    x, y, z = map(min, grid, threadgroup)
+    return (x, y, z)
 
 
 def buffers(launch: Launch) -> list[mx.array]:
@@ -18,13 +65,22 @@ def buffers(launch: Launch) -> list[mx.array]:
     nothing about the strides of an array before it is evaluated. A kernel that asks for strides
     gets those of a row-contiguous array.
     """
-    return [_buffer(p, launch) for p in launch.source.parameters if p.kind != "output"]
+    if isinstance(launch.source, LibrarySource):
+        return list(launch.inputs)
+    return [
+        _buffer(parameter, launch.inputs[parameter.argument])
+        for parameter in launch.source.parameters
+        if parameter.kind != "output"
+    ]
 
 
-def _buffer(parameter: Parameter, launch: Launch) -> mx.array:
-    array = launch.inputs[parameter.argument]
-    shape = array.shape
-    match parameter.kind:
+def _buffer(parameter: Parameter, array: mx.array) -> mx.array:
+    return array if parameter.kind == "input" else description(parameter.kind, array.shape)
+
+
+def description(kind: str, shape: tuple[int, ...]) -> mx.array:
+    """What a parameter of this kind says about a row-contiguous array."""
+    match kind:
         case "shape":
             return mx.array(shape, mx.int32)
         case "strides":
@@ -33,10 +89,4 @@ def _buffer(parameter: Parameter, launch: Launch) -> mx.array:
             return mx.array([len(shape)], mx.int32)
         case "size":
             return mx.array([prod(shape)], mx.uint32)
-    return array
-
-
-def block_of(grid: Extent, threadgroup: Extent) -> Extent:
-    """The threads of a block: the threadgroup, clamped to the grid."""
-    x, y, z = map(min, grid, threadgroup)
-    return (x, y, z)
+    raise ValueError(f"a parameter of the kind {kind!r} describes no array")

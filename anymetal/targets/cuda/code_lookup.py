@@ -18,6 +18,8 @@ class Version(NamedTuple):
     architecture: str  #: sm_90, say
     threads: int = MAX_THREADS_PER_THREADGROUP  #: a block has at most so many
     large: int = 0  #: how many times 2^31 bytes the largest array may have
+    written_last: bool = False  #: as MLX passes what a library's kernel writes to
+    in_a_row: bool = False  #: blocks and threads are numbered in x (arguments.py)
 
 
 def threads_for(block: int) -> int:

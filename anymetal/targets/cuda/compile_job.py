@@ -14,7 +14,9 @@ def build(
     architecture: str,
     threads: int,
     large: int,
+    written_last: bool,
+    in_a_row: bool,
 ) -> tuple[str, str]:
     """LLVM IR and PTX of a kernel; raises what the compiler does. There is nothing to note."""
-    ir = compiler.llvm_ir(source, architecture, threads, large)
+    ir = compiler.llvm_ir(source, architecture, threads, large, written_last, in_a_row)
     return ir, compiler.ptx(ir, architecture)

@@ -7,6 +7,7 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from anymetal.analysis.cache import ANY_LAUNCH, Analyses
+from anymetal.analysis.objects import read_only
 from anymetal.emission.emitter import ThreadEmitter, constant_tables
 from anymetal.errors import UnsupportedFeatureError
 from anymetal.frontend.optimise import host_machine
@@ -44,10 +45,12 @@ def llvm_ir(
     architecture: str,
     threads: int = MAX_THREADS_PER_THREADGROUP,
     large: int = 0,
+    written_last: bool = False,
+    in_a_row: bool = False,
     stages: Stages | None = None,
 ) -> str:
     """LLVM IR of a kernel. `threads`: how many a threadgroup has at most; `large`: how many times
-    2^31 bytes the largest array may have.
+    2^31 bytes the largest array may have; `written_last` and `in_a_row`: of lowering.py.
 
     Raises MetalCompileError and UnsupportedFeatureError for what is wrong with the kernel.
     """
@@ -55,7 +58,7 @@ def llvm_ir(
     stages = stages or Stages()
     program = thread_program(source, large, stages, profile=profile)
     with stages.stage("emitter"):
-        return _module(program, threads)
+        return _module(program, threads, written_last, in_a_row)
 
 
 def compiled(
@@ -63,12 +66,12 @@ def compiled(
     large: int = 0, stages: Stages | None = None,
 ) -> str:  # fmt: skip
     """PTX text of a kernel; see `llvm_ir`."""
-    return ptx(llvm_ir(source, architecture, threads, large, stages), architecture)
+    return ptx(llvm_ir(source, architecture, threads, large, stages=stages), architecture)
 
 
-def _module(program: Program, threads: int) -> str:
-    lowering = CudaThread(program, threads)
+def _module(program: Program, threads: int, written_last: bool, in_a_row: bool) -> str:
     known = Analyses(program, ANY_LAUNCH, SIMD_GROUP)
+    lowering = CudaThread(program, threads, known(read_only), written_last, in_a_row)
     emitter = InStep(known, lowering) if parts(known) else ThreadEmitter(program, lowering)
     function = emitter.run(ENTRY)
     tables = constant_tables(program, lowering.spaces[t.CONSTANT])

@@ -6,19 +6,24 @@ So launches are nodes of MLX's graph, on its streams and under `mx.compile`.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import prod
 from typing import Any
 
 import mlx.core as mx
 
+from anymetal import targets
 from anymetal.errors import ToolchainError, UnsupportedFeatureError
-from anymetal.source import KernelSource
-from anymetal.targets.base import Launch, check_extents
-from anymetal.targets.cuda.arguments import block_of, buffers
+from anymetal.runtime.arrays import Exporter
+from anymetal.source import KernelSource, LibrarySource
+from anymetal.targets.base import Extent, Launch, Lift, check_extents
+from anymetal.targets.cuda.arguments import Geometry, buffers, geometry
+from anymetal.targets.cuda.call_cache import Calls
 from anymetal.targets.cuda.code_lookup import Version, ptx_of, threads_for
+from anymetal.targets.cuda.in_place import as_input, beginning_with, write_back
 from anymetal.targets.cuda.names import ENTRY, PTX_OF
-from anymetal.targets.graph import GraphTarget
+from anymetal.targets.graph import CallArguments, CallCache, GraphTarget
 
 _LARGE = 2**31  #: bytes; from here on 32-bit indices may count as unsigned
 
@@ -31,45 +36,119 @@ class CudaTarget(GraphTarget):
 
     name = "cuda"
     lazy = True
+    on_gpu = True
 
     def __init__(self, architecture: str | None = None) -> None:
         self._launch: Callable[..., list[mx.array]] | None = None
         self._architecture = architecture
-        self._texts: dict[tuple[int, int, int], tuple[KernelSource, bytes]] = {}
+        self._texts: dict[tuple[int, int, int, bool], tuple[KernelSource, bytes]] = {}
 
     def run(self, launch: Launch) -> list[mx.array]:
         """Record the kernel in MLX's graph; compiles it, if need be.
 
-        Raises what compiling raises, KernelLaunchError for threadgroups that are too large,
-        ToolchainError where MLX has no CUDA, and UnsupportedFeatureError for kernels of libraries.
+        Raises what compiling raises, KernelLaunchError for threadgroups that are too large or too
+        many, and ToolchainError where MLX has no CUDA.
         """
-        source = launch.source
-        if launch.definition is None:
-            raise _brings_its_signature(source)
-        check_extents(source.name, launch.grid, launch.threadgroup)
+        check_extents(launch.source.name, launch.grid, launch.threadgroup)
+        if launch.lift and launch.inputs:
+            return self._with_rule(launch, launch.lift)
         if 0 in (*launch.grid, *launch.threadgroup):
             return _without_threads(launch)
-        kernel = self._kernel()
-        return kernel(
-            name=ENTRY,
-            compiled_source=self._ptx(launch),
-            inputs=buffers(launch),
-            output_shapes=launch.output_shapes,
-            output_dtypes=launch.output_dtypes,
-            scalars=list(launch.grid),
-            grid=launch.grid,
-            threadgroup=launch.threadgroup,
-            init_value=launch.init_value,
-            ensure_row_contiguous=True,
-            stream=launch.stream or mx.gpu,
-        )
+        if any(start >= 0 for start in launch.starts):
+            return beginning_with(launch, self._recorded)
+        return self._recorded(launch)[: len(launch.output_shapes)]
+
+    def _recorded(self, launch: Launch) -> list[mx.array]:
+        """The outputs; behind those of a library's kernel there is a byte that it does not know."""
+        kernel, call = self._call(launch)
+        return kernel(inputs=buffers(launch), **call)
+
+    def keep(
+        self, cache: CallCache | None, launch: Launch, call: CallArguments
+    ) -> CallCache | None:
+        """Keep what MLX is to be told of calls like this one."""
+        empty = 0 in (*launch.grid, *launch.threadgroup)
+        if launch.lift or launch.definition is None or call.positional or empty:
+            return None
+        check_extents(launch.source.name, launch.grid, launch.threadgroup)
+        kept = cache if isinstance(cache, Calls) else Calls()
+        kernel, told = self._call(launch)
+        kept.keep(call.given, launch, functools.partial(kernel, **told))
+        return kept
 
     def become_lazy(self) -> None:
         """It is."""
 
+    def run_in_place(
+        self, source: KernelSource, arrays: Sequence[Exporter], grid: Extent, threadgroup: Extent
+    ) -> None:
+        """Run the kernel on copies of these arrays, and copy what it writes back to where they are.
+
+        They lie in memory of the CPU.
+        """
+        if 0 in (*grid, *threadgroup):
+            return
+        count = sum(parameter.kind == "input" for parameter in source.parameters)
+        inputs, written = [as_input(array) for array in arrays], arrays[count:]
+        starts = range(count, len(arrays))
+        launch = Launch(
+            source,
+            inputs,
+            [inputs[place].shape for place in starts],
+            [inputs[place].dtype for place in starts],
+            grid,
+            threadgroup,
+            init_value=None,
+            ensure_row_contiguous=True,
+            definition=None,
+            template=(),
+            stream=mx.gpu,
+            starts=list(starts),
+        )
+        if written:
+            write_back(self.run(launch), written)
+        else:
+            self._call(launch)  # for its errors: nobody could see what it does
+
+    # -- what MLX is told -----------------------------------------------------------------
+
+    def _call(self, launch: Launch) -> tuple[Callable[..., list[mx.array]], dict[str, Any]]:
+        """MLX's function, and its arguments apart from the inputs."""
+        shapes, dtypes = list(launch.output_shapes), list(launch.output_dtypes)
+        if isinstance(launch.source, LibrarySource):
+            shapes, dtypes = [*shapes, (1,)], [*dtypes, mx.uint8]
+        blocks = geometry(launch.source.name, launch.grid, launch.threadgroup)
+        return self._kernel(), {
+            "name": ENTRY,
+            "compiled_source": self._ptx(launch, blocks),
+            "output_shapes": shapes,
+            "output_dtypes": dtypes,
+            "scalars": blocks.numbers,
+            "grid": blocks.grid,
+            "threadgroup": blocks.block,
+            "init_value": launch.init_value,
+            "ensure_row_contiguous": True,
+            "stream": launch.stream,
+        }
+
+    def _with_rule(self, launch: Launch, lift: Lift) -> list[mx.array]:
+        """The launch as a function with a rule for mx.vmap."""
+
+        def run(*arrays: mx.array) -> list[mx.array]:
+            return self.run(replace(launch, inputs=arrays, lift=None))
+
+        def rule(arrays: Any, axes: Any) -> tuple[Any, Any]:
+            # MLX passes a single argument, and its axis, as they are.
+            one = isinstance(arrays, mx.array)
+            return lift([arrays] if one else arrays, [axes] if one else axes)
+
+        function: Any = mx.custom_function(run)
+        function.vmap(rule)
+        return list(function(*launch.inputs))
+
     def _kernel(self) -> Callable[..., list[mx.array]]:
         if self._launch is None:
-            if not mx.is_available(mx.gpu) or mx.metal.is_available():
+            if not targets.has_cuda():
                 raise ToolchainError(
                     "the target 'cuda' launches kernels through MLX, and this MLX has no CUDA "
                     "back end, or finds no NVIDIA GPU. On such a machine: pip install "
@@ -79,16 +158,18 @@ class CudaTarget(GraphTarget):
             self._launch = mx.fast.precompiled_cuda_kernel
         return self._launch
 
-    def _ptx(self, launch: Launch) -> bytes:
+    def _ptx(self, launch: Launch, blocks: Geometry) -> bytes:
         source = launch.source
         sizes = [array.nbytes for array in launch.inputs]
         outputs = zip(launch.output_shapes, launch.output_dtypes, strict=True)
         sizes += [prod(shape) * dtype.size for shape, dtype in outputs]
-        threads = threads_for(prod(block_of(launch.grid, launch.threadgroup)))
-        key = id(source), threads, max(sizes) // _LARGE
+        threads = threads_for(prod(blocks.block))
+        large = max(sizes, default=0) // _LARGE
+        key = id(source), threads, large, blocks.in_a_row
         if key not in self._texts:
             architecture = self._architecture or architecture_here()
-            version = Version(source, architecture, threads, key[2])
+            library = isinstance(source, LibrarySource)
+            version = Version(source, architecture, threads, large, library, blocks.in_a_row)
             # (The source is kept so that no other one gets its number.)
             self._texts[key] = source, ptx_of(version)
         return self._texts[key][1]
@@ -120,11 +201,8 @@ def _without_threads(launch: Launch) -> list[mx.array]:
     """The outputs of a launch in which nothing runs."""
     begin = launch.init_value or 0
     pairs = zip(launch.output_shapes, launch.output_dtypes, strict=True)
-    return [mx.full(shape, begin).astype(dtype) for shape, dtype in pairs]
-
-
-def _brings_its_signature(source: KernelSource) -> UnsupportedFeatureError:
-    return UnsupportedFeatureError(
-        f"kernel `{source.name}` of a Metal library cannot run on the target 'cuda' yet. Select "
-        "the CPU target (ANYMETAL_TARGET=cpu), or turn it into a metal_kernel."
-    )
+    filled = [mx.full(shape, begin).astype(dtype) for shape, dtype in pairs]
+    for number, start in enumerate(launch.starts):
+        if start >= 0:
+            filled[number] = launch.inputs[start]
+    return filled

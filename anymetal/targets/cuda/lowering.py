@@ -8,6 +8,8 @@ SIMD-groups are the hardware's, and only the last warp of a threadgroup may lack
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from anymetal.emission.lowering import Lowering
 from anymetal.errors import UnsupportedFeatureError
 from anymetal.ir import types as t
@@ -58,17 +60,49 @@ placed:
 """
 
 
+#: The same of a launch whose blocks and threads are numbered in x alone.
+_IN_A_ROW = """\
+  %at = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %group.at = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %tid.x = urem i32 %at, %ntid.x
+  %at.row = udiv i32 %at, %ntid.x
+  %tid.y = urem i32 %at.row, %ntid.y
+  %tid.z = udiv i32 %at.row, %ntid.y
+  %last.x = add i32 %grid.x, %ntid.x
+  %more.x = sub i32 %last.x, 1
+  %groups.x = udiv i32 %more.x, %ntid.x
+  %last.y = add i32 %grid.y, %ntid.y
+  %more.y = sub i32 %last.y, 1
+  %groups.y = udiv i32 %more.y, %ntid.y
+  %ctaid.x = urem i32 %group.at, %groups.x
+  %group.row = udiv i32 %group.at, %groups.x
+  %ctaid.y = urem i32 %group.row, %groups.y
+  %ctaid.z = udiv i32 %group.row, %groups.y
+"""
+
+
 class CudaThread(Lowering):
     """A function `(buffers …, i32 grid.x, i32 grid.y, i32 grid.z)`. Atomic operations are those of
     the whole GPU. Flushes subnormal floats to zero, as the CPU target does.
 
-    `threads`: how many threads a block has at most; the code is for as many registers.
+    `threads`: how many threads a block has at most; the code is for as many registers. `unwritten`:
+    buffers into which nobody writes while the kernel runs. `written_last`: buffers that the kernel
+    writes to stand behind the others, and behind them one that it does not know. `in_a_row`: behind
+    the grid stand the extents of a block, as `i32`; the hardware numbers blocks and threads in x.
     """
 
     linkage, scope = "ptx_kernel ", 'syncscope("device")'
 
-    def __init__(self, program: Program, threads: int) -> None:
+    def __init__(
+        self,
+        program: Program,
+        threads: int,
+        unwritten: Collection[Argument] = (),
+        written_last: bool = False,
+        in_a_row: bool = False,
+    ) -> None:
         super().__init__(program)
+        self.unwritten, self.written_last, self.in_a_row = unwritten, written_last, in_a_row
         self.spaces = {t.DEVICE: 1, t.CONSTANT: 1, t.THREADGROUP: 3, t.THREAD: 5}
         self.attributes = (
             f'"nvvm.maxntid"="{threads}" "denormal-fp-math-f32"="preserve-sign,preserve-sign" '
@@ -79,18 +113,33 @@ class CudaThread(Lowering):
     # -- the function ---------------------------------------------------------------------
 
     def parameters(self) -> list[str]:
-        buffers = [f"{self.spelled(a.type)} %buffer.{a.index}" for a in self.program.args]
-        return buffers + [f"i32 %grid.{axis}" for axis in _AXES]
+        args = self.program.args
+        if self.written_last:
+            args = sorted(args, key=lambda argument: argument.output)
+        parameters = [self._parameter(argument) for argument in args]
+        parameters += ["ptr addrspace(1) %unknown"] if self.written_last else []
+        extents = ["grid", "ntid"] if self.in_a_row else ["grid"]
+        return parameters + [f"i32 %{what}.{axis}" for what in extents for axis in _AXES]
+
+    def _parameter(self, argument: Argument) -> str:
+        """`noalias readonly` lets loads go by way of the cache for what nobody writes."""
+        attributes = "noalias readonly " if argument in self.unwritten else ""
+        return f"{self.spelled(argument.type)} {attributes}%buffer.{argument.index}"
 
     def buffer(self, argument: Argument) -> str:
         return f"%buffer.{argument.index}"
 
     def function(self, name: str, entry: str, body: str, end: str = "") -> str:
-        registers = [
-            self._register(register, axis)
-            for axis in _AXES
-            for register in ("tid", "ntid", "ctaid")
-        ]
+        if self.in_a_row:
+            for register in ("tid", "ctaid"):
+                self._declare("i32", f"llvm.nvvm.read.ptx.sreg.{register}.x")
+            registers = [_IN_A_ROW]
+        else:
+            registers = [
+                self._register(register, axis)
+                for axis in _AXES
+                for register in ("tid", "ntid", "ctaid")
+            ]
         sizes = [line for axis in _AXES for line in self._size(axis)]
         self._declare("void", "llvm.nvvm.exit")
         entry = "\n".join([entry, *registers, *sizes, _ENTRY])

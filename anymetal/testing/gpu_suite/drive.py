@@ -62,7 +62,7 @@ def run_trial(cupy: Any, numpy: Any, trial: Any, arrays: Any) -> tuple[str, str]
             begin = numpy.full(output["bytes"], _GARBAGE, numpy.uint8)
         outputs.append(fenced(cupy, begin))
     bound = [array[_FENCE:] for array in (*inputs, *outputs)]
-    grid = [numpy.int32(extent) for extent in trial["grid"]]
+    grid = [numpy.int32(number) for number in trial["numbers"]]
     kernel(tuple(trial["blocks"]), tuple(trial["block"]), (*bound, *grid))
     cupy.cuda.Device().synchronize()
     for array in (*inputs, *outputs):
@@ -87,7 +87,7 @@ def timed(cupy: Any, numpy: Any, trial: Any, arrays: Any, kernel: Any) -> str:
         for key in trial["inputs"]
     ]
     outputs = [cupy.zeros(output["bytes"], cupy.uint8) for output in trial["outputs"]]
-    grid = [numpy.int32(extent) for extent in trial["grid"]]
+    grid = [numpy.int32(number) for number in trial["numbers"]]
     arguments = (*inputs, *outputs, *grid)
     times = []
     for _ in range(25):

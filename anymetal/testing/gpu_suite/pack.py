@@ -26,7 +26,7 @@ from anymetal.errors import AnyMetalError
 from anymetal.source import KernelSource
 from anymetal.targets.base import Launch, Target
 from anymetal.targets.cpu import CpuTarget
-from anymetal.targets.cuda.arguments import block_of, buffers
+from anymetal.targets.cuda.arguments import buffers, geometry
 from anymetal.targets.cuda.code_lookup import Version, ptx_of
 from anymetal.targets.cuda.names import ENTRY
 from anymetal.targets.graph import GraphTarget
@@ -89,7 +89,7 @@ class Part:
         self, name: str, launch: Launch, ptx: bytes, expected: Sequence[Expected | None]
     ) -> None:
         """A trial; without `expected` it is only timed."""
-        block = block_of(launch.grid, launch.threadgroup)
+        blocks = geometry(name, launch.grid, launch.threadgroup)
         self.trials.append(
             {
                 "name": name,
@@ -106,9 +106,9 @@ class Part:
                         strict=True,
                     )
                 ],
-                "grid": launch.grid,
-                "block": block,
-                "blocks": [-(-g // b) for g, b in zip(launch.grid, block, strict=True)],
+                "numbers": blocks.numbers,
+                "block": blocks.block,
+                "blocks": blocks.blocks,
             }
         )
 
@@ -273,7 +273,7 @@ def pack(
     """Writes the parts; returns how many trials there are. Prints what does not compile."""
     folder.mkdir(parents=True, exist_ok=True)
     made = [Part() for _ in range(parts)]
-    known: dict[tuple[KernelSource, int], bytes] = {}
+    known: dict[tuple[KernelSource, int, bool], bytes] = {}
     count = 0
     for name, launch, expected in trials:
         sizes = [array.nbytes for array in launch.inputs]
@@ -287,10 +287,12 @@ def pack(
             print(f"left out   {name}: no threads, or arrays of {sum(sizes)} bytes")
             continue
         try:
-            threads = prod(block_of(launch.grid, launch.threadgroup))
-            key = launch.source, threads
+            blocks = geometry(name, launch.grid, launch.threadgroup)
+            key = launch.source, prod(blocks.block), blocks.in_a_row
             if key not in known:
-                known[key] = ptx_of(Version(launch.source, architecture, threads))
+                known[key] = ptx_of(
+                    Version(launch.source, architecture, key[1], in_a_row=blocks.in_a_row)
+                )
             made[count % parts].add(name, launch, known[key], wanted)
             count += 1
         except AnyMetalError as error:

@@ -28,6 +28,8 @@ def handed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, Any]]]:
         return [mx.zeros(shape, dtype) for shape, dtype in pairs]
 
     monkeypatch.setattr(CudaTarget, "_kernel", lambda _: launch)
+    monkeypatch.setattr(targets, "has_cuda", lambda: True)
+    monkeypatch.setattr(targets, "is_of_cpu", lambda stream: stream == mx.cpu)  # not by default
     targets.select(CudaTarget("sm_80"))
     yield calls
     targets.select(None)
@@ -81,10 +83,138 @@ def test_threadgroups_that_are_too_large(handed: list[dict[str, Any]]) -> None:
     assert not handed
 
 
-def test_kernels_of_libraries_are_refused(handed: list[dict[str, Any]]) -> None:
-    library = anymetal.metal_library("kernel void f(device float* o [[buffer(0)]]) { o[0] = 1; }")
-    with pytest.raises(UnsupportedFeatureError, match=r"`f`.*'cuda'"):
-        library.f(mx.zeros((4,)), grid=(1, 1, 1), threadgroup=(1, 1, 1))
+def test_kernels_of_libraries_have_what_they_write_to_last(handed: list[dict[str, Any]]) -> None:
+    library = anymetal.metal_library(
+        "kernel void f(device float* o [[buffer(0)]], device const int* x [[buffer(1)]],"
+        " uint i [[thread_position_in_grid]]) { o[i] += x[i]; }"
+    )
+    x = mx.arange(4)
+    library.f(((4,), mx.float32), x, grid=(4, 1, 1), threadgroup=(4, 1, 1))
+    (call,) = handed
+    assert [array.dtype for array in call["inputs"]] == [mx.int32]
+    assert call["output_shapes"] == [(4,), (1,)]
+    head = call["compiled_source"].split(b".entry")[1].split(b")")[0]
+    assert head.count(b".param") == 1 + 2 + 3
+
+
+def test_kernels_of_libraries_write_to_copies_of_what_has_contents(
+    handed: list[dict[str, Any]],
+) -> None:
+    library = anymetal.metal_library(
+        "kernel void f(device float* o [[buffer(0)]], device const int* x [[buffer(1)]],"
+        " uint i [[thread_position_in_grid]]) { o[i] += x[i]; }"
+    )
+    (result,) = library.f(mx.ones(4), mx.arange(4), grid=4, threadgroup=4)
+    before, kernel, behind = handed
+    assert result.shape == (4,) and result.dtype == mx.float32
+    assert before["output_shapes"] == behind["output_shapes"] == [(4,)]
+    assert [a.dtype for a in kernel["inputs"]] == [mx.int32, mx.float32]
+    assert kernel["output_shapes"] == [(1,)]
+    assert b"am_kernel" in kernel["compiled_source"]
+
+
+def test_launches_that_cuda_numbers_otherwise(handed: list[dict[str, Any]]) -> None:
+    _call(grid=(2, 3, 100))
+    kernel = anymetal.metal_kernel(
+        name="high",
+        input_names=[],
+        output_names=["o"],
+        source="uint3 p = thread_position_in_grid; o[p.z] = p.z;",
+    )
+    for group in (1, 128):
+        kernel(
+            inputs=[], output_shapes=[(70000,)], output_dtypes=[mx.uint32],
+            grid=(2, 3, 70000), threadgroup=(1, 1, group),
+        )  # fmt: skip
+    plain, *rows = handed
+    assert plain["grid"] == (2, 3, 100) and plain["scalars"] == [2, 3, 100]
+    assert [row["grid"] for row in rows] == [(420000, 1, 1), (6 * 547 * 128, 1, 1)]
+    assert [row["threadgroup"] for row in rows] == [(1, 1, 1), (128, 1, 1)]
+    assert rows[1]["scalars"] == [2, 3, 70000, 1, 1, 128]
+    with pytest.raises(KernelLaunchError, match=r"`high`.*65535"):
+        kernel(
+            inputs=[], output_shapes=[(70000,)], output_dtypes=[mx.uint32],
+            grid=(2000, 3000, 70000), threadgroup=(1, 1, 1),
+        )  # fmt: skip
+
+
+def test_calls_like_earlier_ones(
+    handed: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel = anymetal.metal_kernel(
+        name="scaled", input_names=["x", "s"], output_names=["o"], source=_SOURCE
+    )
+
+    def call(size: int, **more: Any) -> None:
+        x = mx.arange(float(size)).reshape(3, -1)
+        kernel(
+            inputs=[x, mx.array(2.0)],
+            output_shapes=[(size,)],
+            output_dtypes=[mx.float32],
+            grid=(size, 1, 1),
+            threadgroup=(8, 1, 1),
+            **more,
+        )
+
+    looked = []
+    run = CudaTarget.run
+    monkeypatch.setattr(CudaTarget, "run", lambda t, launch: looked.append(1) or run(t, launch))
+    call(12)
+    call(12)
+    assert len(looked) == 1 and len(handed) == 2
+    first, second = handed
+    names = first.keys() - {"inputs"}
+    assert all(first[name] == second[name] for name in names)
+    for one, other in zip(first["inputs"], second["inputs"], strict=True):
+        assert np.array_equal(np.array(one), np.array(other)) and one.dtype == other.dtype
+    call(15)
+    call(12, init_value=0.0)
+    call(12, init_value=-0.0)
+    assert len(looked) == 4
+    call(12, init_value=0.0)
+    assert len(looked) == 4 and str(handed[-1]["init_value"]) == "0.0"
+    targets.select(CudaTarget("sm_75"))
+    call(12)
+    assert len(looked) == 5 and b".target sm_75" in handed[-1]["compiled_source"]
+
+
+def test_streams_of_the_cpu(handed: list[dict[str, Any]]) -> None:
+    kernel = anymetal.metal_kernel(
+        name="squares",
+        input_names=[],
+        output_names=["o"],
+        source="uint i = thread_position_in_grid.x; o[i] = i * i;",
+    )
+    call = {
+        "inputs": [], "output_shapes": [(4,)], "output_dtypes": [mx.int32],
+        "grid": (4, 1, 1), "threadgroup": (4, 1, 1),
+    }  # fmt: skip
+    for _ in range(2):
+        (result,) = kernel(**call, stream=mx.cpu)
+        assert result.tolist() == [0, 1, 4, 9]
+    assert not handed
+    kernel(**call, stream=mx.gpu)
+    assert len(handed) == 1
+
+
+def test_batches(handed: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = anymetal.metal_kernel(
+        name="half_of",
+        input_names=["x"],
+        output_names=["o"],
+        vmap="batch",
+        source="uint i = thread_position_in_grid.x; o[i] = x[i] / 2;",
+    )
+
+    def half(x: mx.array) -> mx.array:
+        result: mx.array = kernel(
+            inputs=[x], output_shapes=[x.shape], output_dtypes=[x.dtype],
+            grid=(x.size, 1, 1), threadgroup=(8, 1, 1),
+        )[0]  # fmt: skip
+        return result
+
+    assert mx.vmap(half)(mx.ones((5, 3))).shape == (5, 3)
+    assert handed[-1]["grid"] == (3, 1, 5)
 
 
 @pytest.mark.skipif(mx.is_available(mx.gpu), reason="MLX has a GPU here")
