@@ -29,7 +29,8 @@ def handed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, Any]]]:
 
     monkeypatch.setattr(CudaTarget, "_kernel", lambda _: launch)
     monkeypatch.setattr(targets, "has_cuda", lambda: True)
-    monkeypatch.setattr(targets, "is_of_cpu", lambda stream: stream == mx.cpu)  # not by default
+    # The default device, which is this MLX's CPU, stands for a GPU.
+    monkeypatch.setattr(targets, "is_of_cpu", lambda s: s is not None and s == mx.cpu)
     targets.select(CudaTarget("sm_80"))
     yield calls
     targets.select(None)
