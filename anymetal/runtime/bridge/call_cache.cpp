@@ -276,6 +276,10 @@ class KnownCall {
   // The outputs; None if it is up to MLX to record the kernel.
   nb::object outputs(std::vector<mx::array> inputs, int32_t ignored_interrupts) const {
     if (exported(inputs)) return nb::none();
+    const auto device = descriptor_.device();
+    if (device == mx::Device::gpu && stream_.is_none() && mx::default_device() != device) {
+      return nb::none();
+    }
     if (!bound_.empty()) {
       std::vector<mx::array> arrays;
       arrays.reserve(bound_.size());
@@ -285,7 +289,7 @@ class KnownCall {
       inputs = std::move(arrays);
     }
     return nb::cast(
-        node(stream_of(stream_), descriptor_.descriptor, ignored_interrupts,
+        node(stream_of(stream_, device), descriptor_.descriptor, ignored_interrupts,
              callers().current(), std::move(inputs)));
   }
 

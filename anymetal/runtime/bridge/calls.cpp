@@ -2,6 +2,8 @@
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -54,10 +56,33 @@ DescriptorHandle descriptor(const LazyPlanHandle& handle, const nb::list& shapes
       lift_of(lift), std::move(starts), location_from(made)})};
 }
 
+DescriptorHandle gpu_descriptor(std::string name, const nb::bytes& text, std::vector<int> numbers,
+                                OnGpu::Extent grid, OnGpu::Extent block,
+                                std::vector<size_t> order, std::vector<mx::array> descriptions,
+                                const nb::list& shapes, std::vector<mx::Dtype> dtypes,
+                                std::optional<float> init_value, nb::handle lift,
+                                nb::handle made) {
+  auto gpu = std::make_shared<OnGpu>();
+  for (nb::handle shape : shapes) gpu->shapes.push_back(shape_of(shape));
+  gpu->name = std::move(name);
+  gpu->text.assign(text.c_str(), text.size());
+  gpu->numbers = std::move(numbers);
+  gpu->grid = grid;
+  gpu->block = block;
+  gpu->order = std::move(order);
+  gpu->descriptions = std::move(descriptions);
+  gpu->dtypes = std::move(dtypes);
+  gpu->init_value = init_value;
+  LaunchDescriptor made_of{nullptr, gpu->shapes, gpu->dtypes, true, init_value, lift_of(lift),
+                           {}, location_from(made)};
+  made_of.gpu = std::move(gpu);
+  return {std::make_shared<const LaunchDescriptor>(std::move(made_of))};
+}
+
 // The arguments of these two are copies already, made while they were converted from Python's.
 std::vector<mx::array> call(const DescriptorHandle& handle, std::vector<mx::array> inputs,
                             int32_t ignored_interrupts, nb::handle stream) {
-  return node(stream_of(stream), handle.descriptor, ignored_interrupts, callers().current(),
+  return node(stream_of(stream, handle.device()), handle.descriptor, ignored_interrupts, callers().current(),
               std::move(inputs));
 }
 
@@ -81,18 +106,18 @@ bool any_tracer(const std::vector<mx::array>& arrays) {
 
 }  // namespace
 
-mx::Stream stream_of(nb::handle given) {
+mx::Stream stream_of(nb::handle given, mx::Device::DeviceType of) {
   if (!given.is_none()) {
     if (nb::isinstance<mx::ThreadLocalStream>(given)) {
       const mx::Stream own =
           mx::stream_from_thread_local_stream(nb::cast<mx::ThreadLocalStream>(given));
-      if (own.device == mx::Device::cpu) return own;
+      if (own.device == of) return own;
     } else if (nb::isinstance<mx::Stream>(given)) {
       const auto own = nb::cast<mx::Stream>(given);
-      if (own.device == mx::Device::cpu) return own;
+      if (own.device == of) return own;
     }
   }
-  return mx::default_stream(mx::Device::cpu);
+  return mx::default_stream(of);
 }
 
 bool exported(const std::vector<mx::array>& inputs) {
@@ -104,6 +129,11 @@ void define_calls(nb::module_& module) {
   module.def("descriptor", descriptor, nb::arg("plan"), nb::arg("shapes"), nb::arg("dtypes"),
              nb::arg("contiguous"), nb::arg("init_value").none(), nb::arg("lift").none(),
              nb::arg("starts") = std::vector<int>{}, nb::arg("made").none() = nb::none());
+  module.def("gpu_descriptor", gpu_descriptor, nb::arg("name"), nb::arg("text"),
+             nb::arg("numbers"), nb::arg("grid"), nb::arg("block"), nb::arg("order"),
+             nb::arg("descriptions"), nb::arg("shapes"), nb::arg("dtypes"),
+             nb::arg("init_value").none(), nb::arg("lift").none(),
+             nb::arg("made").none() = nb::none());
   module.def("call", call, nb::arg("descriptor"), nb::arg("inputs"), nb::arg("ignored_interrupts"),
              nb::arg("stream").none(),
              "A node of the graph: arrays that are not evaluated yet.");

@@ -50,6 +50,11 @@ void MetalKernel::eval_cpu(const std::vector<mx::array>& inputs,
 }
 
 Mapped MetalKernel::vmap(const std::vector<mx::array>& inputs, const std::vector<int>& axes) {
+  if (descriptor_->lift && descriptor_->gpu) {  // which has inputs that the call does not have
+    const size_t own = inputs.size() - descriptor_->gpu->descriptions.size();
+    return descriptor_->lift({inputs.begin(), inputs.begin() + own},
+                             {axes.begin(), axes.begin() + own});
+  }
   if (descriptor_->lift) return descriptor_->lift(inputs, axes);
   size_t first = 0;
   while (axes[first] < 0) ++first;
@@ -82,7 +87,8 @@ std::vector<mx::Shape> MetalKernel::output_shapes(const std::vector<mx::array>&)
   refuse("[Primitive::output_shapes] CustomKernel cannot infer output shapes.");
 }
 
-void MetalKernel::eval_gpu(const std::vector<mx::array>&, std::vector<mx::array>&) {
+void MetalKernel::eval_gpu(const std::vector<mx::array>& inputs, std::vector<mx::array>& outputs) {
+  if (descriptor_->gpu) return descriptor_->gpu->eval(stream(), inputs, outputs);
   throw std::runtime_error("This kernel was made for the CPU and cannot run on a GPU's stream.");
 }
 
@@ -90,6 +96,10 @@ std::vector<mx::array> node(mx::Stream stream, std::shared_ptr<const LaunchDescr
                             int32_t ignored_interrupts, LocationPtr called,
                             std::vector<mx::array> inputs) {
   const LaunchDescriptor& known = *descriptor;
+  if (known.gpu) {
+    const auto& more = known.gpu->descriptions;
+    inputs.insert(inputs.end(), more.begin(), more.end());
+  }
   auto primitive = std::make_shared<MetalKernel>(stream, std::move(descriptor), ignored_interrupts,
                                                  std::move(called));
   if (known.shapes.size() != 1) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "failure.h"
+#include "gpu.h"
 #include "mlx/primitives.h"
 #include "plan.h"
 
@@ -32,6 +33,7 @@ struct LaunchDescriptor {
   // last, and the kernel itself does not have them. Empty: all -1.
   std::vector<int> starts = {};
   LocationPtr made = {};  // where the program made the kernel
+  std::shared_ptr<const OnGpu> gpu = {};  // of a kernel for NVIDIA's GPUs, which has no lazy plan
 
   int start(size_t output) const { return starts.empty() ? -1 : starts[output]; }
 };

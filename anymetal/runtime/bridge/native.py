@@ -77,6 +77,28 @@ class Native(Protocol):
         the kernel, for errors.
         """
 
+    def gpu_descriptor(
+        self,
+        name: str,
+        text: bytes,
+        numbers: Sequence[int],
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        order: Sequence[int],
+        descriptions: Sequence[mx.array],
+        shapes: Sequence[tuple[int, ...]],
+        dtypes: Sequence[mx.Dtype],
+        init_value: float | None,
+        lift: Callable[..., object] | None,
+        made: Location | None = None,
+    ) -> NativeDescriptor:
+        """A launch on an NVIDIA GPU without its inputs.
+
+        `name` and `text`: the function in PTX; `numbers` are behind its arrays. `order`: for each
+        buffer in front of the outputs the number of the input, or of one of the `descriptions`
+        behind these.
+        """
+
     def call(
         self,
         descriptor: NativeDescriptor,

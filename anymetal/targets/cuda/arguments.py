@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import NamedTuple
 
 import mlx.core as mx
 
 from anymetal.errors import KernelLaunchError
-from anymetal.source import LibrarySource, Parameter
+from anymetal.source import LibrarySource
 from anymetal.targets.base import Extent, Launch
 
 #: What CUDA allows: threads of a block in z, blocks in y and z; MLX: threads of a launch.
@@ -57,25 +58,42 @@ def block_of(grid: Extent, threadgroup: Extent) -> Extent:
     return (x, y, z)
 
 
-def buffers(launch: Launch) -> list[mx.array]:
-    """The arrays in front of the outputs, in the order of the kernel's parameters: inputs, and what
-    describes them.
+class Binding(NamedTuple):
+    """What the buffers in front of the outputs are, in the order of the kernel's parameters.
 
     Inputs have to be bound row-contiguous, also where the kernel would take others: MLX says
     nothing about the strides of an array before it is evaluated. A kernel that asks for strides
     gets those of a row-contiguous array.
     """
+
+    order: list[int]  #: numbers of inputs, and behind the last one of `descriptions`
+    descriptions: list[mx.array]  #: what describes inputs
+
+    def arrays(self, inputs: Sequence[mx.array]) -> list[mx.array]:
+        """The buffers of a launch with these inputs."""
+        every = [*inputs, *self.descriptions]
+        return [every[place] for place in self.order]
+
+
+def binding(launch: Launch) -> Binding:
+    """The buffers of all launches with such inputs."""
+    count = len(launch.inputs)
     if isinstance(launch.source, LibrarySource):
-        return list(launch.inputs)
-    return [
-        _buffer(parameter, launch.inputs[parameter.argument])
-        for parameter in launch.source.parameters
-        if parameter.kind != "output"
-    ]
+        return Binding(list(range(count)), [])
+    found = Binding([], [])
+    for parameter in launch.source.parameters:
+        if parameter.kind == "input":
+            found.order.append(parameter.argument)
+        elif parameter.kind != "output":
+            found.order.append(count + len(found.descriptions))
+            shape = launch.inputs[parameter.argument].shape
+            found.descriptions.append(description(parameter.kind, shape))
+    return found
 
 
-def _buffer(parameter: Parameter, array: mx.array) -> mx.array:
-    return array if parameter.kind == "input" else description(parameter.kind, array.shape)
+def buffers(launch: Launch) -> list[mx.array]:
+    """The arrays in front of the outputs."""
+    return binding(launch).arrays(launch.inputs)
 
 
 def description(kind: str, shape: tuple[int, ...]) -> mx.array:

@@ -1,4 +1,5 @@
 """Calls of a kernel that were made before: what MLX is told of them is known (anymetal.call_cache).
+The bridge has such a cache, which is faster; this one is for programs without a bridge.
 
 A call is like another one if its arguments are plain, and equal in value and type. Their text
 (`repr`) tells that at once: 1, 1.0 and True are equal and have different texts.
@@ -13,9 +14,8 @@ from typing import Any
 import mlx.core as mx
 
 from anymetal import targets
-from anymetal.source import Parameter
 from anymetal.targets.base import Launch
-from anymetal.targets.cuda.arguments import description
+from anymetal.targets.cuda.arguments import Binding, binding
 
 _CALLS = 256
 _ARGUMENTS = ("inputs", "output_shapes", "output_dtypes", "grid", "threadgroup")
@@ -30,7 +30,7 @@ class Calls:
     __slots__ = ("_kept",)
 
     def __init__(self) -> None:
-        self._kept: dict[Key, tuple[list[int | mx.array], Callable[..., list[mx.array]]]] = {}
+        self._kept: dict[Key, tuple[Binding, Callable[..., list[mx.array]]]] = {}
 
     def __call__(self, positional: tuple[Any, ...], call: dict[str, Any]) -> list[mx.array] | None:
         """The outputs of a call like one that was kept."""
@@ -40,9 +40,8 @@ class Calls:
         found = self._kept.get(key)
         if found is None:
             return None
-        order, kernel = found
-        inputs = call["inputs"]
-        return kernel(inputs=[inputs[each] if type(each) is int else each for each in order])
+        bound, kernel = found
+        return kernel(inputs=bound.arrays(call["inputs"]))
 
     def keep(self, call: dict[str, Any], launch: Launch, kernel: partial[list[mx.array]]) -> None:
         """Keep a call. `kernel`: MLX's function, with all its arguments but the inputs."""
@@ -51,19 +50,7 @@ class Calls:
             return
         if len(self._kept) >= _CALLS:
             self._kept.clear()
-        order = [
-            _bound(parameter, launch)
-            for parameter in launch.source.parameters
-            if parameter.kind != "output"
-        ]
-        self._kept[key] = order, kernel
-
-
-def _bound(parameter: Parameter, launch: Launch) -> int | mx.array:
-    """The number of an input, or what describes it."""
-    if parameter.kind == "input":
-        return parameter.argument
-    return description(parameter.kind, launch.inputs[parameter.argument].shape)
+        self._kept[key] = binding(launch), kernel
 
 
 def _key(call: dict[str, Any]) -> Key | None:

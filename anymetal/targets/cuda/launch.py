@@ -7,23 +7,26 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import mlx.core as mx
 
 from anymetal import targets
 from anymetal.errors import ToolchainError, UnsupportedFeatureError
 from anymetal.runtime.arrays import Exporter
+from anymetal.runtime.bridge import loader as bridge
 from anymetal.source import KernelSource, LibrarySource
-from anymetal.targets.base import Extent, Launch, Lift, check_extents
-from anymetal.targets.cuda.arguments import Geometry, buffers, geometry
+from anymetal.targets.base import Extent, Launch, check_extents
+from anymetal.targets.cuda.arguments import Geometry, binding, buffers, geometry
 from anymetal.targets.cuda.call_cache import Calls
 from anymetal.targets.cuda.code_lookup import Version, ptx_of, threads_for
 from anymetal.targets.cuda.in_place import as_input, beginning_with, write_back
 from anymetal.targets.cuda.names import ENTRY, PTX_OF
 from anymetal.targets.graph import CallArguments, CallCache, GraphTarget
+
+if TYPE_CHECKING:
+    from anymetal.runtime.bridge.native import Native, NativeCallCache, NativeDescriptor
 
 _LARGE = 2**31  #: bytes; from here on 32-bit indices may count as unsigned
 
@@ -50,31 +53,39 @@ class CudaTarget(GraphTarget):
         many, and ToolchainError where MLX has no CUDA.
         """
         check_extents(launch.source.name, launch.grid, launch.threadgroup)
-        if launch.lift and launch.inputs:
-            return self._with_rule(launch, launch.lift)
         if 0 in (*launch.grid, *launch.threadgroup):
             return _without_threads(launch)
         if any(start >= 0 for start in launch.starts):
             return beginning_with(launch, self._recorded)
+        native = bridge.native()
+        if native and launch.definition is not None and not native.exporting(launch.inputs):
+            return native.call(self._descriptor(native, launch), launch.inputs, 0, launch.stream)
         return self._recorded(launch)[: len(launch.output_shapes)]
 
     def _recorded(self, launch: Launch) -> list[mx.array]:
         """The outputs; behind those of a library's kernel there is a byte that it does not know."""
-        kernel, call = self._call(launch)
-        return kernel(inputs=buffers(launch), **call)
+        return self._told(launch)(inputs=buffers(launch))
 
     def keep(
         self, cache: CallCache | None, launch: Launch, call: CallArguments
     ) -> CallCache | None:
         """Keep what MLX is to be told of calls like this one."""
-        empty = 0 in (*launch.grid, *launch.threadgroup)
-        if launch.lift or launch.definition is None or call.positional or empty:
+        if launch.definition is None or 0 in (*launch.grid, *launch.threadgroup):
             return None
         check_extents(launch.source.name, launch.grid, launch.threadgroup)
-        kept = cache if isinstance(cache, Calls) else Calls()
-        kernel, told = self._call(launch)
-        kept.keep(call.given, launch, functools.partial(kernel, **told))
-        return kept
+        native = bridge.native()
+        if native is None:
+            calls = cache if isinstance(cache, Calls) else Calls()
+            calls.keep(call.given, launch, self._told(launch))
+            return calls
+        known = (
+            native.CallCache(call.defaults, lambda: 0)
+            if cache is None or isinstance(cache, Calls)
+            else cast("NativeCallCache", cache)
+        )
+        descriptor = self._descriptor(native, launch)
+        known.keep(call.positional, call.given, descriptor, launch.inputs)
+        return known
 
     def become_lazy(self) -> None:
         """It is."""
@@ -108,43 +119,51 @@ class CudaTarget(GraphTarget):
         if written:
             write_back(self.run(launch), written)
         else:
-            self._call(launch)  # for its errors: nobody could see what it does
+            self._told(launch)  # for its errors: nobody could see what it does
 
     # -- what MLX is told -----------------------------------------------------------------
 
-    def _call(self, launch: Launch) -> tuple[Callable[..., list[mx.array]], dict[str, Any]]:
-        """MLX's function, and its arguments apart from the inputs."""
+    def _told(self, launch: Launch) -> functools.partial[list[mx.array]]:
+        """MLX's function, with all its arguments but the inputs."""
         shapes, dtypes = list(launch.output_shapes), list(launch.output_dtypes)
         if isinstance(launch.source, LibrarySource):
             shapes, dtypes = [*shapes, (1,)], [*dtypes, mx.uint8]
         blocks = geometry(launch.source.name, launch.grid, launch.threadgroup)
-        return self._kernel(), {
-            "name": ENTRY,
-            "compiled_source": self._ptx(launch, blocks),
-            "output_shapes": shapes,
-            "output_dtypes": dtypes,
-            "scalars": blocks.numbers,
-            "grid": blocks.grid,
-            "threadgroup": blocks.block,
-            "init_value": launch.init_value,
-            "ensure_row_contiguous": True,
-            "stream": launch.stream,
-        }
+        return functools.partial(
+            self._kernel(),
+            name=ENTRY,
+            compiled_source=self._ptx(launch, blocks),
+            output_shapes=shapes,
+            output_dtypes=dtypes,
+            scalars=blocks.numbers,
+            grid=blocks.grid,
+            threadgroup=blocks.block,
+            init_value=launch.init_value,
+            ensure_row_contiguous=True,
+            stream=launch.stream,
+        )
 
-    def _with_rule(self, launch: Launch, lift: Lift) -> list[mx.array]:
-        """The launch as a function with a rule for mx.vmap."""
-
-        def run(*arrays: mx.array) -> list[mx.array]:
-            return self.run(replace(launch, inputs=arrays, lift=None))
-
-        def rule(arrays: Any, axes: Any) -> tuple[Any, Any]:
-            # MLX passes a single argument, and its axis, as they are.
-            one = isinstance(arrays, mx.array)
-            return lift([arrays] if one else arrays, [axes] if one else axes)
-
-        function: Any = mx.custom_function(run)
-        function.vmap(rule)
-        return list(function(*launch.inputs))
+    def _descriptor(self, native: Native, launch: Launch) -> NativeDescriptor:
+        """The same for the bridge, whose nodes of the graph know mx.vmap, too."""
+        blocks, bound = (
+            geometry(launch.source.name, launch.grid, launch.threadgroup),
+            binding(launch),
+        )
+        self._kernel()
+        return native.gpu_descriptor(
+            ENTRY,
+            self._ptx(launch, blocks),
+            blocks.numbers,
+            blocks.grid,
+            blocks.block,
+            bound.order,
+            bound.descriptions,
+            launch.output_shapes,
+            launch.output_dtypes,
+            launch.init_value,
+            launch.lift,
+            launch.made,
+        )
 
     def _kernel(self) -> Callable[..., list[mx.array]]:
         if self._launch is None:

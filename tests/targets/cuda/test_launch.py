@@ -1,4 +1,7 @@
-"""What a launch hands to MLX, whose CUDA back end is not needed for that."""
+"""What a launch hands to MLX, whose CUDA back end is not needed for that.
+
+With the bridge, nodes of its own have MLX launch kernels, on a GPU: test_on_gpu.py.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ import pytest
 import anymetal
 from anymetal import targets
 from anymetal.errors import KernelLaunchError, ToolchainError, UnsupportedFeatureError
+from anymetal.targets.cuda import launch as launch_module
 from anymetal.targets.cuda.launch import CudaTarget, newest_for
 
 _SOURCE = "uint i = thread_position_in_grid.x; o[i] = x[i] * s + x_shape[0] + x_strides[0];"
@@ -28,6 +32,7 @@ def handed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, Any]]]:
         return [mx.zeros(shape, dtype) for shape, dtype in pairs]
 
     monkeypatch.setattr(CudaTarget, "_kernel", lambda _: launch)
+    monkeypatch.setattr(launch_module.bridge, "native", lambda: None)
     monkeypatch.setattr(targets, "has_cuda", lambda: True)
     # The default device, which is this MLX's CPU, stands for a GPU.
     monkeypatch.setattr(targets, "is_of_cpu", lambda s: s is not None and s == mx.cpu)
@@ -196,26 +201,6 @@ def test_streams_of_the_cpu(handed: list[dict[str, Any]]) -> None:
     assert not handed
     kernel(**call, stream=mx.gpu)
     assert len(handed) == 1
-
-
-def test_batches(handed: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> None:
-    kernel = anymetal.metal_kernel(
-        name="half_of",
-        input_names=["x"],
-        output_names=["o"],
-        vmap="batch",
-        source="uint i = thread_position_in_grid.x; o[i] = x[i] / 2;",
-    )
-
-    def half(x: mx.array) -> mx.array:
-        result: mx.array = kernel(
-            inputs=[x], output_shapes=[x.shape], output_dtypes=[x.dtype],
-            grid=(x.size, 1, 1), threadgroup=(8, 1, 1),
-        )[0]  # fmt: skip
-        return result
-
-    assert mx.vmap(half)(mx.ones((5, 3))).shape == (5, 3)
-    assert handed[-1]["grid"] == (3, 1, 5)
 
 
 @pytest.mark.skipif(mx.is_available(mx.gpu), reason="MLX has a GPU here")
