@@ -12,7 +12,9 @@ from rich.console import Console
 from anymetal.cli.compile import Request, library_of, reason, sources_of
 from anymetal.errors import AnyMetalError
 from anymetal.source import LibrarySource
-from anymetal.targets.cuda.code_lookup import Version, texts_of, threads_for
+from anymetal.targets.cuda.arguments import threads_for
+from anymetal.targets.cuda.code_lookup import Version, texts_of
+from anymetal.targets.cuda.names import Form
 
 
 def write_ptx(
@@ -55,7 +57,7 @@ def write_ptx(
 
 
 def _write(source: LibrarySource, architecture: str, threads: int, folder: Path) -> None:
-    ir, ptx = texts_of(Version(source, architecture, threads))
+    ir, ptx = texts_of(Version(source, architecture, Form(threads)))
     name = re.sub(r"[^\w.-]", "_", source.name)
     (folder / f"{name}.ll").write_text(ir)
     (folder / f"{name}.ptx").write_text(ptx)

@@ -65,7 +65,7 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_what_is_packed(packed: Path) -> None:
     (trial,) = json.loads((packed / "0.json").read_text())
     arrays = np.load(packed / "0.npz")
-    assert trial["grid"] == [100, 1, 1] and trial["blocks"] == [4, 1, 1]
+    assert trial["numbers"] == [100, 1, 1] and trial["blocks"] == [4, 1, 1]
     assert b".target sm_80" in arrays[trial["ptx"]].tobytes()
     x = arrays[trial["inputs"][0]].view(np.float32)
     (output,) = trial["outputs"]

@@ -9,8 +9,10 @@ from typing import NamedTuple
 import mlx.core as mx
 
 from anymetal.errors import KernelLaunchError
+from anymetal.ir.sizes import MAX_THREADS_PER_THREADGROUP, SIMD_GROUP
 from anymetal.source import LibrarySource
 from anymetal.targets.base import Extent, Launch
+from anymetal.targets.cuda.names import Form
 
 #: What CUDA allows: threads of a block in z, blocks in y and z; MLX: threads of a launch.
 _MOST_IN_Z, _MOST_BLOCKS, _MOST_THREADS = 64, 65535, 2**31 - 1
@@ -50,6 +52,21 @@ def geometry(kernel: str, grid: Extent, threadgroup: Extent) -> Geometry:
             f"than {_MOST_THREADS} threads in all."
         )
     return Geometry((threads, 1, 1), (size, 1, 1), [*grid, *block], True)
+
+
+def form_of(blocks: Geometry, written_last: bool = False) -> Form:
+    """For which launches code is compiled that serves one with these blocks."""
+    size = prod(blocks.block)
+    even = all(g % b == 0 for g, b in zip(blocks.grid, blocks.block, strict=True))
+    whole = even and size % SIMD_GROUP == 0 and not blocks.in_a_row
+    flat = blocks.grid[1:] == (1, 1) and not blocks.in_a_row
+    return Form(threads_for(size), written_last, blocks.in_a_row, whole, flat)
+
+
+def threads_for(block: int) -> int:
+    """For how many threads code is compiled that runs in blocks of so many: a power of two, so that
+    one version serves many launches."""
+    return min(MAX_THREADS_PER_THREADGROUP, max(SIMD_GROUP, 1 << (block - 1).bit_length()))
 
 
 def block_of(grid: Extent, threadgroup: Extent) -> Extent:

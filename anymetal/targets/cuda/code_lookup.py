@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from anymetal.ir.sizes import MAX_THREADS_PER_THREADGROUP, SIMD_GROUP
 from anymetal.runtime import helpers, identity, locks
 from anymetal.source import KernelSource
+from anymetal.targets.cuda.names import ANY_FORM, Form
 
 _BUILD = "anymetal.targets.cuda.compile_job:build"
 
@@ -16,16 +16,8 @@ class Version(NamedTuple):
 
     source: KernelSource
     architecture: str  #: sm_90, say
-    threads: int = MAX_THREADS_PER_THREADGROUP  #: a block has at most so many
+    form: Form = ANY_FORM
     large: int = 0  #: how many times 2^31 bytes the largest array may have
-    written_last: bool = False  #: as MLX passes what a library's kernel writes to
-    in_a_row: bool = False  #: blocks and threads are numbered in x (arguments.py)
-
-
-def threads_for(block: int) -> int:
-    """For how many threads code is compiled that runs in blocks of so many: a power of two, so that
-    one version serves many launches."""
-    return min(MAX_THREADS_PER_THREADGROUP, max(SIMD_GROUP, 1 << (block - 1).bit_length()))
 
 
 def ptx_of(version: Version) -> bytes:

@@ -2,11 +2,13 @@
 
 All threads that the SIMD-group has execute these instructions (see lowering.py and in_step.py),
 those that are inactive in Metal's sense, too: they only give nothing. So the mask of an instruction
-is always that of the threads that there are, `%existing`, and never a guess about which of them
+is always that of the threads that there are, `existing`, and never a guess about which of them
 have come to the same place at the same time.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
@@ -15,7 +17,7 @@ from anymetal.ir.model import Instr
 from anymetal.ir.problem import Problem
 from anymetal.ir.sizes import SIMD_GROUP
 
-EXISTING, LANE = "%existing", "%lane"
+LANE = "%lane"
 
 #: (operation, element) -> what combines two values, and its identity: -0.0 + x is x for all x, and
 #: so is minnum(NaN, x).
@@ -34,10 +36,24 @@ _STEPS = (1, 2, 4, 8, 16)
 
 
 class Collective:
-    """Emits cross-lane calls. `active`, an i1, says whether a thread takes part."""
+    """Emits cross-lane calls. `active`, an i1, says whether a thread takes part. `whole`: every
+    SIMD-group has all its lanes."""
 
-    def __init__(self, writer: Writer) -> None:
-        self.w = writer
+    def __init__(self, writer: Writer, whole: bool = False) -> None:
+        self.w, self.whole = writer, whole
+        self.existing = "-1" if whole else "%existing"
+        self._known: dict[tuple[str, ...], str] = {}  #: what was computed in the block `_block`
+        self._block = ""
+
+    def _once(self, *key: str, make: Callable[[], str]) -> str:
+        """A value that depends on nothing but `key`: computed once in a block of code. LLVM does
+        not do that for what threads compute together."""
+        if self._block != self.w.at:
+            self._block = self.w.at
+            self._known.clear()
+        if key not in self._known:
+            self._known[key] = make()
+        return self._known[key]
 
     def emit(self, instr: Instr, names: list[str], active: str) -> str:
         kind = instr.arg.removeprefix("__am_").split("_")
@@ -64,20 +80,25 @@ class Collective:
 
     def meet(self) -> None:
         """The threads wait for each other and see what the others have written."""
-        self.w.call("void", "llvm.nvvm.bar.warp.sync", [("i32", EXISTING)])
+        self.w.call("void", "llvm.nvvm.bar.warp.sync", [("i32", self.existing)])
 
     def ballot(self, bit: str) -> str:
         """A word with a bit for each lane."""
-        return self.w.call("i32", "llvm.nvvm.vote.ballot.sync", [("i32", EXISTING), ("i1", bit)])
+        return self.w.call(
+            "i32", "llvm.nvvm.vote.ballot.sync", [("i32", self.existing), ("i1", bit)]
+        )
 
     def any(self, bit: str) -> str:
         """Whether the bit is set in any lane."""
-        return self.w.call("i1", "llvm.nvvm.vote.any.sync", [("i32", EXISTING), ("i1", bit)])
+        return self.w.call("i1", "llvm.nvvm.vote.any.sync", [("i32", self.existing), ("i1", bit)])
 
     def _fetch(self, type_: t.Type, value: str, lane: str) -> str:
         """The value of a lane; anything if that does not exist."""
+        return self._once("fetch", value, lane, make=lambda: self._fetched(type_, value, lane))
+
+    def _fetched(self, type_: t.Type, value: str, lane: str) -> str:
         word = value if type_ == t.I32 else self.w.value(f"bitcast {type_} {value} to i32")
-        args = [("i32", EXISTING), ("i32", word), ("i32", lane), ("i32", str(SIMD_GROUP - 1))]
+        args = [("i32", self.existing), ("i32", word), ("i32", lane), ("i32", str(SIMD_GROUP - 1))]
         word = self.w.call("i32", "llvm.nvvm.shfl.sync.idx.i32", args)
         return word if type_ == t.I32 else self.w.value(f"bitcast i32 {word} to {type_}")
 
@@ -89,10 +110,12 @@ class Collective:
     def _where(self, condition: str, type_: t.Type, yes: str, no: str) -> str:
         if condition == "true":
             return yes
-        return self.w.value(f"select i1 {condition}, {type_} {yes}, {type_} {no}")
+        text = f"select i1 {condition}, {type_} {yes}, {type_} {no}"
+        return self._once(text, make=lambda: self.w.value(text))
 
     def _integer(self, operation: str, left: str, right: str | int) -> str:
-        return self.w.value(f"{operation} i32 {left}, {right}")
+        text = f"{operation} i32 {left}, {right}"
+        return self._once(text, make=lambda: self.w.value(text))
 
     def _combined(self, type_: t.Type, operation: str, left: str, right: str) -> str:
         if operation.startswith("llvm."):
@@ -101,6 +124,8 @@ class Collective:
 
     def _has(self, mask: str, lane: str) -> str:
         """Whether a lane, of 32, is in a mask."""
+        if mask == "-1":
+            return "true"
         bit = self._integer("and", self._integer("lshr", mask, lane), 1)
         return self._integer("icmp ne", bit, 0)
 
@@ -108,7 +133,7 @@ class Collective:
 
     def _shuffle(self, value: str, lane: str, active: str) -> str:
         """0 where the lane is inactive or there is none."""
-        mask = EXISTING if active == "true" else self.ballot(active)
+        mask = self.existing if active == "true" else self.ballot(active)
         lane = self.w.value(f"freeze i32 {lane}")  # an inactive thread may have none
         place = self._integer("and", lane, SIMD_GROUP - 1)
         fetched = self._fetch(t.I32, value, place)
@@ -124,9 +149,9 @@ class Collective:
         for step in _STEPS:
             partner = self._integer("xor", LANE, step)
             other = self._fetch(type_, value, partner)
-            other = self._where(self._has(EXISTING, partner), type_, other, identity)
+            other = self._where(self._has(self.existing, partner), type_, other, identity)
             value = self._combined(type_, operation, value, other)
-        return self._fetch(type_, value, "0")
+        return value if self.whole else self._fetch(type_, value, "0")
 
     def _scan(
         self, type_: t.Type, operation: str, identity: str, value: str, exclusive: bool
@@ -148,7 +173,7 @@ class Collective:
         """c + the sum over k of a(row, k) * b(k, column), in the order of k. Rows are in bits 4, 2
         and 1 of the lane number, pairs of columns in bits 3 and 0 (simdgroup_matrix.h)."""
         *factors, total = names
-        mask = EXISTING if active == "true" else self.ballot(active)
+        mask = self.existing if active == "true" else self.ballot(active)
         row, column = self._integer("and", LANE, 0b10110), self._integer("and", LANE, 0b01001)
         for k in range(8):
             of_left = self._integer("or", row, (k & 4) << 1 | (k & 2) >> 1)

@@ -6,17 +6,16 @@ from collections.abc import Callable
 
 from anymetal.source import KernelSource
 from anymetal.targets.cuda import compiler
+from anymetal.targets.cuda.names import Form
 
 
 def build(
     note: Callable[[object], None],
     source: KernelSource,
     architecture: str,
-    threads: int,
+    form: Form,
     large: int,
-    written_last: bool,
-    in_a_row: bool,
 ) -> tuple[str, str]:
     """LLVM IR and PTX of a kernel; raises what the compiler does. There is nothing to note."""
-    ir = compiler.llvm_ir(source, architecture, threads, large, written_last, in_a_row)
+    ir = compiler.llvm_ir(source, architecture, form, large)
     return ir, compiler.ptx(ir, architecture)

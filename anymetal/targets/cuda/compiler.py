@@ -14,7 +14,7 @@ from anymetal.frontend.optimise import host_machine
 from anymetal.frontend.profile import Profile
 from anymetal.ir import types as t
 from anymetal.ir.model import Program
-from anymetal.ir.sizes import MAX_THREADS_PER_THREADGROUP, SIMD_GROUP
+from anymetal.ir.sizes import SIMD_GROUP
 from anymetal.pipeline.program import thread_program
 from anymetal.pipeline.stages import Stages
 from anymetal.runtime import locks
@@ -23,7 +23,7 @@ from anymetal.targets.cuda import maths
 from anymetal.targets.cuda.convergence import parts
 from anymetal.targets.cuda.in_step import InStep
 from anymetal.targets.cuda.lowering import CudaThread
-from anymetal.targets.cuda.names import ENTRY, PTX_OF
+from anymetal.targets.cuda.names import ANY_FORM, ENTRY, PTX_OF, Form
 
 
 def profile_of(architecture: str) -> Profile:
@@ -43,14 +43,11 @@ def profile_of(architecture: str) -> Profile:
 def llvm_ir(
     source: KernelSource,
     architecture: str,
-    threads: int = MAX_THREADS_PER_THREADGROUP,
+    form: Form = ANY_FORM,
     large: int = 0,
-    written_last: bool = False,
-    in_a_row: bool = False,
     stages: Stages | None = None,
 ) -> str:
-    """LLVM IR of a kernel. `threads`: how many a threadgroup has at most; `large`: how many times
-    2^31 bytes the largest array may have; `written_last` and `in_a_row`: of lowering.py.
+    """LLVM IR of a kernel. `large`: how many times 2^31 bytes the largest array may have.
 
     Raises MetalCompileError and UnsupportedFeatureError for what is wrong with the kernel.
     """
@@ -58,21 +55,22 @@ def llvm_ir(
     stages = stages or Stages()
     program = thread_program(source, large, stages, profile=profile)
     with stages.stage("emitter"):
-        return _module(program, threads, written_last, in_a_row)
+        return _module(program, form)
 
 
 def compiled(
-    source: KernelSource, architecture: str, threads: int = MAX_THREADS_PER_THREADGROUP,
-    large: int = 0, stages: Stages | None = None,
+    source: KernelSource, architecture: str, form: Form = ANY_FORM, large: int = 0,
+    stages: Stages | None = None,
 ) -> str:  # fmt: skip
     """PTX text of a kernel; see `llvm_ir`."""
-    return ptx(llvm_ir(source, architecture, threads, large, stages=stages), architecture)
+    return ptx(llvm_ir(source, architecture, form, large, stages), architecture)
 
 
-def _module(program: Program, threads: int, written_last: bool, in_a_row: bool) -> str:
+def _module(program: Program, form: Form) -> str:
     known = Analyses(program, ANY_LAUNCH, SIMD_GROUP)
-    lowering = CudaThread(program, threads, known(read_only), written_last, in_a_row)
-    emitter = InStep(known, lowering) if parts(known) else ThreadEmitter(program, lowering)
+    apart = parts(known)
+    lowering = CudaThread(program, form, known(read_only), together=not apart)
+    emitter = InStep(known, lowering) if apart else ThreadEmitter(program, lowering)
     function = emitter.run(ENTRY)
     tables = constant_tables(program, lowering.spaces[t.CONSTANT])
     return "\n".join([*tables, *lowering.w.declarations.values(), function])

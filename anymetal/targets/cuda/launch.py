@@ -18,11 +18,11 @@ from anymetal.runtime.arrays import Exporter
 from anymetal.runtime.bridge import loader as bridge
 from anymetal.source import KernelSource, LibrarySource
 from anymetal.targets.base import Extent, Launch, check_extents
-from anymetal.targets.cuda.arguments import Geometry, binding, buffers, geometry
+from anymetal.targets.cuda.arguments import Geometry, binding, buffers, form_of, geometry
 from anymetal.targets.cuda.call_cache import Calls
-from anymetal.targets.cuda.code_lookup import Version, ptx_of, threads_for
+from anymetal.targets.cuda.code_lookup import Version, ptx_of
 from anymetal.targets.cuda.in_place import as_input, beginning_with, write_back
-from anymetal.targets.cuda.names import ENTRY, PTX_OF
+from anymetal.targets.cuda.names import ENTRY, PTX_OF, Form
 from anymetal.targets.graph import CallArguments, CallCache, GraphTarget
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class CudaTarget(GraphTarget):
     def __init__(self, architecture: str | None = None) -> None:
         self._launch: Callable[..., list[mx.array]] | None = None
         self._architecture = architecture
-        self._texts: dict[tuple[int, int, int, bool], tuple[KernelSource, bytes]] = {}
+        self._texts: dict[tuple[int, Form, int], tuple[KernelSource, bytes]] = {}
 
     def run(self, launch: Launch) -> list[mx.array]:
         """Record the kernel in MLX's graph; compiles it, if need be.
@@ -182,15 +182,12 @@ class CudaTarget(GraphTarget):
         sizes = [array.nbytes for array in launch.inputs]
         outputs = zip(launch.output_shapes, launch.output_dtypes, strict=True)
         sizes += [prod(shape) * dtype.size for shape, dtype in outputs]
-        threads = threads_for(prod(blocks.block))
-        large = max(sizes, default=0) // _LARGE
-        key = id(source), threads, large, blocks.in_a_row
+        form = form_of(blocks, isinstance(source, LibrarySource))
+        key = id(source), form, max(sizes, default=0) // _LARGE
         if key not in self._texts:
             architecture = self._architecture or architecture_here()
-            library = isinstance(source, LibrarySource)
-            version = Version(source, architecture, threads, large, library, blocks.in_a_row)
             # (The source is kept so that no other one gets its number.)
-            self._texts[key] = source, ptx_of(version)
+            self._texts[key] = source, ptx_of(Version(source, architecture, form, key[2]))
         return self._texts[key][1]
 
 

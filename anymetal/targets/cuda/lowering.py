@@ -17,32 +17,12 @@ from anymetal.ir.calls import libm_name, plain_name
 from anymetal.ir.model import Argument, Global, Instr, Program
 from anymetal.targets.cuda import maths
 from anymetal.targets.cuda.collective import Collective
+from anymetal.targets.cuda.names import Form
 
 _AXES = "xyz"
-#: Where the thread stands. `%fits`: rows are those of a whole block, so the hardware's own
-#: positions are right; else they follow from the number of the thread.
-_ENTRY = """\
-  %rows = mul i32 %tid.z, %ntid.y
-  %row = add i32 %rows, %tid.y
-  %before = mul i32 %row, %ntid.x
-  %thread = add i32 %before, %tid.x
-  %lane = and i32 %thread, 31
-  %gang = lshr i32 %thread, 5
-  %plane = mul i32 %size.x, %size.y
-  %threads = mul i32 %plane, %size.z
-  %past = icmp uge i32 %thread, %threads
-  br i1 %past, label %past.end, label %exists
-past.end:
-  call void @llvm.nvvm.exit()
-  unreachable
-exists:
-  %first = sub i32 %thread, %lane
-  %rest = sub i32 %threads, %first
-  %whole = icmp uge i32 %rest, 32
-  %rest.bits = and i32 %rest, 31
-  %bit = shl i32 1, %rest.bits
-  %partial = sub i32 %bit, 1
-  %existing = select i1 %whole, i32 -1, i32 %partial
+#: Where the thread stands in a threadgroup of any size. `%fits`: rows are those of a whole block,
+#: so the hardware's own positions are right; else they follow from the number of the thread.
+_ANYWHERE = """\
   %fits.x = icmp eq i32 %size.x, %ntid.x
   %fits.y = icmp eq i32 %size.y, %ntid.y
   %fits = and i1 %fits.x, %fits.y
@@ -58,9 +38,37 @@ placed:
   %thread.y = phi i32 [ %tid.y, %exists ], [ %edge.y, %edge ]
   %thread.z = phi i32 [ %tid.z, %exists ], [ %edge.z, %edge ]
 """
-
-
-#: The same of a launch whose blocks and threads are numbered in x alone.
+#: The number of a thread in its block.
+_NUMBER = """\
+  %rows = mul i32 %tid.z, %ntid.y
+  %row = add i32 %rows, %tid.y
+  %before = mul i32 %row, %ntid.x
+  %thread = add i32 %before, %tid.x
+"""
+#: Ends the threads that the threadgroup does not have.
+_EXISTS = """\
+  %past = icmp uge i32 %thread, %threads
+  br i1 %past, label %past.end, label %exists
+past.end:
+  call void @llvm.nvvm.exit()
+  unreachable
+exists:
+"""
+#: Which lanes the SIMD-group has.
+_EXISTING = """\
+  %first = sub i32 %thread, %lane
+  %rest = sub i32 %threads, %first
+  %whole = icmp uge i32 %rest, 32
+  %rest.bits = and i32 %rest, 31
+  %bit = shl i32 1, %rest.bits
+  %partial = sub i32 %bit, 1
+  %existing = select i1 %whole, i32 -1, i32 %partial
+"""
+_LANE = """\
+  %lane = and i32 %thread, 31
+  %gang = lshr i32 %thread, 5
+"""
+#: Positions in a launch whose blocks and threads are numbered in x alone.
 _IN_A_ROW = """\
   %at = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
   %group.at = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
@@ -85,10 +93,11 @@ class CudaThread(Lowering):
     """A function `(buffers …, i32 grid.x, i32 grid.y, i32 grid.z)`. Atomic operations are those of
     the whole GPU. Flushes subnormal floats to zero, as the CPU target does.
 
-    `threads`: how many threads a block has at most; the code is for as many registers. `unwritten`:
-    buffers into which nobody writes while the kernel runs. `written_last`: buffers that the kernel
-    writes to stand behind the others, and behind them one that it does not know. `in_a_row`: behind
-    the grid stand the extents of a block, as `i32`; the hardware numbers blocks and threads in x.
+    `form`: what is known of the launch; the code is for as many registers as its blocks may have.
+    With `written_last`, buffers that the kernel writes to stand behind the others, and behind them
+    one that it does not know; with `in_a_row` the extents of a block stand behind the grid, as
+    `i32`. `unwritten`: buffers into which nobody writes while the kernel runs. `together`: the
+    threads of a SIMD-group come together to what they do together.
     """
 
     linkage, scope = "ptx_kernel ", 'syncscope("device")'
@@ -96,29 +105,28 @@ class CudaThread(Lowering):
     def __init__(
         self,
         program: Program,
-        threads: int,
+        form: Form,
         unwritten: Collection[Argument] = (),
-        written_last: bool = False,
-        in_a_row: bool = False,
+        together: bool = False,
     ) -> None:
         super().__init__(program)
-        self.unwritten, self.written_last, self.in_a_row = unwritten, written_last, in_a_row
+        self.form, self.unwritten, self.together = form, unwritten, together
         self.spaces = {t.DEVICE: 1, t.CONSTANT: 1, t.THREADGROUP: 3, t.THREAD: 5}
         self.attributes = (
-            f'"nvvm.maxntid"="{threads}" "denormal-fp-math-f32"="preserve-sign,preserve-sign" '
+            f'"nvvm.maxntid"="{form.threads}" "denormal-fp-math-f32"="preserve-sign,preserve-sign" '
         )
-        self.collective = Collective(self.w)
+        self.collective = Collective(self.w, form.whole)
         self.active = "true"  #: whether the thread takes part in what is written next
 
     # -- the function ---------------------------------------------------------------------
 
     def parameters(self) -> list[str]:
         args = self.program.args
-        if self.written_last:
+        if self.form.written_last:
             args = sorted(args, key=lambda argument: argument.output)
         parameters = [self._parameter(argument) for argument in args]
-        parameters += ["ptr addrspace(1) %unknown"] if self.written_last else []
-        extents = ["grid", "ntid"] if self.in_a_row else ["grid"]
+        parameters += ["ptr addrspace(1) %unknown"] if self.form.written_last else []
+        extents = ["grid", "ntid"] if self.form.in_a_row else ["grid"]
         return parameters + [f"i32 %{what}.{axis}" for what in extents for axis in _AXES]
 
     def _parameter(self, argument: Argument) -> str:
@@ -130,20 +138,29 @@ class CudaThread(Lowering):
         return f"%buffer.{argument.index}"
 
     def function(self, name: str, entry: str, body: str, end: str = "") -> str:
-        if self.in_a_row:
+        return super().function(name, f"{entry}\n{self._entry()}", body, end)
+
+    def _entry(self) -> str:
+        """Finds out where the thread stands; `position` has the names."""
+        flat, axes = self.form.flat, "x" if self.form.flat else _AXES
+        parts = [self._registers(axes), "  %thread = add i32 %tid.x, 0\n" if flat else _NUMBER]
+        if not self.form.whole:
+            parts += [self._size(axis) for axis in axes]
+            extents = [f"%size.{axis}" for axis in axes]
+            parts += [self._product("threads", extents), _EXISTS, _LANE, _EXISTING]
+            parts += [] if flat else [_ANYWHERE]
+            self._declare("void", "llvm.nvvm.exit")
+        else:
+            parts.append(_LANE)
+        return "".join(parts)
+
+    def _registers(self, axes: str) -> str:
+        if self.form.in_a_row:
             for register in ("tid", "ctaid"):
                 self._declare("i32", f"llvm.nvvm.read.ptx.sreg.{register}.x")
-            registers = [_IN_A_ROW]
-        else:
-            registers = [
-                self._register(register, axis)
-                for axis in _AXES
-                for register in ("tid", "ntid", "ctaid")
-            ]
-        sizes = [line for axis in _AXES for line in self._size(axis)]
-        self._declare("void", "llvm.nvvm.exit")
-        entry = "\n".join([entry, *registers, *sizes, _ENTRY])
-        return super().function(name, entry, body, end)
+            return _IN_A_ROW
+        lines = [self._register(r, axis) for axis in axes for r in ("tid", "ntid", "ctaid")]
+        return "\n".join(lines) + "\n"
 
     def _register(self, register: str, axis: str) -> str:
         name = f"llvm.nvvm.read.ptx.sreg.{register}.{axis}"
@@ -153,15 +170,23 @@ class CudaThread(Lowering):
     def _declare(self, result: str, name: str) -> None:
         self.w.declarations[name] = f"declare {result} @{name}()"
 
-    def _size(self, axis: str) -> list[str]:
+    def _size(self, axis: str) -> str:
         """The extent of this threadgroup."""
         minimum = "llvm.umin.i32"
         self.w.declarations[minimum] = f"declare i32 @{minimum}(i32, i32)"
-        return [
-            f"  %begin.{axis} = mul i32 %ctaid.{axis}, %ntid.{axis}",
-            f"  %left.{axis} = sub i32 %grid.{axis}, %begin.{axis}",
-            f"  %size.{axis} = call i32 @{minimum}(i32 %left.{axis}, i32 %ntid.{axis})",
-        ]
+        return (
+            f"  %begin.{axis} = mul i32 %ctaid.{axis}, %ntid.{axis}\n"
+            f"  %left.{axis} = sub i32 %grid.{axis}, %begin.{axis}\n"
+            f"  %size.{axis} = call i32 @{minimum}(i32 %left.{axis}, i32 %ntid.{axis})\n"
+        )
+
+    @staticmethod
+    def _product(name: str, factors: list[str]) -> str:
+        lines, product = [], factors[0]
+        for number, factor in enumerate(factors[1:]):
+            lines.append(f"  %{name}.{number} = mul i32 {product}, {factor}\n")
+            product = f"%{name}.{number}"
+        return "".join([*lines, f"  %{name} = add i32 {product}, 0\n"])
 
     # -- memory ---------------------------------------------------------------------------
 
@@ -175,13 +200,22 @@ class CudaThread(Lowering):
 
     def position(self, name: str) -> str:
         what, _, axis = name.rpartition("_")
+        if not what:
+            return f"%{name}"
+        if axis != "x" and self.form.flat:
+            return "0" if what in ("thread", "group") else "1"
         words = {"group": "ctaid", "full_size": "ntid"}
-        return f"%{words.get(what, what)}.{axis}" if what else f"%{name}"
+        if self.form.whole:
+            words |= {"thread": "tid", "size": "ntid"}
+        elif what == "thread" and self.form.flat:
+            return "%tid.x"
+        return f"%{words.get(what, what)}.{axis}"
 
     def barrier(self, instr: Instr) -> None:
-        """Threads that have ended are not waited for. (In PTX the aligned form may only stand where
-        all threads of the warp come by, so this is the other one.)"""
-        self.w.call("void", "llvm.nvvm.barrier.cta.sync.all", [("i32", "0")])
+        """Threads that have ended are not waited for. In PTX the aligned form may only stand where
+        all threads of the warp come by."""
+        aligned = ".aligned" if self.together and self.form.whole else ""
+        self.w.call("void", f"llvm.nvvm.barrier.cta.sync{aligned}.all", [("i32", "0")])
 
     def cross_lane(self, instr: Instr, names: list[str]) -> str:
         return self.collective.emit(instr, names, self.active)

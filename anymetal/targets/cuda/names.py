@@ -1,5 +1,9 @@
 """What compiling and launching have to agree on."""
 
+from typing import NamedTuple
+
+from anymetal.ir.sizes import MAX_THREADS_PER_THREADGROUP
+
 #: The function's name in the PTX text.
 ENTRY = "am_kernel"
 #: Architectures, old ones first, and the oldest version of PTX that knows each. Drivers of CUDA 12
@@ -7,3 +11,17 @@ ENTRY = "am_kernel"
 PTX_OF = {
     "sm_70": 70, "sm_75": 70, "sm_80": 70, "sm_86": 71, "sm_89": 78, "sm_90": 78, "sm_100": 86,
 }  # fmt: skip
+
+
+class Form(NamedTuple):
+    """What is known of the launches for which code is compiled."""
+
+    threads: int = MAX_THREADS_PER_THREADGROUP  #: a block has at most so many
+    written_last: bool = False  #: as MLX passes what a library's kernel writes to
+    in_a_row: bool = False  #: blocks and threads are numbered in x (arguments.py)
+    #: Threadgroups are equally large, and their SIMD-groups have all lanes. Not in a row.
+    whole: bool = False
+    flat: bool = False  #: the grid has an extent in x alone. Not in a row.
+
+
+ANY_FORM = Form()

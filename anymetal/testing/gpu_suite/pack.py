@@ -26,9 +26,9 @@ from anymetal.errors import AnyMetalError
 from anymetal.source import KernelSource
 from anymetal.targets.base import Launch, Target
 from anymetal.targets.cpu import CpuTarget
-from anymetal.targets.cuda.arguments import buffers, geometry
+from anymetal.targets.cuda.arguments import buffers, form_of, geometry
 from anymetal.targets.cuda.code_lookup import Version, ptx_of
-from anymetal.targets.cuda.names import ENTRY
+from anymetal.targets.cuda.names import ENTRY, Form
 from anymetal.targets.graph import GraphTarget
 from anymetal.testing import metal_case
 from anymetal.testing.fuzz import oracle
@@ -273,7 +273,7 @@ def pack(
     """Writes the parts; returns how many trials there are. Prints what does not compile."""
     folder.mkdir(parents=True, exist_ok=True)
     made = [Part() for _ in range(parts)]
-    known: dict[tuple[KernelSource, int, bool], bytes] = {}
+    known: dict[tuple[KernelSource, Form], bytes] = {}
     count = 0
     for name, launch, expected in trials:
         sizes = [array.nbytes for array in launch.inputs]
@@ -288,11 +288,9 @@ def pack(
             continue
         try:
             blocks = geometry(name, launch.grid, launch.threadgroup)
-            key = launch.source, prod(blocks.block), blocks.in_a_row
+            key = launch.source, form_of(blocks)
             if key not in known:
-                known[key] = ptx_of(
-                    Version(launch.source, architecture, key[1], in_a_row=blocks.in_a_row)
-                )
+                known[key] = ptx_of(Version(launch.source, architecture, key[1]))
             made[count % parts].add(name, launch, known[key], wanted)
             count += 1
         except AnyMetalError as error:

@@ -8,6 +8,7 @@ import pytest
 
 from anymetal.errors import UnsupportedFeatureError
 from anymetal.targets.cuda import compiler
+from anymetal.targets.cuda.names import Form
 from tests.frontend.kernels import kernel_source
 
 _ID = "uint i = thread_position_in_grid.x, l = thread_position_in_threadgroup.x;\n"
@@ -64,7 +65,7 @@ def test_sums_are_not_fused_behind_our_back() -> None:
 def test_registers_allow_the_threads_of_a_block() -> None:
     source = kernel_source(_ID + "out[i] = a[i];")
     assert ".maxntid 1024" in compiler.compiled(source, "sm_80")
-    assert ".maxntid 128" in compiler.compiled(source, "sm_80", threads=128)
+    assert ".maxntid 128" in compiler.compiled(source, "sm_80", Form(128))
 
 
 def test_an_unknown_architecture_is_refused() -> None:
