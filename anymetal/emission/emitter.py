@@ -23,7 +23,7 @@ Programs are of the stages GUARDED or CHECKED (ir/spec.py); an instruction for g
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from anymetal.emission.lowering import Lowering
 from anymetal.emission.writer import suffix
@@ -117,6 +117,8 @@ class ThreadEmitter:
         self.phis: list[tuple[int, Instr]] = []  #: with the numbers of their lines
         self.incoming: dict[tuple[Instr, Block], str] = {}  #: what phis take from blocks
         self.edges: dict[tuple[Block, Block], str] = {}  #: with the label that each comes from
+        #: Of addresses, in bytes, where more is known than the program says.
+        self.alignments: Mapping[Value, int] = {}
 
     def run(self, name: str) -> str:
         for block in self.blocks:
@@ -236,7 +238,8 @@ class ThreadEmitter:
         order = f" {self._scope}monotonic" if access.atomic else ""
         op = "store" if instr.op == "store" else "load"
         pointer = self.to.spelled(instr.operands[op == "store"].type)
-        return f"{op} {words}{value}, {pointer} {address}{order}, align {access.align}"
+        align = max(access.align, self.alignments.get(instr.operands[op == "store"], 1))
+        return f"{op} {words}{value}, {pointer} {address}{order}, align {align}"
 
     def _load(self, instr: Instr, address: str) -> str:
         return self.w.value(self._accessed(instr, str(instr.type), address))

@@ -109,6 +109,16 @@ def optimise(
         return convergence.settled(_converging(prepared, held, profile, sanitized))
 
 
+def again(text: str, profile: Profile) -> str:
+    """Optimised IR that has got hints, optimised once more; as it was, if cross-lane calls would
+    leave their loops by that."""
+    with locks.llvm:
+        module = llvm.parse_assembly(text)
+        _run_passes(module, host_machine(profile))
+        result = str(module)
+        return text if convergence.escapes(result) - convergence.escapes(text) else result
+
+
 def _converging(
     prepared: Callable[[set[convergence.Escape]], str],
     held: set[convergence.Escape],

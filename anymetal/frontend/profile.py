@@ -11,6 +11,8 @@ class Profile(NamedTuple):
     triple: str
     cpu: str = ""  #: by LLVM's name; empty is any of its architecture
     features: str = ""  #: beside those of `cpu`: LLVM's list, "+ptx80,…"
+    #: Private arrays should be registers, for which loops through them are unrolled whole.
+    unrolls: bool = False
 
     @property
     def flags(self) -> list[str]:

@@ -9,7 +9,7 @@ from anymetal.analysis.cache import Analyses
 from anymetal.errors import KernelLoadError
 from anymetal.frontend.clang import compile_to_ir
 from anymetal.frontend.known import Known
-from anymetal.frontend.optimise import optimise
+from anymetal.frontend.optimise import again, optimise
 from anymetal.frontend.profile import ANY_PROFILE, Profile
 from anymetal.ir import types as t
 from anymetal.ir.calls import plain_name
@@ -20,6 +20,7 @@ from anymetal.ir.tokens import plain
 from anymetal.pipeline import thread
 from anymetal.pipeline.driver import Compilation, run
 from anymetal.pipeline.stages import Stages
+from anymetal.pipeline.unrolling import with_hints
 from anymetal.source import KernelSource, LibrarySource
 
 #: Metal's limit; the text of the error is Metal's own.
@@ -50,6 +51,8 @@ def thread_program(
             raw = compile_to_ir(source, profile)
     with stages.stage("optimiser"):
         text = optimise(raw, large, profile, sanitized, known)
+        if profile.unrolls and (hinted := with_hints(text)):
+            text = again(hinted, profile)
     with stages.stage("passes"):
         program = read_program(text)
         program.name = source.name

@@ -133,7 +133,7 @@ def contenders(
     """Ours and the rival."""
     launch = launch_of(race)
     blocks = geometry(name, launch.grid, launch.threadgroup)
-    ptx = ptx_of(Version(launch.source, architecture, form_of(blocks)))
+    ptx = ptx_of(Version(launch.source, architecture, form_of(blocks, aligned=True)))
     if save:
         (save / f"{name}.ptx").write_bytes(ptx)
     path = Path(f"/tmp/bench-{name}.ptx")

@@ -56,7 +56,22 @@ DescriptorHandle descriptor(const LazyPlanHandle& handle, const nb::list& shapes
       lift_of(lift), std::move(starts), location_from(made)})};
 }
 
-DescriptorHandle gpu_descriptor(std::string name, const nb::bytes& text, std::vector<int> numbers,
+// The text that Python makes, as bytes, when it is needed.
+std::function<std::string()> text_by(nb::callable make) {
+  return [function = shared(std::move(make))] {
+    const Holding gil;
+    return outliving_python([&] {
+      return raising([&] {
+        const nb::object made = (*function)();
+        const auto text = nb::cast<nb::bytes>(made);
+        return std::string(text.c_str(), text.size());
+      });
+    });
+  };
+}
+
+DescriptorHandle gpu_descriptor(std::string name, const nb::bytes& text,
+                                nb::callable text_for_any, std::vector<int> numbers,
                                 OnGpu::Extent grid, OnGpu::Extent block,
                                 std::vector<size_t> order, std::vector<mx::array> descriptions,
                                 const nb::list& shapes, std::vector<mx::Dtype> dtypes,
@@ -66,6 +81,7 @@ DescriptorHandle gpu_descriptor(std::string name, const nb::bytes& text, std::ve
   for (nb::handle shape : shapes) gpu->shapes.push_back(shape_of(shape));
   gpu->name = std::move(name);
   gpu->text.assign(text.c_str(), text.size());
+  gpu->text_for_any = text_by(std::move(text_for_any));
   gpu->numbers = std::move(numbers);
   gpu->grid = grid;
   gpu->block = block;
@@ -130,7 +146,7 @@ void define_calls(nb::module_& module) {
              nb::arg("contiguous"), nb::arg("init_value").none(), nb::arg("lift").none(),
              nb::arg("starts") = std::vector<int>{}, nb::arg("made").none() = nb::none());
   module.def("gpu_descriptor", gpu_descriptor, nb::arg("name"), nb::arg("text"),
-             nb::arg("numbers"), nb::arg("grid"), nb::arg("block"), nb::arg("order"),
+             nb::arg("text_for_any"), nb::arg("numbers"), nb::arg("grid"), nb::arg("block"), nb::arg("order"),
              nb::arg("descriptions"), nb::arg("shapes"), nb::arg("dtypes"),
              nb::arg("init_value").none(), nb::arg("lift").none(),
              nb::arg("made").none() = nb::none());

@@ -2,6 +2,9 @@
 
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -20,7 +23,8 @@ class OnGpu {
  public:
   using Extent = std::tuple<int, int, int>;
 
-  std::string name, text;  // of the function in PTX
+  std::string name, text;  // of the function in PTX, for buffers at multiples of 16 bytes
+  std::function<std::string()> text_for_any;  // the same for all others
   std::vector<int> numbers;  // behind the arrays
   Extent grid, block;
   std::vector<size_t> order;  // of the kernel's buffers: which of the inputs, then `descriptions`
@@ -38,22 +42,47 @@ class OnGpu {
   }
 
  private:
+  struct Known {
+    mlx::core::Stream stream;
+    bool aligned;
+    std::shared_ptr<mlx::core::Primitive> primitive;
+  };
+
+  // Outputs are aligned, as all memory is that MLX allocates for more than 8 bytes. Inputs may be a
+  // part of an array, or memory of others. (The address is the first thing in MLX's `CudaBuffer`.)
+  static bool is_aligned(const mlx::core::array& input) {
+    const auto buffer = static_cast<const uintptr_t*>(input.buffer().ptr());
+    return !buffer || (*buffer + input.offset()) % 16 == 0 || input.nbytes() <= 8;
+  }
+
   std::shared_ptr<mlx::core::Primitive> primitive(
       mlx::core::Stream stream, const std::vector<mlx::core::array>& buffers) const {
+    const bool aligned = std::all_of(buffers.begin(), buffers.end(), is_aligned);
+    // Python may be asked for a text, so not with the lock.
+    const std::string other = aligned || find(stream, false) ? std::string() : text_for_any();
     const std::lock_guard lock(mutex_);
-    for (const auto& [known, primitive] : primitives_) {
-      if (known == stream) return primitive;
-    }
+    if (const auto known = at(stream, aligned)) return known;
     const std::vector<mlx::core::fast::ScalarArg> scalars(numbers.begin(), numbers.end());
     const auto outputs = mlx::core::fast::precompiled_cuda_kernel(
-        name, text, buffers, shapes, dtypes, scalars, grid, block, 0, init_value, true, stream);
-    primitives_.emplace_back(stream, outputs[0].primitive_ptr());
-    return primitives_.back().second;
+        name, aligned ? text : other, buffers, shapes, dtypes, scalars, grid, block, 0, init_value, true, stream);
+    known_.push_back({stream, aligned, outputs[0].primitive_ptr()});
+    return known_.back().primitive;
+  }
+
+  std::shared_ptr<mlx::core::Primitive> find(mlx::core::Stream stream, bool aligned) const {
+    const std::lock_guard lock(mutex_);
+    return at(stream, aligned);
+  }
+
+  std::shared_ptr<mlx::core::Primitive> at(mlx::core::Stream stream, bool aligned) const {
+    for (const Known& one : known_) {
+      if (one.stream == stream && one.aligned == aligned) return one.primitive;
+    }
+    return nullptr;
   }
 
   mutable std::mutex mutex_;
-  mutable std::vector<std::pair<mlx::core::Stream, std::shared_ptr<mlx::core::Primitive>>>
-      primitives_;
+  mutable std::vector<Known> known_;
 };
 
 }  // namespace anymetal

@@ -81,6 +81,7 @@ class Native(Protocol):
         self,
         name: str,
         text: bytes,
+        text_for_any: Callable[[], bytes],
         numbers: Sequence[int],
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
@@ -94,7 +95,8 @@ class Native(Protocol):
     ) -> NativeDescriptor:
         """A launch on an NVIDIA GPU without its inputs.
 
-        `name` and `text`: the function in PTX; `numbers` are behind its arrays. `order`: for each
+        `name` and `text`: the function in PTX, for buffers at multiples of 16 bytes; `text_for_any`
+        makes that for all others. `numbers` are behind its arrays. `order`: for each
         buffer in front of the outputs the number of the input, or of one of the `descriptions`
         behind these.
         """

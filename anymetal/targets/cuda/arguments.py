@@ -54,13 +54,13 @@ def geometry(kernel: str, grid: Extent, threadgroup: Extent) -> Geometry:
     return Geometry((threads, 1, 1), (size, 1, 1), [*grid, *block], True)
 
 
-def form_of(blocks: Geometry, written_last: bool = False) -> Form:
+def form_of(blocks: Geometry, written_last: bool = False, aligned: bool = False) -> Form:
     """For which launches code is compiled that serves one with these blocks."""
     size = prod(blocks.block)
     even = all(g % b == 0 for g, b in zip(blocks.grid, blocks.block, strict=True))
     whole = even and size % SIMD_GROUP == 0 and not blocks.in_a_row
     flat = blocks.grid[1:] == (1, 1) and not blocks.in_a_row
-    return Form(threads_for(size), written_last, blocks.in_a_row, whole, flat)
+    return Form(threads_for(size), written_last, blocks.in_a_row, whole, flat, aligned)
 
 
 def threads_for(block: int) -> int:

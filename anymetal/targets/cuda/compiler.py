@@ -6,6 +6,7 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
+from anymetal.analysis.alignment import alignments
 from anymetal.analysis.cache import ANY_LAUNCH, Analyses
 from anymetal.analysis.objects import read_only
 from anymetal.emission.emitter import ThreadEmitter, constant_tables
@@ -37,7 +38,7 @@ def profile_of(architecture: str) -> Profile:
             f"no architecture of an NVIDIA GPU that AnyMetal compiles for: {architecture!r}. There "
             f"are {known}; a GPU runs the code of each that is not newer than itself."
         )
-    return Profile("nvptx64-nvidia-cuda", architecture, f"+ptx{PTX_OF[architecture]}")
+    return Profile("nvptx64-nvidia-cuda", architecture, f"+ptx{PTX_OF[architecture]}", True)
 
 
 def llvm_ir(
@@ -71,6 +72,8 @@ def _module(program: Program, form: Form) -> str:
     apart = parts(known)
     lowering = CudaThread(program, form, known(read_only), together=not apart)
     emitter = InStep(known, lowering) if apart else ThreadEmitter(program, lowering)
+    if form.aligned:
+        emitter.alignments = known(alignments)
     function = emitter.run(ENTRY)
     tables = constant_tables(program, lowering.spaces[t.CONSTANT])
     return "\n".join([*tables, *lowering.w.declarations.values(), function])
@@ -97,5 +100,6 @@ def _link_maths(module: Any, profile: Profile) -> None:
             function.linkage = "internal"
     builder = llvm.create_pass_builder(host_machine(profile), llvm.create_pipeline_tuning_options())
     passes = llvm.create_new_module_pass_manager()
+    passes.add_always_inliner_pass()
     passes.add_global_dead_code_eliminate_pass()
     passes.run(module, builder)

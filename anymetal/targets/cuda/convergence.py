@@ -24,11 +24,12 @@ def parts(known: Analyses) -> bool:
     together = {b for b in known.program.blocks if any(map(is_collective, b.instrs))}
     if not together:
         return False
-    if any(_may_differ(instr) for instr in known.program.instructions()):
+    uniformity = known(shapes)
+    if any(_may_differ(i) and uniformity[i].is_uniform for i in known.program.instructions()):
         return True
     behind = known(postdominators)
     return any(
-        not together.isdisjoint(_between(block, behind[block])) for block in known(shapes).divergent
+        not together.isdisjoint(_between(block, behind[block])) for block in uniformity.divergent
     )
 
 

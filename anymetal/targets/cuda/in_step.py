@@ -19,7 +19,8 @@ runs only that. What threads do together, they all execute, and those that wait 
       %sum = …                          ; all threads, with %active
 
 Values that go from one such part to another pass through slots on the stack, of which LLVM makes
-registers again.
+registers again. All begin with zero: what a waiting thread gives to others does not count, but if
+it were no value at all, NVIDIA's assembler would take it for that of the threads that run.
 """
 
 from __future__ import annotations
@@ -185,7 +186,9 @@ class InStep(ThreadEmitter):
 
     def _slot(self, instr: Instr) -> str:
         if instr not in self.slots:
-            self.slots[instr] = self.w.alloca(self.to.spelled(instr.type), "slot")
+            type_ = self.to.spelled(instr.type)
+            self.slots[instr] = slot = self.w.alloca(type_, "slot")
+            self.w.entry_lines.append(f"  store {type_} zeroinitializer, ptr {slot}")
         return self.slots[instr]
 
     def _keep(self, instr: Instr) -> None:

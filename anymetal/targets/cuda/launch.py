@@ -132,7 +132,7 @@ class CudaTarget(GraphTarget):
         return functools.partial(
             self._kernel(),
             name=ENTRY,
-            compiled_source=self._ptx(launch, blocks),
+            compiled_source=self._ptx(launch.source, blocks, _large(launch)),
             output_shapes=shapes,
             output_dtypes=dtypes,
             scalars=blocks.numbers,
@@ -145,14 +145,14 @@ class CudaTarget(GraphTarget):
 
     def _descriptor(self, native: Native, launch: Launch) -> NativeDescriptor:
         """The same for the bridge, whose nodes of the graph know mx.vmap, too."""
-        blocks, bound = (
-            geometry(launch.source.name, launch.grid, launch.threadgroup),
-            binding(launch),
-        )
-        self._kernel()
+        self._kernel()  # for its error
+        blocks = geometry(launch.source.name, launch.grid, launch.threadgroup)
+        bound = binding(launch)
+        text = functools.partial(self._ptx, launch.source, blocks, _large(launch))
         return native.gpu_descriptor(
             ENTRY,
-            self._ptx(launch, blocks),
+            text(aligned=True),
+            text,
             blocks.numbers,
             blocks.grid,
             blocks.block,
@@ -177,18 +177,25 @@ class CudaTarget(GraphTarget):
             self._launch = mx.fast.precompiled_cuda_kernel
         return self._launch
 
-    def _ptx(self, launch: Launch, blocks: Geometry) -> bytes:
-        source = launch.source
-        sizes = [array.nbytes for array in launch.inputs]
-        outputs = zip(launch.output_shapes, launch.output_dtypes, strict=True)
-        sizes += [prod(shape) * dtype.size for shape, dtype in outputs]
-        form = form_of(blocks, isinstance(source, LibrarySource))
-        key = id(source), form, max(sizes, default=0) // _LARGE
+    def _ptx(
+        self, source: KernelSource, blocks: Geometry, large: int, aligned: bool = False
+    ) -> bytes:
+        """`large`: how many times 2^31 bytes the largest array has. `aligned`: all buffers begin at
+        multiples of 16 bytes, which only the bridge knows."""
+        form = form_of(blocks, isinstance(source, LibrarySource), aligned)
+        key = id(source), form, large
         if key not in self._texts:
             architecture = self._architecture or architecture_here()
             # (The source is kept so that no other one gets its number.)
-            self._texts[key] = source, ptx_of(Version(source, architecture, form, key[2]))
+            self._texts[key] = source, ptx_of(Version(source, architecture, form, large))
         return self._texts[key][1]
+
+
+def _large(launch: Launch) -> int:
+    sizes = [array.nbytes for array in launch.inputs]
+    outputs = zip(launch.output_shapes, launch.output_dtypes, strict=True)
+    sizes += [prod(shape) * dtype.size for shape, dtype in outputs]
+    return max(sizes, default=0) // _LARGE
 
 
 @functools.cache

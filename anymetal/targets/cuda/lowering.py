@@ -132,6 +132,7 @@ class CudaThread(Lowering):
     def _parameter(self, argument: Argument) -> str:
         """`noalias readonly` lets loads go by way of the cache for what nobody writes."""
         attributes = "noalias readonly " if argument in self.unwritten else ""
+        attributes += "align 16 " if self.form.aligned else ""
         return f"{self.spelled(argument.type)} {attributes}%buffer.{argument.index}"
 
     def buffer(self, argument: Argument) -> str:

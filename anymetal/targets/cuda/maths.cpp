@@ -52,11 +52,30 @@ double log_of_one_plus(double x) {
   return static_cast<double>(n) * ln2 + 2 * (s + s * sum);
 }
 
+// 1 / sqrt(x), but for an error of some 2^-22 of it.
+float estimate(float x) {
+#ifdef __NVPTX__
+  return __nvvm_rsqrt_approx_ftz_f(x);
+#else  // in tests
+  return 1 / __builtin_sqrtf(x) * (1 - 0x1p-22f);
+#endif
+}
+
 double leg(double x) { return __builtin_sqrt((1 - x) * (1 + x)); }
 
 }  // namespace
 
 extern "C" {
+
+// The estimate y, and one step of Newton's method. The rest 1 - x y y is that of exact
+// products, as x y is the sum of two floats; so only the last sum is rounded.
+[[gnu::always_inline]] float am_rsqrtf(float x) {
+  const float y = estimate(x);
+  const float product = x * y, rest = __builtin_fmaf(x, y, -product);
+  const float off = __builtin_fmaf(-rest, y, __builtin_fmaf(-product, y, 1.0f));
+  const bool finite = y > 0 && y < __builtin_inff();
+  return finite ? __builtin_fmaf(0.5f * y, off, y) : y;
+}
 
 float am_atan2f(float y, float x) {
   if (x != x || y != y) return __builtin_nanf("");

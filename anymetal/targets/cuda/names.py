@@ -22,6 +22,7 @@ class Form(NamedTuple):
     #: Threadgroups are equally large, and their SIMD-groups have all lanes. Not in a row.
     whole: bool = False
     flat: bool = False  #: the grid has an extent in x alone. Not in a row.
+    aligned: bool = False  #: buffers begin at multiples of 16 bytes
 
 
 ANY_FORM = Form()

@@ -288,7 +288,7 @@ def pack(
             continue
         try:
             blocks = geometry(name, launch.grid, launch.threadgroup)
-            key = launch.source, form_of(blocks)
+            key = launch.source, form_of(blocks, aligned=True)
             if key not in known:
                 known[key] = ptx_of(Version(launch.source, architecture, key[1]))
             made[count % parts].add(name, launch, known[key], wanted)

@@ -82,6 +82,22 @@ def test_atan2(functions: ctypes.CDLL) -> None:
         assert np.isnan(exact) or np.signbit(found) == np.signbit(exact), (y, x)
 
 
+def test_rsqrt_is_rounded_correctly(functions: ctypes.CDLL) -> None:
+    function = functions.am_rsqrtf
+    function.argtypes, function.restype = [ctypes.c_float], ctypes.c_float
+    random = np.random.default_rng()
+    x = np.abs(
+        np.concatenate(
+            [np.ldexp(random.random(20000) + 1, random.integers(-126, 127, 20000)), [0, np.inf]]
+        )
+    )
+    x = x.astype(np.float32)
+    with np.errstate(divide="ignore"):
+        expected = (1 / np.sqrt(x.astype(np.float64))).astype(np.float32)
+    assert np.array_equal(np.array([function(float(each)) for each in x], np.float32), expected)
+    assert np.isnan(function(-1.0)) and np.isnan(function(np.nan))
+
+
 def test_all_are_there(functions: ctypes.CDLL) -> None:
     for name in maths.NAMES:
         assert getattr(functions, f"{maths.PREFIX}{name}")

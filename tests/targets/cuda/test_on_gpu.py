@@ -88,6 +88,34 @@ def test_arrays_that_are_not_contiguous() -> None:
         assert mx.array_equal(twice(view), 2 * view).item()
 
 
+def test_vectors_in_parts_of_arrays() -> None:
+    kernel = _kernel(
+        "fours",
+        "uint i = thread_position_in_grid.x; ((device int4*)o)[i] = ((const device int4*)x)[i];",
+        ["x"],
+    )
+    x = mx.random.normal((1000,))
+    for begin in (0, 1, 2, 3, 4, 7):
+        part = x[begin : begin + 800]
+        mx.eval(part)
+        (o,) = kernel(
+            inputs=[part], output_shapes=[(800,)], output_dtypes=[mx.float32], grid=(200, 1, 1),
+            threadgroup=(64, 1, 1),
+        )  # fmt: skip
+        assert mx.array_equal(o, part).item()
+
+
+def test_rsqrt_of_every_float_of_two_binades() -> None:
+    source = "uint i = thread_position_in_grid.x; o[i] = rsqrt(as_type<float>(0x3f800000 + i));"
+    (o,) = _kernel("rsqrts", source, [])(
+        inputs=[], output_shapes=[(1 << 24,)], output_dtypes=[mx.float32], grid=(1 << 24, 1, 1),
+        threadgroup=(256, 1, 1),
+    )  # fmt: skip
+    x = np.arange(0x3F800000, 0x3F800000 + (1 << 24), dtype=np.uint32).view(np.float32)
+    expected = (1 / np.sqrt(x.astype(np.float64))).astype(np.float32)
+    assert np.array_equal(np.array(o), expected)
+
+
 def test_graphs_of_many_kernels() -> None:
     x = mx.random.normal((1000,))
     y, expected = x, np.array(x)

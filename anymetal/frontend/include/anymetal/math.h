@@ -7,6 +7,10 @@
 
 namespace __am {
 
+#ifdef __NVPTX__
+extern "C" __attribute__((const, nothrow)) float rsqrtf(float x);
+#endif
+
 // x - y * trunc(x / y), exactly. In double each step is exact: a quotient of up to 53 bits is wrong
 // in its last bit at most, so what is left has fewer bits than the divisor. One step is enough
 // unless x is 2^52 times larger than y.
@@ -67,7 +71,11 @@ AM_FUNCTION1(sqrt, __builtin_sqrtf(x))
 // Through double the result is the correctly rounded one for every float, and through float for
 // every half (checked exhaustively).
 inline float rsqrt(float x) {
+#ifdef __NVPTX__
+  return __am::rsqrtf(x);  // without double, which takes long there (targets/cuda/maths.cpp)
+#else
   return static_cast<float>(1 / __builtin_sqrt(static_cast<double>(x)));
+#endif
 }
 // (Not by the estimate that a relaxed quotient allows: it has no answer for 0 and infinity.)
 inline half rsqrt(half x) {
