@@ -238,8 +238,16 @@ class ThreadEmitter:
         order = f" {self._scope}monotonic" if access.atomic else ""
         op = "store" if instr.op == "store" else "load"
         pointer = self.to.spelled(instr.operands[op == "store"].type)
-        align = max(access.align, self.alignments.get(instr.operands[op == "store"], 1))
+        align = max(access.align, self._known_alignment(instr))
         return f"{op} {words}{value}, {pointer} {address}{order}, align {align}"
+
+    def _known_alignment(self, instr: Instr) -> int:
+        """Of words only, so that LLVM joins no smaller loads to vectors: where their elements meet
+        again in one integer, it reads that from a wrong place (LLVM 22, `ld.global.v2.b8`)."""
+        type_, pointer = instr.type, instr.operands[0]
+        if instr.op == "store":
+            type_, pointer = instr.operands[0].type, instr.operands[1]
+        return self.alignments.get(pointer, 1) if type_ in (t.FLOAT, t.I32) else 1
 
     def _load(self, instr: Instr, address: str) -> str:
         return self.w.value(self._accessed(instr, str(instr.type), address))

@@ -72,11 +72,16 @@ def _module(program: Program, form: Form) -> str:
     apart = parts(known)
     lowering = CudaThread(program, form, known(read_only), together=not apart)
     emitter = InStep(known, lowering) if apart else ThreadEmitter(program, lowering)
-    if form.aligned:
+    if form.aligned and not _joins_words(program):
         emitter.alignments = known(alignments)
     function = emitter.run(ENTRY)
     tables = constant_tables(program, lowering.spaces[t.CONSTANT])
     return "\n".join([*tables, *lowering.w.declarations.values(), function])
+
+
+def _joins_words(program: Program) -> bool:
+    """Whether integers of 64 bits may be made of words: see `ThreadEmitter.alignments`."""
+    return any(instr.op == "or" and instr.type == t.I64 for instr in program.instructions())
 
 
 def ptx(ir: str, architecture: str) -> str:

@@ -66,11 +66,12 @@ def _copied(array: mx.array, after: mx.array, stream: object, run: Run) -> mx.ar
     """A copy, made when another array is there."""
     if not array.size:
         return array
-    source = _COPY_SOURCES.specialization([array, after], [array.dtype], ()).source
+    row = array.reshape(-1)
+    source = _COPY_SOURCES.specialization([row, after], [array.dtype], ()).source
     (copy,) = run(
         Launch(
             source,
-            [array, after],
+            [row, after],
             [array.shape],
             [array.dtype],
             (array.size, 1, 1),

@@ -259,6 +259,10 @@ def test_kernels_of_libraries() -> None:
 
     fresh, count = launch(((1000,), mx.float32), ((1,), mx.uint32))
     assert np.allclose(np.array(fresh), 3 * np.array(x)) and count.item() == 1000
+    few = anymetal.metal_library("kernel void f(device int& o [[buffer(0)]]) { o += 1; }").f(
+        mx.array(41), grid=1, threadgroup=1
+    )
+    assert few[0].item() == 42
     again, count = launch(o, count)
     assert np.allclose(np.array(again), before + 3 * np.array(x)) and count.item() == 2000
     assert np.array_equal(np.array(o), before)

@@ -72,7 +72,7 @@ AM_FUNCTION1(sqrt, __builtin_sqrtf(x))
 // every half (checked exhaustively).
 inline float rsqrt(float x) {
 #ifdef __NVPTX__
-  return __am::rsqrtf(x);  // without double, which takes long there (targets/cuda/maths.cpp)
+  return __am::rsqrtf(x);  // root and quotient in double take long there (targets/cuda/maths.cpp)
 #else
   return static_cast<float>(1 / __builtin_sqrt(static_cast<double>(x)));
 #endif
