@@ -56,18 +56,24 @@ class InStep(ThreadEmitter):
         return self.to.function(name, "\n".join(self.w.entry_lines), "\n".join(self.w.lines))
 
     def _crossing(self) -> set[Value]:
-        """Values that are used in another part than the one that computes them."""
-        part, home = 0, {}
+        """Values that are used in another part than the one that computes them. A phi takes its
+        values in the blocks that lead to it."""
+        part, home, last = 0, {}, {}
         for block in self.place:
             part += 1
             for instr in block.instrs:
                 part += is_collective(instr)
                 home[instr] = part
                 part += is_collective(instr)
+            last[block] = part
+        uses = [
+            (operand, last[user.arg[number]] if user.op == "phi" else here)
+            for user, here in home.items()
+            for number, operand in enumerate(user.operands)
+        ]
         return {
             operand
-            for user, here in home.items()
-            for operand in user.operands
+            for operand, here in uses
             if isinstance(operand, Instr) and home[operand] != here
         } | {phi for block in self.place for phi in block.phis}
 

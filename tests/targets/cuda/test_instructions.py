@@ -123,3 +123,21 @@ def test_logging_is_refused_at_its_line() -> None:
 def test_threads_keep_together_where_some_compute_together(body: str, in_step: bool) -> None:
     ir = compiler.llvm_ir(kernel_source(_ID + body), "sm_80")
     assert ("%next" in ir) == in_step
+
+
+def test_values_that_threads_in_step_read_were_written() -> None:
+    """A counter that is used at the head of a loop and by a phi of another block only."""
+    body = """
+        int k = 0;
+        do {
+            k += 1;
+            if (i & 1) out[i] += a[i];
+            if (out[i] > 9) break;
+        } while (k < 6 && (i & 3) < 2);
+        if (i % 5 == 2) out[i] = simd_sum(a[i]);
+    """
+    ir = compiler.llvm_ir(kernel_source(_ID + body), "sm_80")
+    assert "%next" in ir
+    read = set(re.findall(r"load [^,]+, ptr (%slot\.\d+)$", ir, re.M))
+    written = set(re.findall(r"store (?!\S+ zeroinitializer).*, ptr (%slot\.\d+)$", ir, re.M))
+    assert read and read <= written
