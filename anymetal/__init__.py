@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from anymetal.library import MetalLibrary, metal_library
     from anymetal.profiling import profile
     from anymetal.sanitizer import sanitize
+    from anymetal.tracing import trace
     from anymetal.tune.bench import do_bench
     from anymetal.tune.configurations import autotune
 
@@ -77,6 +78,7 @@ __all__ = [
     "nn",
     "profile",
     "sanitize",
+    "trace",
     "tune",
     "uninstall",
 ]
@@ -93,6 +95,7 @@ _LATER = {
     "import_function": "anymetal.imported",
     "profile": "anymetal.profiling",
     "sanitize": "anymetal.sanitizer",
+    "trace": "anymetal.tracing",
     "autotune": "anymetal.tune.configurations",
     "do_bench": "anymetal.tune.bench",
 }

@@ -40,6 +40,7 @@ from anymetal.ir.calls import (
     SCALE,
     SCALES,
     STRAY,
+    TRACE,
     is_cross_lane,
     name_of_intrinsic,
 )
@@ -301,6 +302,8 @@ class ThreadEmitter:
             return "false" if callee == SCALES else names[0]
         elif callee == LOG:
             self.to.log(instr, names)
+        elif callee == TRACE:
+            self.to.trace(instr, names)
         elif callee == STRAY:
             self._if_so(instr, names, self.to.stray)
         elif callee == FOUND:

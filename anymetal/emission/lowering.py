@@ -144,6 +144,10 @@ class Lowering(ABC):
     def stray(self, instr: Instr, names: list[str]) -> None:
         """Notes an access outside of its array; operands as of `calls.STRAY`, the first is true."""
 
+    def trace(self, instr: Instr, names: list[str]) -> None:
+        """Keeps what a thread tells of itself; operands as of `calls.TRACE`."""
+        raise Problem(f"a target that keeps no traces: {instr.arg}")
+
     def event(self, instr: Instr, names: list[str]) -> None:
         """Tells whoever watches a sanitized build of one of `calls.EVENTS`."""
         raise Problem(f"a target that tells of nothing: {instr.arg}")

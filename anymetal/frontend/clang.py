@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import signal
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from anymetal.errors import MetalCompileError, ToolchainError
@@ -98,9 +98,13 @@ def compile_to_ir(
     return _prepared(*checked(source, profile, heard))
 
 
-def finished(source: KernelSource, ir: str, profile: Profile) -> str:
-    """What `compile_to_ir` returns, or raises, for what Clang made of a text without objections."""
-    return _prepared(source, _checked(source, ir, profile))
+def finished(
+    source: KernelSource, ir: str, profile: Profile, change: Callable[[str], str] | None = None
+) -> str:
+    """What `compile_to_ir` returns, or raises, for what Clang made of a text without objections.
+    `change` is something else that happens to it in between."""
+    ir = _checked(source, ir, profile)
+    return _prepared(source, change(ir) if change else ir)
 
 
 def checked(
@@ -208,8 +212,8 @@ def compiled(
         return compiled(edited, profile, *options, heard=heard)
     if error:
         raise error
-    if _UNSET_VARIABLE in messages and not options:
-        return compiled(source, profile, _SET_VARIABLES, heard=heard)
+    if _UNSET_VARIABLE in messages and _SET_VARIABLES not in options:
+        return compiled(source, profile, *options, _SET_VARIABLES, heard=heard)
     if heard is not None and bfloat_conversions.are_possible(source):
         heard += bfloat_conversions.complaints_in(Tree(source, _tree(source, profile)))
     return source, ir

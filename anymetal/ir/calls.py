@@ -46,6 +46,9 @@ BARRIER = "__am_threadgroup_barrier"
 MATRIX_FMA = "__am_matrix_fma"
 #: A line of os_log.
 LOG = "__am_log"
+#: What a thread tells of itself for `anymetal.trace` (frontend/traced.py): the number of the site,
+#: which number of its value this is, and its bits. Only the scalar build knows it.
+TRACE = "__am_trace"
 #: Does nothing, but LLVM must not mix instructions in front of it and behind it.
 APART = "__am_apart"
 #: Whether a condition holds in all active lanes. "No" may be wrong, "yes" may not.
@@ -110,6 +113,7 @@ INTRINSICS: dict[str, Signature] = {
     BARRIER: (VOID, (I32,)),
     "__am_simdgroup_barrier": (VOID, (I32,)),
     LOG: (VOID, (PTR,)),
+    TRACE: (VOID, (I32, I32, I64)),
     APART: (VOID, ()),
     ALL: (I1, (I1,)),
     PREFETCH: (VOID, (PTR, I32)),
@@ -166,6 +170,7 @@ _WITH_EFFECT = (
     BARRIER,
     "__am_simdgroup_barrier",
     LOG,
+    TRACE,
     STRAY,
     BEGIN,
     *BLOCK_OPERATIONS,

@@ -18,7 +18,7 @@ from anymetal.simd.code.masks import Mask
 from anymetal.simd.emit.positions import CONTEXT_NAMES
 
 #: Names in generated code: the functions, and the text with the kernel's name.
-PRINTER, NOTE, KERNEL_NAME = "am_log", "am_stray", "@kernel.name"
+PRINTER, NOTE, TRACER, KERNEL_NAME = "am_log", "am_stray", "am_trace", "@kernel.name"
 #: Where threads are, as the function that notes a stray access gets it.
 NOTED_CONTEXT = [("i32", f"%{name}") for name in CONTEXT_NAMES if name != "active"]
 

@@ -8,6 +8,7 @@ from typing import Any
 from anymetal.analysis.flops import flops
 from anymetal.analysis.order_dependence import depends_on_order
 from anymetal.errors import CompilerError
+from anymetal.ir.calls import TRACE
 from anymetal.ir.printer import print_program
 from anymetal.ir.problem import Problem
 from anymetal.pipeline import thread
@@ -24,7 +25,7 @@ from anymetal.targets.cpu.module import vector_ir
 from anymetal.targets.cpu.pipeline import GangCompilation
 from anymetal.targets.cpu.reporting import GangStages
 from anymetal.targets.cpu.scalar import scalar_ir
-from anymetal.targets.cpu.support import OBSERVED
+from anymetal.targets.cpu.support import OBSERVED, TRACED
 from anymetal.targets.cpu.user_texts import line_table, texts_of
 from anymetal.targets.cpu.variant import Variant
 
@@ -77,6 +78,8 @@ def compile_kernel(
         text += _constant("am_flops", "" if count is None else str(count))
         if c.observed:
             text += OBSERVED
+        if program.calls(TRACE):
+            text += TRACED
         zig.meanwhile.append(lambda: keep(texts.values()))
         return assemble(text, machine, stages)
     except Problem as problem:

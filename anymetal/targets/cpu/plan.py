@@ -13,13 +13,14 @@ from typing import NamedTuple
 from anymetal.errors import KernelLaunchError
 from anymetal.runtime import arrays
 from anymetal.runtime.arrays import BufferTable, Exporter, Numbers
+from anymetal.runtime.code import Code
 from anymetal.runtime.pool import Call, Pool, pool
 from anymetal.source import KernelSource, Parameter
 from anymetal.targets.base import Extent
 from anymetal.targets.cpu.code_lookup import code_of
 from anymetal.targets.cpu.special_launches import SpecialLaunches
 from anymetal.targets.cpu.specialisation import specialisation
-from anymetal.targets.cpu.variant import fitting_group, variant_for
+from anymetal.targets.cpu.variant import Variant, fitting_group, variant_for
 
 _MOST_GROUPS = 2**63
 
@@ -31,6 +32,7 @@ class Plan:
     """
 
     checked = False  #: whether no access leaves its array (faults.py)
+    traced = False  #: whether one thread tells of all that it assigns (traced.py)
     sanitized = False  #: whether it tells of all that it does (sanitized.py)
     filled = False  #: of a sanitized build: whether outputs have contents before a launch
     nan = False  #: likewise: whether it tells of NaN and infinity
@@ -43,7 +45,9 @@ class Plan:
         self.grid = grid
         x, y, z = map(min, threadgroup, grid)
         # A report names the threadgroups that the caller knows.
-        self.group = (x, y, z) if self.sanitized else fitting_group(source, grid, (x, y, z))
+        self.group = (
+            (x, y, z) if self.sanitized or self.traced else fitting_group(source, grid, (x, y, z))
+        )
         self.groups = [-(-threads // size) for threads, size in zip(grid, self.group, strict=True)]
         self.total_groups = prod(self.groups)
         if self.total_groups >= _MOST_GROUPS:
@@ -55,10 +59,12 @@ class Plan:
             grid, self.group, large, width, self.checked, self.sanitized, self.filled, self.nan
         )
         #: Loaded as long as there is a plan, here or in the bridge.
-        self.code = code_of(source, variant)
+        self.code = self._code(variant)
         #: Versions for launches that come often: the bridge has its own, `run` these.
         self.specialisation = (
-            None if self.checked else specialisation(source, variant, grid, self.group)
+            None
+            if self.checked or self.traced
+            else specialisation(source, variant, grid, self.group)
         )
         self._specials = SpecialLaunches(self.specialisation) if self.specialisation else None
         self.pool: Pool = pool()
@@ -74,6 +80,9 @@ class Plan:
         self.infos = [(slot, p) for slot, p in parameters if slot not in self.slots]
         #: States that no launch is using.
         self._free: list[LaunchState] = []
+
+    def _code(self, variant: Variant) -> Code:
+        return code_of(self._source, variant)
 
     def run(self, bound: list[Exporter], contiguous: bool) -> None:
         """Launch on evaluated arrays, inputs then outputs; return when those are written."""

@@ -21,7 +21,7 @@ from anymetal.simd.code.values import buffer_name
 from anymetal.simd.emit import events, runtime_calls
 from anymetal.simd.emit.positions import CONTEXT
 from anymetal.simd.emit.private_memory import allocate, in_waiting_loops
-from anymetal.simd.emit.runtime_calls import KERNEL_NAME, NOTE, NOTED_CONTEXT, PRINTER
+from anymetal.simd.emit.runtime_calls import KERNEL_NAME, NOTE, NOTED_CONTEXT, PRINTER, TRACER
 from anymetal.targets.cpu.entry import entry_function
 from anymetal.targets.cpu.module import module_text
 from anymetal.targets.cpu.pipeline import PASSES, GangCompilation
@@ -129,6 +129,10 @@ class ScalarThread(Lowering):
         places = [("ptr", runtime_calls.stored(self.w, *pair)) for pair in pairs]
         numbers = [("i32", site), ("i32", "1"), ("i32", "1")]  # one lane of one, which is active
         runtime_calls.call(self.w, NOTE, [("ptr", record), *numbers, *places, *NOTED_CONTEXT])
+
+    def trace(self, instr: Instr, names: list[str]) -> None:
+        operands = zip(("i32", "i32", "i64"), names, strict=True)
+        runtime_calls.call(self.w, TRACER, [*operands, *NOTED_CONTEXT])
 
     def event(self, instr: Instr, names: list[str]) -> None:
         events.of_thread(self.w, instr, names)

@@ -25,6 +25,7 @@ _FILES = {
     "am_rendezvous": ("rendezvous.cpp",),
     "am_log": ("log.cpp",),
     "am_stray": ("strays.cpp",),
+    "am_trace": ("traced.cpp",),
     "am_add_one": ("additions.cpp",),
     "am_hand_over": ("additions.cpp",),
     "am_hand_over_floats": ("additions.cpp",),
@@ -41,6 +42,11 @@ declare hidden void @am_free_results(ptr)
 @am_about = external hidden global ptr
 @am_observer = constant [4 x ptr] [ptr @am_about, ptr @am_observed_run, ptr @am_take_results, \
 ptr @am_free_results]
+"""
+#: What a build for `anymetal.trace` exports: the address of its record (traced.cpp).
+TRACED = """\
+@am_trace_state = external hidden global i8
+@am_traced = constant ptr @am_trace_state
 """
 _FLAGS = (
     "-O2 -emit-llvm -x c++ -std=c++20 -ffreestanding -nostdsysteminc -nobuiltininc -fno-rtti "
