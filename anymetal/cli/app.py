@@ -171,14 +171,28 @@ def _threads(text: str) -> tuple[int, int, int]:
     return x, y, z
 
 
-@app.command(name="explain", context_settings={"allow_interspersed_args": False})
+@app.command(name="explain", cls=ProgramCommand)
 def explain_(
-    file: Annotated[Path, typer.Argument(help="A program, a one-kernel case or a Metal file.")],
+    file: Annotated[
+        str | None,
+        typer.Argument(help="A program, a one-kernel case or a Metal file; or -m names a module."),
+    ] = None,
     arguments: Annotated[list[str] | None, typer.Argument(help="For the program.")] = None,
+    module: Annotated[
+        str | None, typer.Option("-m", metavar="MODULE", help="A module, as python -m.")
+    ] = None,
     kernel: Annotated[str | None, typer.Option(help="Explain only kernels of this name.")] = None,
     threadgroup: Annotated[
         str, typer.Option(help="For the kernels of a Metal file: threads in x,y,z.")
     ] = "256",
+    as_json: Annotated[
+        bool,
+        typer.Option("--json", help="For programs; what the program prints goes to stderr."),
+    ] = False,
+    html: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also a page: lines by cost, with reasons and code."),
+    ] = None,
     pretend_gpu: Annotated[
         bool, typer.Option("--pretend-gpu", help="As for `anymetal run`.")
     ] = False,
@@ -186,16 +200,21 @@ def explain_(
         bool, typer.Option("--times", help="Also how long stages and passes of the compiler take.")
     ] = False,
 ) -> None:
-    """Run a program and tell, line by line, what became of its kernels."""
-    from anymetal.cli.explain import explain_file
+    """Run a program and tell, line by line, what became of its kernels, and what to change."""
+    from anymetal.cli.explain import Options, explain_program
 
     extent = _threads(threadgroup)
-    if not file.is_file():
+    words = arguments or []
+    if module is not None:
+        words, file = [*([file] if file is not None else []), *words], None
+    elif file is None:
+        raise typer.BadParameter("Missing argument: a file, or -m MODULE")
+    elif not Path(file).is_file():
         raise typer.BadParameter(f"there is no file {file}")
-    if arguments and file.suffix == ".metal":
+    elif words and file.endswith(".metal"):
         raise typer.BadParameter("options go in front of the file; a Metal file takes no arguments")
-    status = explain_file(file, arguments or [], kernel, extent, pretend_gpu, times)
-    raise typer.Exit(status)
+    options = Options(kernel, extent, pretend_gpu, times, as_json, html)
+    raise typer.Exit(explain_program(file, module, words, options))
 
 
 @app.command(name="profile", cls=ProgramCommand)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 from rich.console import Console
 
 import anymetal
-from anymetal.cli.run import run_to_end
+from anymetal.cli.run import output_on_stderr, run_to_end
 from anymetal.profiling import Profile
 from anymetal.profiling.report import show
 
@@ -25,7 +23,7 @@ def profile_program(arguments: list[str], as_json: bool, trace: Path | None) -> 
     found = anymetal.profile()
     with contextlib.ExitStack() as stack:
         if as_json:
-            stack.enter_context(_output_on_stderr())
+            stack.enter_context(output_on_stderr())
         stack.enter_context(found)
 
         def finish() -> None:
@@ -48,17 +46,3 @@ def _tell(found: Profile, as_json: bool, trace: Path | None) -> None:
             found.write_trace(str(trace))
         except OSError as error:
             print(f"anymetal profile: cannot write the trace: {error}", file=sys.stderr)
-
-
-@contextlib.contextmanager
-def _output_on_stderr() -> Iterator[None]:
-    """What anybody writes to stdout, C++ included, goes to stderr."""
-    sys.stdout.flush()
-    kept = os.dup(1)
-    os.dup2(2, 1)
-    try:
-        yield
-    finally:
-        sys.stdout.flush()
-        os.dup2(kept, 1)
-        os.close(kept)

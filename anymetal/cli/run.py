@@ -7,12 +7,13 @@ The program must not notice: its `sys.argv`, `sys.path`, `__main__` and tracebac
 from __future__ import annotations
 
 import argparse
+import contextlib
 import errno
 import os
 import runpy
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import TracebackType
 
 import anymetal
@@ -61,6 +62,20 @@ def program_words(
     pretend = ["--pretend-gpu"] if pretend_gpu else []
     words = [] if script is None else [script]
     return [*pretend, *(["-m", module] if module else []), *words, *arguments]
+
+
+@contextlib.contextmanager
+def output_on_stderr() -> Iterator[None]:
+    """What anybody writes to stdout, C++ included, goes to stderr."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def _status_of(end: SystemExit) -> int:

@@ -28,7 +28,7 @@ def costs(function: GangFunction, marks: Marks, listing: Listing) -> list[Cost]:
     owners = {
         loop: _region_of(loop, function, marks)
         for loop in listing.loops
-        if not _goes_over_lanes(loop)
+        if not goes_over_lanes(loop)
     }
     written = _by_region(function, marks, listing)
     regions = function.tree.regions[1:]
@@ -51,8 +51,8 @@ def costs(function: GangFunction, marks: Marks, listing: Listing) -> list[Cost]:
 
 def _cost(region: Region, loops: list[MachineLoop], marks: Marks) -> Cost:
     largest = max(loops, key=lambda loop: len(loop.instructions))
-    times = sum(_is_poll(i, marks) for i in largest.instructions)
-    lanes = [child for child in largest.children if _goes_over_lanes(child)]
+    times = sum(is_poll(i, marks) for i in largest.instructions)
+    lanes = [child for child in largest.children if goes_over_lanes(child)]
     notes = [f"{times} iterations at once"] if times > 1 else []
     if len(loops) > 1:
         notes.append(f"the largest of {len(loops)} copies")
@@ -97,7 +97,7 @@ def _mark(instruction: Instruction, function: GangFunction, marks: Marks) -> Mar
     return mark if mark.function == function.name else None
 
 
-def _is_poll(instruction: Instruction, marks: Marks) -> bool:
+def is_poll(instruction: Instruction, marks: Marks) -> bool:
     """A look at the cancel flag, of which each iteration has one."""
     if not instruction.mark or marks.known[instruction.mark - 1].role != "poll":
         return False
@@ -105,6 +105,6 @@ def _is_poll(instruction: Instruction, marks: Marks) -> bool:
     return in_memory and class_of(instruction) in ("scalar", "loads")
 
 
-def _goes_over_lanes(loop: MachineLoop) -> bool:
+def goes_over_lanes(loop: MachineLoop) -> bool:
     """A loop of ours (simd/emit/each_lane.py), by the name of its first block."""
     return loop.name.startswith("lane.")

@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
+from anymetal.explain.advice import Advice, advice
 from anymetal.explain.costs import Cost, costs
 from anymetal.explain.facts import Fact, facts
 from anymetal.explain.listing import read_listing
+from anymetal.explain.ranking import Weights, kind_of_fact, weights
+from anymetal.frontend.dialect import as_written
+from anymetal.frontend.unit import part_name
+from anymetal.ir.model import Location
 from anymetal.pipeline.stages import Times
 from anymetal.simd.code.marks import Marks
 from anymetal.simd.emit.gang import GangFunction
-from anymetal.source import KernelSource
+from anymetal.source import KernelSource, LibrarySource
 from anymetal.targets.cpu.compiler import compile_kernel
 from anymetal.targets.cpu.reporting import GangStages
 from anymetal.targets.cpu.variant import Variant
+
+
+class Finding(NamedTuple):
+    """A fact about something that might be cheaper."""
+
+    fact: Fact
+    share: float  #: of all that the kernel costs (ranking.py)
+    advice: Advice
 
 
 @dataclass(frozen=True)
@@ -26,6 +42,75 @@ class Explanation:
     facts: list[Fact]
     costs: list[Cost]
     times: Times
+    weights: Weights
+
+    @cached_property
+    def texts(self) -> dict[str, tuple[str, list[str]]]:
+        """Part and lines of each text of the user's, by the name that places have."""
+        library = isinstance(self.source, LibrarySource)  # where other words stand in for Metal's
+        found = {}
+        for part, text in self.source.parts.items():
+            lines = (as_written(text) if library else text).split("\n")
+            found[part_name(self.source, part)] = part, lines
+        return found
+
+    @cached_property
+    def findings(self) -> list[Finding]:
+        """What might be cheaper, the most costly first."""
+        counts = Counter((fact.location, kind_of_fact(fact)) for fact in self.facts)
+        found = []
+        for fact, times in Counter(self.facts).items():
+            place = fact.location
+            line = self._line(place)
+            if said := advice(fact, line):
+                key = place, kind_of_fact(fact)
+                cost = self.weights.findings.get(key, 0.0) * times / counts[key]
+                found.append(Finding(fact, cost / (self.weights.total or 1), said))
+        return sorted(found, key=lambda one: -one.share)
+
+    def _line(self, place: Location | None) -> str:
+        lines = self.texts[place.where][1] if place else []
+        return lines[place.line - 1] if place and place.line <= len(lines) else ""
+
+    def to_dict(self) -> dict[str, object]:
+        """In values of JSON."""
+        shares = {key: cost / (self.weights.total or 1) for key, cost in self.weights.lines.items()}
+        return {
+            "kernel": f"{self.source.name}{self.source.template_arguments}",
+            "variant": self.variant.text,
+            "lines": [
+                {**self._place(Location(where, line, 0)), "share": share}
+                for (where, line), share in sorted(shares.items(), key=lambda one: -one[1])
+            ],
+            "findings": [
+                {
+                    **self._fact(one.fact),
+                    "share": one.share,
+                    "advice": one.advice.text,
+                    "before": one.advice.before,
+                    "after": list(one.advice.after),
+                }
+                for one in self.findings
+            ],
+            "facts": [self._fact(fact) for fact in self.facts],
+            "instructions": [
+                {"loop": one.location.line if one.location else None, "note": one.note}
+                | {"counts": dict(one.counts)}
+                for one in self.costs
+            ],
+        }
+
+    def _fact(self, fact: Fact) -> dict[str, object]:
+        told = {"kind": fact.kind, "text": fact.text, "price": fact.price}
+        return {**self._place(fact.location), **told}
+
+    def _place(self, place: Location | None) -> dict[str, object]:
+        part = self.texts[place.where][0] if place else None
+        return {"part": part, "line": place.line if place else None}
+
+    def share(self, where: str, line: int) -> float:
+        """Of a line, of all that the kernel costs."""
+        return self.weights.lines.get((where, line), 0.0) / (self.weights.total or 1)
 
 
 class _Look(GangStages):
@@ -56,6 +141,12 @@ def explain(source: KernelSource, variant: Variant) -> Explanation:
     look = _Look()
     compile_kernel(source, variant, look)
     function = look.functions[0]
-    found = costs(function, look.given, read_listing(look.listing))
-    times = Times(look.times, look.passes)
-    return Explanation(source, variant, facts(function), found, times)
+    listing = read_listing(look.listing)
+    return Explanation(
+        source,
+        variant,
+        facts(function),
+        costs(function, look.given, listing),
+        Times(look.times, look.passes),
+        weights(function, look.given, listing),
+    )

@@ -29,6 +29,7 @@ class Instruction:
     comment: str
     mark: int
     function: str
+    block: int = 0  #: number of the block, in the order of the listing
 
 
 @dataclass(eq=False)
@@ -60,19 +61,20 @@ def read_listing(text: str) -> Listing:
     """Takes an assembly listing apart."""
     loops: dict[str, MachineLoop] = {}
     everything: list[Instruction] = []
-    function, label, name, parent, mark = "", "", "", "", 0
+    function, label, name, parent, mark, block = "", "", "", "", 0, 0
     inside: MachineLoop | None = None
     for line in text.splitlines():
         if found := _FUNCTION.match(line):
-            function, mark, inside = found[1], 0, None
+            function, mark, inside, block = found[1], 0, None, block + 1
         elif found := _BLOCK.match(line):
-            label, inside, parent = found[1] or "", None, ""
+            label, inside, parent, block = found[1] or "", None, "", block + 1
             named = _NAME.search(found[2])
             name = named[1] if named else ""
         elif found := _LINE.match(line):
             mark = int(found[1])
         elif found := _INSTRUCTION.match(line):
-            instruction = Instruction(found[1], found[2] or "", found[3] or "", mark, function)
+            words = found[1], found[2] or "", found[3] or ""
+            instruction = Instruction(*words, mark, function, block)
             everything.append(instruction)
             if inside is not None:
                 inside.instructions.append(instruction)

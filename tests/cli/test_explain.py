@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -96,6 +99,76 @@ def test_times(tmp_path: Path) -> None:
     took = [float(milliseconds) for _, milliseconds in longest]
     assert took == sorted(took, reverse=True)
     assert "milliseconds" not in anymetal_command("explain", "--kernel", "first", path).stdout
+
+
+def test_a_module(tmp_path: Path) -> None:
+    write(tmp_path, "p.py", PROGRAM)
+    words = ["explain", "--kernel", "first", "-m", "p", "--kernel", "x"]
+    done = anymetal_command(*words, cwd=tmp_path)
+    assert done.stdout.startswith("ran ['--kernel', 'x']\n")
+    assert "kernel first " in done.stdout and "kernel second " not in done.stdout
+
+
+def test_what_to_change_comes_last_and_by_cost(tmp_path: Path) -> None:
+    text = PROGRAM.replace("x[i * 7];", "x[i * 7 + int(x[k])];\n        s += x[i * 5];")
+    path = write(tmp_path, "p.py", text)
+    output = anymetal_command("explain", "--kernel", "first", path).stdout
+    _, _, found = output.partition("what might be cheaper, by its share of the cost")
+    (first, line), (second, other) = re.findall(r"^ +(\d+)%  line (\d)", found, re.M)
+    assert (line, other) == ("4", "5") and int(first) > 5 * int(second)
+    assert "- s += x[i * 5];" in found
+    assert "+ s += x[i];  // x stored as 5 arrays of `rows` elements each" in found
+
+
+def test_json(tmp_path: Path) -> None:
+    done = anymetal_command("explain", "--json", write(tmp_path, "p.py", PROGRAM), "a")
+    assert done.returncode == 0 and "ran ['a']" in done.stderr
+    first, second = json.loads(done.stdout)["kernels"]
+    assert (first["kernel"], second["kernel"]) == ("first", "second")
+    assert first["findings"] and first["findings"][0]["kind"] == "load"
+
+
+def test_a_page(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    options = ["--html", str(page), "--kernel", "first"]
+    done = anymetal_command("explain", *options, write(tmp_path, "p.py", PROGRAM))
+    assert done.returncode == 0 and "kernel first " in done.stdout
+    text = page.read_text()
+    found = _Page()
+    found.feed(text)
+    assert not found.open and "<script" not in text and "http" not in text
+    (line,) = (one for one in found.summaries if "k &lt; 100" in one or "k < 100" in one)
+    assert "%" in line  # its share
+    assert found.count["details"] >= 2 and found.count["h2"] == 1
+    assert "strided, 28 bytes from lane to lane" in text
+    assert re.search(r"<pre>(?:.*\n)*?v?[a-z]+ .*(?:mm\d|v\d)", text)  # instructions
+    assert "background: rgba(var(--heat), 0." in text
+    done = anymetal_command("explain", "--html", str(tmp_path), write(tmp_path, "p.py", PROGRAM))
+    assert done.returncode == 1 and "cannot write the page" in done.stderr
+
+
+class _Page(HTMLParser):
+    """Whether elements are closed in their order, and what summaries say."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.count: Counter[str] = Counter()
+        self.summaries: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.count[tag] += 1
+        if tag != "meta":
+            self.open.append(tag)
+        if tag == "summary":
+            self.summaries.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "summary" in self.open:
+            self.summaries[-1] += data
 
 
 def test_a_program_that_fails_is_explained_so_far(tmp_path: Path) -> None:
