@@ -15,7 +15,7 @@ import math
 import mlx.core as mx
 
 from anymetal.linalg.cholesky import cholesky as cholesky_of_one
-from anymetal.linalg.distributed.ranks import Group, agree_on_rows, awaited, of_group
+from anymetal.linalg.distributed.ranks import Group, agree_on_rows, all_sum, awaited, of_group
 from anymetal.linalg.gemm import matmul_atb, matmul_av
 from anymetal.linalg.triangular import solve_lower, solve_upper
 
@@ -86,7 +86,7 @@ def cholesky(A: mx.array, *, block: int = BLOCK, group: Group | None = None) -> 
         else:
             # Nothing comes of it; but no rank may ask for this panel before the one before it.
             own = mx.depends([mx.zeros((height, n - start))], [panel])[0]
-        panel = mx.distributed.all_sum(own, group=group)
+        panel = all_sum(own, group)
         below = [i for i in _numbers(n, block, rank, ranks) if i >= start + height]
         if below:
             columns = panel[:, mx.array([i - start for i in below])]
@@ -143,7 +143,7 @@ def solve_triangular(
         rows = U[at : at + stop - start]
         if transposed:
             share = mx.depends([known[start:stop]], [last])[0]
-            last = mx.distributed.all_sum(share, group=group)
+            last = all_sum(share, group)
             if mine:
                 X = _solved_transposed(rows[:, start:stop], B[at : at + stop - start] - last)
                 found[number] = X
@@ -154,7 +154,7 @@ def solve_triangular(
             X = found[number] = _solved(rows[:, start:stop], right)
         else:
             X = mx.depends([mx.zeros((stop - start, c))], [last])[0]
-        last = mx.distributed.all_sum(X, group=group)
+        last = all_sum(X, group)
         known = mx.concatenate([known[:start], last, known[stop:]])
     X = mx.concatenate([found[i] for i in sorted(found)]) if found else B
     # A rank takes part in all sums, those after its last block included.

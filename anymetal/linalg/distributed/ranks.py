@@ -14,7 +14,7 @@ import re
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn, cast
 
 import mlx.core as mx
@@ -102,6 +102,25 @@ def awaited(routine: str, group: Group, array: mx.array) -> mx.array:
         if "during function transformations" not in str(error):
             raise
     return array
+
+
+def all_sum(share: mx.array, group: Group) -> mx.array:
+    """The sum over all ranks, a node of the graph."""
+    return _of_enough(mx.distributed.all_sum, share, group)
+
+
+def all_max(share: mx.array, group: Group) -> mx.array:
+    """The largest over all ranks, a node of the graph."""
+    return _of_enough(mx.distributed.all_max, share, group)
+
+
+def _of_enough(collective: Callable[..., mx.array], share: mx.array, group: Group) -> mx.array:
+    """MLX's ring fills fewer numbers than ranks up in a buffer of 1 KiB, and refuses more ranks."""
+    missing = group.size() - share.size
+    if missing <= 0 or group.size() * share.itemsize <= 1024:
+        return collective(share, group=group)
+    filled = mx.pad(share.reshape(-1), (0, missing))
+    return collective(filled, group=group)[: share.size].reshape(share.shape)
 
 
 def _give_up(routine: str, group: Group, seconds: float) -> NoReturn:

@@ -11,7 +11,7 @@ import rich.progress
 
 from anymetal.linalg.distributed.files import MatrixFile
 from anymetal.linalg.distributed.journal import Checkpoint, Entry, Journal, fingerprint
-from anymetal.linalg.distributed.ranks import Group, agree, evaluate
+from anymetal.linalg.distributed.ranks import Group, agree, all_sum, evaluate
 from anymetal.linalg.gemm import matmul_atb, matmul_av
 
 
@@ -143,7 +143,7 @@ class Shard:
         if self._journal is None:
             return
         self._journal.keep(Checkpoint(step, self._products, self._factor, state))
-        evaluate("svd_topk", self._group, mx.distributed.all_sum(mx.zeros(1), group=self._group))
+        evaluate("svd_topk", self._group, all_sum(mx.zeros(1), self._group))
         self._journal.forget(step, range(self._first, self._products))
 
 

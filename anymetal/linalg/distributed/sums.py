@@ -18,7 +18,14 @@ from typing import Any, Literal, NamedTuple, get_args
 import mlx.core as mx
 
 from anymetal.custom import custom_function
-from anymetal.linalg.distributed.ranks import Group, agree_on_rows, awaited, of_group
+from anymetal.linalg.distributed.ranks import (
+    Group,
+    agree_on_rows,
+    all_max,
+    all_sum,
+    awaited,
+    of_group,
+)
 from anymetal.linalg.gemm import matmul_atb
 from anymetal.linalg.row_dots import LIMBS, Window, row_dots
 
@@ -191,7 +198,7 @@ def _differentiable(
 def _pairs(call: Call, x: mx.array, y: mx.array) -> mx.array:
     if call.accumulate in LIMBS:
         return _in_limbs(call, x, y)
-    return mx.distributed.all_sum(row_dots(x, y, "float32"), group=call.group)
+    return all_sum(row_dots(x, y, "float32"), call.group)
 
 
 def _pairs_backward(
@@ -204,7 +211,7 @@ def _pairs_backward(
 def _norms(call: Call, x: mx.array) -> mx.array:
     if call.accumulate in LIMBS:
         return _in_limbs(call, x, x, root=True)
-    return mx.sqrt(mx.distributed.all_sum(row_dots(x, x, "float32"), group=call.group))
+    return mx.sqrt(all_sum(row_dots(x, x, "float32"), call.group))
 
 
 def _norms_backward(x: mx.array, cotangent: mx.array, output: mx.array) -> mx.array:
@@ -214,7 +221,7 @@ def _norms_backward(x: mx.array, cotangent: mx.array, output: mx.array) -> mx.ar
 def _products(call: Call, A: mx.array, B: mx.array) -> mx.array:
     if call.accumulate in LIMBS:
         return _in_limbs(call, A.T[None], B.T[None])[0]
-    return mx.distributed.all_sum(matmul_atb(A, B), group=call.group)
+    return all_sum(matmul_atb(A, B), call.group)
 
 
 def _products_backward(
@@ -229,7 +236,7 @@ def _gram(call: Call, A: mx.array) -> mx.array:
     upper, mirror = triangle(n)
     if call.accumulate in LIMBS:
         return _in_limbs(call, A.T[None], A.T[None], sums=(upper, mirror))[0]
-    packed = mx.distributed.all_sum(matmul_atb(A, A).reshape(-1)[upper], group=call.group)
+    packed = all_sum(matmul_atb(A, A).reshape(-1)[upper], call.group)
     return packed[mirror].reshape(n, n)
 
 
@@ -278,13 +285,13 @@ def _in_limbs(
 
     local = _outline(window.surveys())
     packed = local if sums is None else local[sums[0]]
-    surveys = _survey(mx.distributed.all_max(packed, group=call.group))
+    surveys = _survey(all_max(packed, call.group))
     if sums is not None:
         surveys = surveys[sums[1]]
 
     limbs = _carried(window.sums(surveys))
     packed = limbs if sums is None else limbs[sums[0]]
-    total = mx.distributed.all_sum(packed, group=call.group)
+    total = all_sum(packed, call.group)
     return window.results(surveys, total if sums is None else total[sums[1]], root)
 
 

@@ -21,7 +21,15 @@ from rich.console import Console
 from anymetal.custom import custom_function
 from anymetal.linalg.distributed.files import MatrixFile
 from anymetal.linalg.distributed.journal import Journal
-from anymetal.linalg.distributed.ranks import Group, agree, agree_on_rows, evaluate, of_group
+from anymetal.linalg.distributed.ranks import (
+    Group,
+    agree,
+    agree_on_rows,
+    all_max,
+    all_sum,
+    evaluate,
+    of_group,
+)
 from anymetal.linalg.distributed.shards import Shard, largest_magnitude
 from anymetal.linalg.distributed.tsqr import by_default, factored
 from anymetal.linalg.gemm import matmul_atb
@@ -241,7 +249,7 @@ def _operator(shard: Shard, group: Group) -> Operator:
 
 
 def _total(share: mx.array, group: Group) -> mx.array:
-    result = mx.distributed.all_sum(share, group=group)
+    result = all_sum(share, group)
     evaluate("svd_topk", group, result)
     return result
 
@@ -249,7 +257,7 @@ def _total(share: mx.array, group: Group) -> mx.array:
 def _largest(peak: mx.array, group: Group) -> mx.array:
     """Over all ranks, undefined if it is so on any: the comparisons of `all_max` may drop a NaN."""
     both = mx.stack([mx.where(mx.isnan(peak), 0.0, peak), mx.isnan(peak).astype(mx.float32)])
-    result = mx.distributed.all_max(both, group=group)
+    result = all_max(both, group)
     evaluate("svd_topk", group, result)
     return mx.where(result[1] > 0, math.nan, result[0])
 
@@ -260,7 +268,7 @@ def _signed(U: mx.array, S: mx.array, Vt: mx.array, group: Group) -> Factors:
         ends = mx.concatenate([U.max(axis=0), -U.min(axis=0)])
     else:
         ends = mx.full((2 * S.size,), -math.inf)
-    high, low = mx.split(mx.distributed.all_max(ends, group=group), 2)
+    high, low = mx.split(all_max(ends, group), 2)
     sign = mx.where(low > high, -1.0, 1.0)
     results = U * sign, S, Vt * sign[:, None]
     evaluate("svd_topk", group, *results)

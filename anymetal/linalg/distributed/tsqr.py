@@ -16,7 +16,14 @@ from typing import Literal, NamedTuple, get_args
 import mlx.core as mx
 
 from anymetal.linalg.distributed.exchange import Merge, merges
-from anymetal.linalg.distributed.ranks import Group, agree_on_rows, awaited, evaluate, of_group
+from anymetal.linalg.distributed.ranks import (
+    Group,
+    agree_on_rows,
+    all_sum,
+    awaited,
+    evaluate,
+    of_group,
+)
 from anymetal.linalg.gemm import matmul_atb, matmul_av
 from anymetal.linalg.qr import Factors
 from anymetal.linalg.qr import qr as qr_of_one
@@ -62,7 +69,7 @@ class Orthonormal(NamedTuple):
             error = ValueError(f"[transposed_times] Y has {Y.shape[0]} rows, but Q has {own}.")
         agree_on_rows("transposed_times", self.group, {"Y": Y}, {}, error=error)
         share = matmul_atb(self.inner, matmul_atb(self.leaf, Y))
-        total = mx.distributed.all_sum(share, group=self.group)
+        total = all_sum(share, self.group)
         return awaited("transposed_times", self.group, total)
 
 

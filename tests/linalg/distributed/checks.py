@@ -21,6 +21,7 @@ from benchmarks.cost.counting import (
     received_words,
     ring_words,
 )
+from benchmarks.cost.routines import ROUTINES
 from tests.linalg.distributed.sharding import RANK, RANKS, Array, shard, whole
 
 KINDS = ("ragged", "empty", "tiny")
@@ -243,6 +244,10 @@ def counts() -> None:
         with counted() as sent:
             mx.eval(routine())
         assert sent == [agreement, *expected], (name, sent)
+    svd, size = ROUTINES["svd_topk"], {"m": 90 * RANKS, "n": 40, "b": 4}
+    with counted() as sent:
+        svd.prepare(size)()
+    assert sent == svd.sent(size, RANKS)
     for exchange in EXCHANGES:
         with counted() as sent:
             mx.eval(distributed.qr(rows, exchange=exchange))  # type: ignore[arg-type]

@@ -17,6 +17,7 @@ import pytest
 
 from anymetal import linalg
 from anymetal.errors import RankLostError
+from anymetal.linalg.distributed import ranks
 from tests.linalg.distributed.launching import BACKEND, ROOT, free_ports, run, start
 
 PROGRAMS = Path(__file__).parent
@@ -141,6 +142,67 @@ def test_hanging(tmp_path: Path) -> None:
     # One has waited for that time. The other one has, too, or was told by the end of the first.
     assert any("has waited 4 s for the others" in error for error in errors), errors
     assert all("RankLostError" in error for error in errors), errors
+
+
+@on_the_ring
+@pytest.mark.slow
+def test_killed_amid_a_search_and_launched_again(tmp_path: Path) -> None:
+    """Goes on with what all ranks have, and comes to the same bits."""
+    path, program = tmp_path / "matrix.npy", PROGRAMS / "search.py"
+    A = np.random.default_rng(7).standard_normal((400, 60)).astype(np.float32)
+    np.save(path, A)
+    expected = run(3, program, tmp_path, str(path), str(tmp_path / "whole"), seconds=120)
+    journal = tmp_path / "cut"
+    for deaths in range(6):
+        processes = start(3, program, tmp_path, str(path), str(journal))
+        try:
+            for process in processes:
+                assert process.stdout is not None
+                assert process.stdout.readline() == "going\n"
+            _await_files(journal, 4 + 3 * deaths)
+            os.kill(processes[deaths % 3].pid, signal.SIGKILL)
+            errors = [process.communicate(timeout=60)[1] for process in processes]
+        finally:
+            for process in processes:
+                process.kill()
+        codes = {process.returncode for process in processes}
+        assert codes == {1, -signal.SIGKILL}, errors
+    assert list(journal.glob("*/step-*"))
+    again = run(3, program, tmp_path, str(path), str(journal), seconds=120)
+    assert [line.split("bits")[1] for line in again] == [line.split("bits")[1] for line in expected]
+
+
+def _await_files(journal: Path, number: int) -> None:
+    """Until so many products have been begun, however many of them are there no more."""
+    limit = time.monotonic() + 60
+    while time.monotonic() < limit:
+        numbers = [int(p.stem.split("-")[1]) for p in journal.glob("*/product-*")]
+        if max(numbers, default=-1) >= number - 1:
+            return
+        time.sleep(0.005)
+    raise AssertionError(f"No product {number} within 60 s")
+
+
+class ManyRanks:
+    """A group as collectives see it, all of whose ranks have the same."""
+
+    def size(self) -> int:
+        return 300
+
+
+def test_few_numbers_of_many_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """MLX's ring takes no fewer numbers than ranks where there are more than 256."""
+    asked: list[int] = []
+
+    def collective(share: mx.array, group: ManyRanks) -> mx.array:
+        asked.append(share.size)
+        return share * group.size()
+
+    monkeypatch.setattr(mx.distributed, "all_sum", collective)
+    for shape, expected in (((), 300), ((2, 3), 300), ((301,), 301)):
+        got = ranks.all_sum(mx.ones(shape), ManyRanks())  # type: ignore[arg-type]
+        assert got.shape == shape and (got == 300).all().item()
+        assert asked.pop() == expected
 
 
 def test_error_can_be_pickled() -> None:
