@@ -85,7 +85,7 @@ def qr(
 
     Communication, besides the agreement: "tree" has messages of n(n + 1)/2 words from neighbour to
     neighbour, one triangle for each of ⌈log₂p⌉ merges, which on a ring some ranks hand on.
-    `exchange.rounds` of them follow each other, at most 5/3 of the least on a ring
+    `exchange.rounds` of them follow each other, at most twice the least on a ring
     (`exchange.least`). "gather" has one `all_gather` of n(n + 1)/2 words.
 
     Args:
@@ -198,32 +198,21 @@ def _merged(own: mx.array, other: mx.array, *, first: bool) -> tuple[mx.array | 
 
 
 def _exchanged(own: mx.array, height: int, merge: Merge, group: Group) -> mx.array:
-    """The other group's triangle, of shape (height, n); the own one goes to those who want it."""
+    """The other group's triangle, of shape (height, n); the own one goes to those who want it.
+
+    Where one of them has no elements, all know that, and nothing is sent.
+    """
     n = own.shape[1]
-    sent = _sent(_packed(own), merge.first, group)
-    words = _words(height, n)
-    if words == 0:
-        evaluate("qr", group, *sent)
-        return mx.zeros((0, n))
-    theirs = mx.distributed.recv([words], mx.float32, merge.source, group=group)
-    evaluate("qr", group, *sent, theirs)
-    evaluate("qr", group, *_sent(theirs, merge.onward, group))
+    packed, theirs = _packed(own), mx.zeros(_words(height, n))
+    for message in merge.messages:
+        if message.sends:
+            value = packed if message.own else theirs
+            if value.size:
+                evaluate("qr", group, mx.distributed.send(value, message.rank, group=group))
+        elif theirs.size:
+            theirs = mx.distributed.recv(theirs.shape, mx.float32, message.rank, group=group)
+            evaluate("qr", group, theirs)
     return _unpacked(theirs, height, n)
-
-
-def _sent(packed: mx.array, to: tuple[int, ...], group: Group) -> list[mx.array]:
-    """To be evaluated; nothing where the others know that there is nothing."""
-    if packed.size == 0:
-        return []
-    stream = _stream_of_sends()
-    return [mx.distributed.send(packed, rank, group=group, stream=stream) for rank in to]
-
-
-@functools.cache
-def _stream_of_sends() -> mx.Stream:
-    """MLX's messages wait in the order of a stream: a rank that sends on another one receives
-    meanwhile. So two ranks may send to each other at once, however much."""
-    return mx.new_stream(mx.cpu)
 
 
 # Triangles, and trapezoids of fewer rows than columns

@@ -258,9 +258,8 @@ def counts() -> None:
 
 
 def _of_tree(words: int) -> list[Sent]:
-    plan = merges(RANK, RANKS)
-    sends = sum(len(merge.first) + len(merge.onward) for merge in plan)
-    return [Sent("recv", words)] * len(plan) + [Sent("send", words)] * sends
+    messages = [message for merge in merges(RANK, RANKS) for message in merge.messages]
+    return [Sent("send" if message.sends else "recv", words) for message in messages]
 
 
 def complaint(*calls: Callable[[], object]) -> str:
