@@ -9,7 +9,7 @@ from typing import cast
 
 import mlx.core as mx
 
-from anymetal.custom import custom_function
+from anymetal.custom import CustomFunction, custom_function
 from anymetal.errors import DtypeError
 from anymetal.nn import sampling_kernels as kernels
 from anymetal.nn.sampling_kernels import MODES, PADDING_MODES, Sampling
@@ -102,21 +102,39 @@ def _differentiable(
     for the other one where launches are lazy.
     """
 
-    @custom_function
-    def sampled(x: mx.array, grid: mx.array) -> mx.array:
-        return kernels.sample(x, grid, sampling)
+    sampled = _in_batches(lambda x, grid: kernels.sample(x, grid, sampling))
+    of_x = _in_batches(lambda x, grid, dy: x_gradient(x, grid, dy, sampling))
+    of_grid = _in_batches(lambda x, grid, dy: kernels.points_gradient(x, grid, dy, sampling))
 
     @sampled.vjp
     def gradients(
         primals: tuple[mx.array, mx.array], cotangent: mx.array, _: mx.array
     ) -> tuple[mx.array, mx.array]:
-        x, grid = primals
-        return (
-            x_gradient(x, grid, cotangent, sampling),
-            kernels.points_gradient(x, grid, cotangent, sampling),
-        )
+        return of_x(*primals, cotangent), of_grid(*primals, cotangent)
 
     return cast("Callable[[mx.array, mx.array], mx.array]", sampled)
+
+
+def _in_batches(function: Callable[..., mx.array]) -> CustomFunction:
+    """With a rule for `mx.vmap`: images of all elements are images of one call."""
+    custom = custom_function(function)
+
+    @custom.vmap
+    def of_all(inputs: list[mx.array], axes: list[int | None]) -> tuple[mx.array, int]:
+        (size,) = {x.shape[a] for x, a in zip(inputs, axes, strict=True) if a is not None}
+        found = custom(*(_images(x, a, size) for x, a in zip(inputs, axes, strict=True)))
+        return found.reshape(size, -1, *found.shape[1:]), 0
+
+    return custom
+
+
+def _images(array: mx.array, axis: int | None, size: int) -> mx.array:
+    """An input of a batch, mapped along an axis or the same for all, as more images."""
+    if axis is None:
+        batch = mx.broadcast_to(array, (size, *array.shape))
+    else:
+        batch = mx.moveaxis(array, axis, 0)
+    return batch.reshape(-1, *batch.shape[2:])
 
 
 def _check(x: mx.array, grid: mx.array, mode: str, padding_mode: str) -> None:

@@ -161,3 +161,29 @@ def test_the_error_stays_below_the_documented_bound() -> None:
     down, across = (np.abs(np.diff(x.astype(np.float64), axis=axis)).max() for axis in (1, 2))
     bound = 2**-24 * (2.5 * (width * across + height * down) + 8 * np.abs(x).max())
     assert bound / 100 < error < bound
+
+
+@pytest.mark.parametrize("path", list(PATHS))
+@pytest.mark.parametrize("axes", [(0, 0), (None, 1), (4, None)])
+def test_batches(path: str, axes: tuple[int | None, int | None]) -> None:
+    """Values and gradients under `mx.vmap`, beside calls one after the other."""
+    x = mx.random.normal((2, 5, 6, 3), key=mx.random.key(1))
+    grid = mx.random.uniform(-1.2, 1.2, (2, 4, 3, 2), key=mx.random.key(2))
+    many = [x, grid]
+    for place, axis in enumerate(axes):
+        if axis is not None:
+            many[place] = mx.stack([many[place] * scale for scale in (1, 0.5, -0.7)], axis=axis)
+
+    def run(x, grid):
+        sampled = grid_sample(x, grid, path=path)
+        dx, dgrid = mx.grad(lambda *both: (grid_sample(*both, path=path) ** 2).sum(), (0, 1))(
+            x, grid
+        )
+        return sampled, dx, dgrid
+
+    found = mx.vmap(run, in_axes=axes)(*many)
+    for element in range(3):
+        alone = [a if axis is None else mx.take(a, element, axis=axis)
+                 for a, axis in zip(many, axes, strict=True)]  # fmt: skip
+        for together, one in zip(found, run(*alone), strict=True):
+            assert np.allclose(np.array(together[element]), np.array(one), rtol=1e-5, atol=1e-5)
