@@ -9,7 +9,7 @@ JOBS   ?= 2
 MLX    ?= cpu
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow check bench wheel wheels release-check docs mlx-kernels lock clean
+.PHONY: help demo test test-slow check bench wheel wheels release-check first-hour docs mlx-kernels lock clean
 
 help:
 	@echo "make demo    what AnyMetal does, in under a minute"
@@ -20,6 +20,7 @@ help:
 	@echo "make wheel   a wheel with the bridge to MLX inside, for this Python and this MLX"
 	@echo "make wheels  such wheels for all of Python 3.10 to 3.13 that are there, each tried in a bare place"
 	@echo "make release-check  whether what would be published is whole and works"
+	@echo "make first-hour  what a newcomer does, from the wheel, in a bare Debian where one can be made"
 	@echo "make docs    the site of these pages, in site/"
 	@echo "make mlx-kernels MLX_SRC=...  every kernel of MLX's own back end, from a checkout of MLX"
 	@echo "make lock    choose the versions of development and CI anew"
@@ -55,6 +56,9 @@ wheels:
 
 release-check: $(VENV)/.stamp-dev $(VENV)/.stamp-release
 	$(BIN)/python release/check.py
+
+first-hour: $(VENV)/.stamp-dev
+	$(BIN)/python release/first_hour.py
 
 # Needs no network once its packages are there.
 docs: $(VENV)/.stamp-docs

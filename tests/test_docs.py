@@ -14,6 +14,7 @@ from anymetal.pipeline import thread
 from anymetal.pipeline.driver import Pass
 from anymetal.targets.cpu import pipeline
 from anymetal.tune import policies, switch
+from release import pages
 
 ROOT = Path(__file__).parent.parent
 PAGES = [
@@ -22,7 +23,6 @@ PAGES = [
     *sorted((ROOT / "docs").glob("*.md")),
 ]
 _LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
-_PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
 #: Folders that the architecture describes as a whole.
 _WHOLE = ("frontend/include", "testing/fuzz", "testing/lockstep", "testing/fire", "cli/demo")
 
@@ -95,8 +95,8 @@ def test_pages_of_routines_show_when_each_path_wins(routine: str) -> None:
 
 def _pages_with_programs() -> list[Path]:
     """Those of docs/testing.md are files of a library: tests/test_pytest_anymetal.py."""
-    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-    return [page for page in pages if _PYTHON.search(page.read_text()) and page.stem != "testing"]
+    every = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    return [page for page in every if pages.blocks(page.read_text()) and page.stem != "testing"]
 
 
 @pytest.mark.parametrize("page", _pages_with_programs(), ids=lambda page: page.stem)
@@ -106,21 +106,8 @@ def test_programs_run_and_print_what_the_page_says(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    """The blocks of a page are one program. They print what stands behind `print`, or in the block
-    behind "prints"."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(policies, "POLICIES", dict(policies.POLICIES))
-    text, names = page.read_text(), {"__name__": "__main__"}
-    for block in _PYTHON.finditer(text):
-        capfd.readouterr()
-        line = text.count("\n", 0, block.start(1)) + 1
-        exec(compile(block[1], f"{page.name}, from line {line} on", "exec"), names)
-        told = capfd.readouterr()
-        printed = re.match(r"\n*prints.*?:?\n\n```\n(.*?)```", text[block.end() :], re.DOTALL)
-        if printed:  # threads print in any order
-            lines = (told.out + told.err).strip().split("\n")
-            assert sorted(lines) == sorted(printed[1].strip().split("\n"))
-            continue
-        expected = re.findall(r"print\(.*\)(?:  |\n)# (.*)$", block[1], re.MULTILINE)
-        assert told.out.splitlines() == expected
+
+    pages.run(page, lambda: tuple(capfd.readouterr()))
     switch.forget()

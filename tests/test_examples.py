@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from release import notebooks
+
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
@@ -17,6 +19,13 @@ def test_example(script: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.strip()
 
 
+@pytest.mark.parametrize("notebook", sorted(EXAMPLES.glob("*.ipynb")), ids=lambda path: path.stem)
+def test_notebook(notebook: Path) -> None:
+    pytest.importorskip("ipykernel")
+    assert notebooks.run(notebook) > 3
+
+
 def test_the_list_of_examples_is_complete() -> None:
     listed = (EXAMPLES / "README.md").read_text()
-    assert all(path.name in listed for path in EXAMPLES.glob("*.py"))
+    there = [*EXAMPLES.glob("*.py"), *EXAMPLES.glob("*.ipynb")]
+    assert there and all(path.name in listed for path in there)
