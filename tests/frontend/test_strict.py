@@ -284,6 +284,7 @@ def test_a_kernel_of_the_disk_cache_is_warned_of_in_each_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANYMETAL_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("ANYMETAL_BRIDGE", "0")  # it would be built anew
     for _ in range(2):
         run = subprocess.run(
             [sys.executable, "-c", PROGRAM.format(WRONG.replace("1;", "max(2.0f, 1);", 1))],
