@@ -171,6 +171,34 @@ def _threads(text: str) -> tuple[int, int, int]:
     return x, y, z
 
 
+@app.command(name="init", cls=ProgramCommand)
+def init_(
+    script: Annotated[
+        str | None,
+        typer.Argument(help="A Python program whose kernels become files; so does -m MODULE."),
+    ] = None,
+    arguments: Annotated[list[str] | None, typer.Argument(help="For the program.")] = None,
+    module: Annotated[
+        str | None, typer.Option("-m", metavar="MODULE", help="A module, as python -m.")
+    ] = None,
+    folder: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Where to write; by default here.")
+    ] = Path(),
+    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+    pretend_gpu: Annotated[
+        bool, typer.Option("--pretend-gpu", help="As for `anymetal run`.")
+    ] = False,
+) -> None:
+    """Write what editors need to complete and check Metal texts: .clangd, compile_flags.txt."""
+    from anymetal.cli.init import init
+    from anymetal.cli.run import program_words
+
+    words = None
+    if script is not None or module is not None:
+        words = program_words(script, module, arguments or [], pretend_gpu)
+    raise typer.Exit(init(folder, force, words))
+
+
 @app.command(name="explain", cls=ProgramCommand)
 def explain_(
     file: Annotated[
