@@ -110,8 +110,10 @@ def _advice(finding: Finding) -> str:
     said = finding.advice
     change = ""
     if said.before:
-        after = "".join(f"<ins>+ {escape(line.strip())}</ins>\n" for line in said.after)
-        change = f"<pre><del>- {escape(said.before.strip())}</del>\n{after}</pre>"
+        lines = [("del", "-", line) for line in said.before.split("\n")]
+        lines += [("ins", "+", line) for line in said.after]
+        changed = (f"<{tag}>{mark} {escape(line.strip())}</{tag}>\n" for tag, mark, line in lines)
+        change = f"<pre>{''.join(changed)}</pre>"
     return f"<p>{finding.share:.0%} {escape(finding.fact.kind)}: {escape(said.text)}</p>{change}"
 
 

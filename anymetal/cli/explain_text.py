@@ -70,7 +70,10 @@ def _print_finding(
         _wrapped(console, said.text, 10, "")
         told.add(said.text)
     if said.before:
-        for mark, lines, style in (("-", [said.before], "red"), ("+", said.after, "green")):
+        for mark, lines, style in (
+            ("-", said.before.split("\n"), "red"),
+            ("+", said.after, "green"),
+        ):
             for line in lines:
                 text = Text(f"          {mark} {line.strip()}", style)
                 console.print(text, soft_wrap=True)

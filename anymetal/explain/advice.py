@@ -12,13 +12,13 @@ class Advice(NamedTuple):
     """How a line might become cheaper."""
 
     text: str
-    before: str = ""  #: the line; empty if only words help
+    before: str = ""  #: the line, or two; empty if only words help
     after: tuple[str, ...] = ()  #: what would stand in its place
 
 
 _IF = re.compile(
     r"^(?P<head>\s*)if \((?P<condition>.+)\)\s*(?P<target>[\w.\[\]]+) (?P<operation>[-+*])= "
-    r"(?P<value>[^;]+);"
+    r"(?P<value>[^;]+);(?!\s*else\b)"
 )
 _NEUTRAL = {"+": "0", "-": "0", "*": "1"}
 _ATOMIC = re.compile(
@@ -31,16 +31,18 @@ _ARRAY = re.compile(r"`(\w+)`")
 _SCALED = r"\b{array}\[(?P<index>\w+) \* (?P<factor>\d+)(?P<rest> \+ \d+)?\]"
 
 
-def advice(fact: Fact, line: str) -> Advice | None:
-    """For a fact about this line of the text. None where the code is as cheap as can be."""
+def advice(fact: Fact, text: str) -> Advice | None:
+    """For a fact about the first line of this text, which goes on as the user's does. None where
+    the code is as cheap as can be."""
     if fact.price == "low":
         return None
+    line = text.split("\n", 1)[0]
     if fact.kind == "atomic":
         return _of_atomic(line)
     if fact.kind in ("load", "store"):
         return _of_access(fact, line)
     if fact.kind == "branch":
-        return _of_branch(line)
+        return _of_branch(text)
     if fact.kind == "loop":
         return Advice(
             "All lanes wait for the one that goes round most often. Give neighbouring threads "
@@ -119,17 +121,17 @@ def _of_stride(kind: str, name: str, stride: int, line: str) -> Advice:
     return Advice(text, line.strip("\n"), (after + comment,))
 
 
-def _of_branch(line: str) -> Advice:
-    text = (
+def _of_branch(text: str) -> Advice:
+    words = (
         "Both sides run, one after the other, each for its lanes. Keep the branch where one side "
         "is rare and long; else compute both values and choose, move what does not depend on the "
         "condition out of it, or sort the work such that SIMD-groups agree."
     )
-    if not (found := _IF.match(line)):
-        return Advice(text)
+    if not (found := _IF.match(text)):
+        return Advice(words)
     neutral = _NEUTRAL[found["operation"]]
     after = (
         f"{found['head']}{found['target']} {found['operation']}= "
         f"{found['condition']} ? {found['value']} : {neutral};"
     )
-    return Advice(text, line.strip("\n"), (after,))
+    return Advice(words, found[0], (after,))

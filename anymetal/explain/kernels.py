@@ -61,16 +61,15 @@ class Explanation:
         found = []
         for fact, times in Counter(self.facts).items():
             place = fact.location
-            line = self._line(place)
-            if said := advice(fact, line):
+            if said := advice(fact, self._text_from(place)):
                 key = place, kind_of_fact(fact)
                 cost = self.weights.findings.get(key, 0.0) * times / counts[key]
                 found.append(Finding(fact, cost / (self.weights.total or 1), said))
         return sorted(found, key=lambda one: -one.share)
 
-    def _line(self, place: Location | None) -> str:
-        lines = self.texts[place.where][1] if place else []
-        return lines[place.line - 1] if place and place.line <= len(lines) else ""
+    def _text_from(self, place: Location | None) -> str:
+        """The line at a place, and the next two."""
+        return "\n".join(self.texts[place.where][1][place.line - 1 :][:3]) if place else ""
 
     def to_dict(self) -> dict[str, object]:
         """In values of JSON."""

@@ -19,7 +19,7 @@ def said(kind: str, text: str, line: str, price: Price = "high") -> tuple[str, .
     found = advice(Fact(None, kind, text, price), line)
     assert found is not None and len(found.text) > 40
     assert bool(found.before) == bool(found.after)
-    assert not found.before or found.before == line
+    assert line.startswith(found.before)
     return found.after
 
 
@@ -33,6 +33,14 @@ def said(kind: str, text: str, line: str, price: Price = "high") -> tuple[str, .
             ["  sum += v > 0 ? v * w : 0;"],
         ),
         ("branch", "divergent", "if (v > 0) p[i] *= 2;", ["p[i] *= v > 0 ? 2 : 1;"]),
+        (
+            "branch",
+            "divergent",
+            "  if (a[i] > b)\n    s -= a[i];\n  }",
+            ["  s -= a[i] > b ? a[i] : 0;"],
+        ),
+        ("branch", "divergent", "if (v > 0) s += v; else s += 1;", []),
+        ("branch", "divergent", "if (v > 0)\n  s += v;\nelse", []),
         ("branch", "divergent", "if (v > 0) { f(v); }", []),
         (
             "load",
