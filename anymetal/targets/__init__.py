@@ -78,11 +78,15 @@ def select(target: Target | None) -> None:
     new_epoch()
 
 
-def put_in_front(make: Callable[[Target], Target] | None) -> None:
-    """Put another target before the one in use, which it is made of, until called with None."""
+def put_in_front(
+    make: Callable[[Target], Target] | None,
+) -> Callable[[Target], Target] | None:
+    """Put another target before the one in use, which it is made of, until called with None or what
+    stood there before, which is returned."""
     global _in_front, _front
-    _in_front, _front = make, None
+    before, _in_front, _front = _in_front, make, None
     new_epoch()
+    return before
 
 
 def _best() -> Target:

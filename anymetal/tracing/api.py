@@ -89,13 +89,13 @@ def trace(
     @functools.wraps(kernel, assigned=("__name__", "__doc__"), updated=())
     def traced(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         with _one_at_a_time:
-            targets.put_in_front(
+            before = targets.put_in_front(
                 functools.partial(_TracingTarget, thread=(x, y, z), file=file or sys.stdout)
             )
             try:
                 return kernel(*args, **kwargs)
             finally:
-                targets.put_in_front(None)
+                targets.put_in_front(before)
 
     return traced
 

@@ -254,6 +254,24 @@ def test_a_function_that_calls_kernels() -> None:
     assert out.getvalue() == before  # it is over with the call
 
 
+def test_inside_of_the_sanitizer() -> None:
+    kernel = anymetal.metal_kernel("told", ["x"], ["y"], "y[0] = x[1];")
+    call = {
+        "inputs": [mx.zeros(1)],
+        "grid": (1, 1, 1),
+        "threadgroup": (1, 1, 1),
+        "output_shapes": [(1,)],
+        "output_dtypes": [mx.float32],
+    }
+    with anymetal.sanitize(action="report") as found:
+        anymetal.trace(
+            anymetal.metal_kernel("fine", ["x"], ["y"], "y[0] = x[0];"), file=io.StringIO()
+        )(**call)
+        assert not found.findings
+        kernel(**call)  # is observed again
+    assert [one.code for one in found.findings] == ["bounds-read"]
+
+
 def test_a_thread_that_leaves_early() -> None:
     body = "uint i = thread_position_in_grid.x;\nif (i > 3)\n  return;\ny[i] = i;"
     assert steps(traced(body, [], (9,))[0], body) == [("1", "i = 9"), ("2", "true"), ("3", "")]
