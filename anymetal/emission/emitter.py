@@ -12,7 +12,7 @@ where the processor has none. `guarded_load %p, %c` becomes
       %3 = load float, ptr %p, align 4
       br label %loaded.2
     loaded.2:
-      %4 = phi float [ poison, %before ], [ %3, %load.1 ]
+      %4 = phi float [ zeroinitializer, %before ], [ %3, %load.1 ]
 
 Pointers are in the address spaces that the target gives them. Those that go to memory, become
 numbers or meet ones of other address spaces become generic.
@@ -264,7 +264,10 @@ class ThreadEmitter:
         value = self._load(instr, address)
         self.w.do(f"br label %{loaded}")
         self.w.label(loaded)
-        return self.w.value(f"phi {instr.type} [ poison, %{here} ], [ {value}, %{load} ]")
+        # Nobody looks at the zero. But poison would be a register without a value, and NVIDIA's
+        # assembler makes wrong code of such ones.
+        zero = f"zeroinitializer, %{here}"
+        return self.w.value(f"phi {instr.type} [ {zero} ], [ {value}, %{load} ]")
 
     def _update(self, instr: Instr, names: list[str]) -> str:
         type_, order = instr.operands[1].type, f"{self._scope}monotonic"

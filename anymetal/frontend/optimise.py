@@ -35,6 +35,7 @@ from anymetal.ir.problem import Problem
 from anymetal.runtime import locks
 
 KERNEL = "__am_kernel"
+UNROLL = "llvm.loop.unroll.full"
 THREADGROUP_PREFIX = "threadgroup."
 
 #: Options that keep LLVM from what is bad for programs of lanes, here and in code generation.
@@ -109,12 +110,20 @@ def optimise(
         return convergence.settled(_converging(prepared, held, profile, sanitized))
 
 
-def again(text: str, profile: Profile) -> str:
-    """Optimised IR that has got hints, optimised once more; as it was, if cross-lane calls would
-    leave their loops by that."""
+def unrolled(text: str, profile: Profile) -> str:
+    """Optimised IR whose loops with the hint `UNROLL` are unrolled, optimised once more.
+
+    It stays as it is if cross-lane calls would leave their loops by that.
+    """
     with locks.llvm:
-        module = llvm.parse_assembly(text)
-        _run_passes(module, host_machine(profile))
+        module, machine = llvm.parse_assembly(text), host_machine(profile)
+        builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
+        passes = llvm.create_new_module_pass_manager()
+        passes.add_loop_unroll_pass()
+        passes.run(module, builder)
+        # LLVM would print a warning for each hint that is left.
+        module = llvm.parse_assembly(str(module).replace(UNROLL, "am.was_not_unrolled"))
+        _run_passes(module, machine)
         result = str(module)
         return text if convergence.escapes(result) - convergence.escapes(text) else result
 

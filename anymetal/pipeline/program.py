@@ -9,7 +9,7 @@ from anymetal.analysis.cache import Analyses
 from anymetal.errors import KernelLoadError
 from anymetal.frontend.clang import compile_to_ir
 from anymetal.frontend.known import Known
-from anymetal.frontend.optimise import again, optimise
+from anymetal.frontend.optimise import optimise, unrolled
 from anymetal.frontend.profile import ANY_PROFILE, Profile
 from anymetal.ir import types as t
 from anymetal.ir.calls import plain_name
@@ -52,7 +52,7 @@ def thread_program(
     with stages.stage("optimiser"):
         text = optimise(raw, large, profile, sanitized, known)
         if profile.unrolls and (hinted := with_hints(text)):
-            text = again(hinted, profile)
+            text = unrolled(hinted, profile)
     with stages.stage("passes"):
         program = read_program(text)
         program.name = source.name

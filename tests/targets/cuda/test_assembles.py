@@ -11,6 +11,7 @@ from anymetal.source import KernelSource
 from anymetal.targets.cuda import compiler
 from anymetal.testing.gpu_suite.pack import case_trials
 from tests.targets.cuda.ptxas import assemble
+from tests.targets.cuda.registers import without_values
 
 _KERNELS = Path(__file__).parents[2] / "kernels"
 #: Why cases do not become PTX, by the beginnings of their names.
@@ -25,8 +26,10 @@ _SAMPLE = [
     "atomics/ulong_min_max",
     "attributes/ragged_sizes",
     "bfloat/one_argument_precise",
+    "control/counter_at_the_head_of_a_divergent_loop",
     "half/rounds_after_each_operation",
     "matrix/multiply_accumulate",
+    "quads/under_mask",
     "simd/scan_under_divergence",
     "strided/elem_to_loc",
 ]
@@ -40,7 +43,9 @@ def _sources(name: str) -> list[KernelSource]:
 @pytest.mark.parametrize("name", _SAMPLE)
 def test_sample(name: str, tmp_path: Path) -> None:
     for source in _sources(name):
-        assemble(compiler.compiled(source, "sm_80"), "sm_80", tmp_path)
+        text = compiler.compiled(source, "sm_80")
+        assert not without_values(text)
+        assemble(text, "sm_80", tmp_path)
 
 
 @pytest.mark.slow
