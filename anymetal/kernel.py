@@ -173,7 +173,8 @@ class MetalKernel:
             template: Template parameters as (name, value) pairs: dtype, int or bool.
             init_value: What the outputs hold before the kernel runs; undefined by default.
             verbose: Print the generated Metal source.
-            stream: Any stream or device. On the CPU target the kernel runs on that stream if it
+            stream: Any stream or device. Where MLX has an NVIDIA GPU, the kernel runs where MLX's
+                operations would. On the CPU target the kernel runs on that stream if it
                 is one of the CPU, else on the default one of the CPU. A program that pretends to
                 have a GPU (`install`) must not name the CPU, as on a Mac.
             ensure_row_contiguous: For code after an old edition of MLX's documentation, which
@@ -189,7 +190,7 @@ class MetalKernel:
             KernelLaunchError: The shape of an output, the grid or the threadgroup is impossible.
             MetalCompileError: The Metal text does not compile. This, what follows, and that grid
                 or threadgroup are impossible is raised when an output is evaluated; by the call,
-                where kernels run at once.
+                where kernels run at once or on an NVIDIA GPU.
             KernelLoadError: The kernel needs more threadgroup or private memory than there is.
             UnsupportedFeatureError: The kernel needs something that the target lacks.
             KernelMemoryError: The kernel writes outside of its arrays, or faults otherwise.
