@@ -1,0 +1,56 @@
+"""Which loops get the hint to be unrolled whole, and that nothing of it reaches the user."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from anymetal.frontend.clang import compile_to_ir
+from anymetal.frontend.optimise import UNROLL, optimise, unrolled
+from anymetal.pipeline.unrolling import with_hints
+from anymetal.targets.cuda.compiler import profile_of
+from tests.frontend.kernels import kernel_source
+
+_PROFILE = profile_of("sm_80")
+_COUNTED = "float m[64]; for (uint k = 0; k < 64; ++k) m[k] = a[i * 64 + k];"
+_READ = "for (uint k = 0; k < 64; ++k) out[i * 64 + k] = m[63 - k];"
+
+
+def _optimised(body: str) -> str:
+    source = kernel_source(f"uint i = thread_position_in_grid.x;\n{body}")
+    return optimise(compile_to_ir(source, _PROFILE), profile=_PROFILE)
+
+
+@pytest.mark.parametrize(
+    ("body", "loops"),
+    [
+        ("out[i] = a[i];", 0),
+        ("for (uint k = 0; k < uint(a[0]); ++k) out[i] += a[k];", 0),
+        (f"{_COUNTED} out[i] = m[i % 64];", 1),
+        (f"{_COUNTED} {_READ}", 2),
+        (f"{_COUNTED} for (uint k = 0; k < uint(a[0]); ++k) out[k] = m[i % 64];", 1),
+    ],
+)
+def test_loops_through_private_arrays(body: str, loops: int) -> None:
+    hinted = with_hints(_optimised(body)) or ""
+    hint = re.search(rf'^(!\d+) = !{{!"{UNROLL}"}}$', hinted, re.M)
+    assert bool(hint) == bool(loops)
+    assert not hint or len(re.findall(rf"distinct !{{!\d+, {hint[1]}}}", hinted)) == loops
+
+
+def test_the_array_is_gone() -> None:
+    hinted = with_hints(_optimised(f"{_COUNTED} {_READ}"))
+    assert hinted
+    assert " alloca " not in unrolled(hinted, _PROFILE)
+
+
+def test_loops_of_unknown_length_stay_and_say_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    body = (
+        "float m[64]; for (uint k = 0; k < uint(a[0]); ++k) m[k % 64] = a[k]; out[i] = m[i % 64];"
+    )
+    hinted = with_hints(_optimised(body))
+    assert hinted and UNROLL in hinted
+    text = unrolled(hinted, _PROFILE)
+    assert " alloca " in text and UNROLL not in text
+    assert capfd.readouterr() == ("", "")
