@@ -108,9 +108,10 @@ class Shard:
             yield lambda: None
             return
         progress = self._progress
+        for before in progress.task_ids:
+            progress.remove_task(before)
         task = progress.add_task(text, total=self._bands(), completed=completed)
         yield lambda: progress.advance(task)
-        progress.remove_task(task)
 
     def _bands(self) -> int:
         return self._matrix.bands if isinstance(self._matrix, MatrixFile) else 1

@@ -138,9 +138,9 @@ MATRICES = {
 }
 
 
-def factors() -> None:
+def factors(exchange: str = EXCHANGES[0]) -> None:
     """Within the bounds of tests/linalg/test_qr.py."""
-    for (name, A), kind, exchange in itertools.product(MATRICES.items(), KINDS, EXCHANGES):
+    for (name, A), kind in itertools.product(MATRICES.items(), KINDS):
         rows = shard(A, kind)
         Q, R = distributed.qr(rows, exchange=exchange)  # type: ignore[arg-type]
         q, r = whole(Q).astype(float), np.array(R, float)
@@ -157,6 +157,10 @@ def factors() -> None:
             implicit, _ = distributed.implicit_qr(rows)
             np.testing.assert_allclose(implicit.transposed_times(rows), r, atol=1e-4)
             np.testing.assert_allclose(whole(implicit.times(R)), A, atol=1e-4)
+
+
+def factors_at_once() -> None:
+    factors("gather")
 
 
 def triangles() -> None:
@@ -335,6 +339,7 @@ CHECKS: dict[str, Callable[[], None]] = {
         gradients_of_singular_values,
         compiled,
         factors,
+        factors_at_once,
         triangles,
         singular_values,
         odd_matrices,

@@ -133,3 +133,14 @@ def test_interrupted(
         kept = names(tmp_path / f"cut {stop}" / "rank-0-of-1")
         assert len(everything) > 11 * 14  # without checkpoints there would be as many files
         assert len(kept) <= 12, kept
+
+
+@pytest.mark.parametrize(("asked", "shown"), [(True, True), (False, False), (None, False)])
+def test_progress(
+    asked: bool | None, shown: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By default on a terminal alone, which the stream of this test is not."""
+    np.save(tmp_path / "a.npy", MATRIX)
+    matrix = distributed.open_matrix(tmp_path / "a.npy", band_bytes=4 * 8 * 10)
+    distributed.svd_topk(matrix, 1, max_steps=2, progress=asked)
+    assert ("product" in capsys.readouterr().err) == shown

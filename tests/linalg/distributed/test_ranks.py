@@ -23,7 +23,7 @@ from tests.linalg.distributed.launching import BACKEND, ROOT, free_ports, run, s
 PROGRAMS = Path(__file__).parent
 CHECKS = PROGRAMS / "checks.py"
 ALL = (
-    "limbs,undefined,sums,gradients,gradients_of_singular_values,compiled,factors,triangles,"
+    "limbs,undefined,sums,gradients,gradients_of_singular_values,compiled,factors,factors_at_once,triangles,"
     "singular_values,odd_matrices,files,counts,disagreement"
 )
 
