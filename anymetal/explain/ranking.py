@@ -1,9 +1,9 @@
 """What the lines of a kernel cost, in proportion: its machine code, weighed.
 
-A weight is roughly the number of cycles that an instruction keeps a core busy (throughput, as in
-the tables of Agner Fog, "Instruction tables", for processors of the last ten years). A loop counts
-as often as it goes round if that is a constant, else ten times; what runs for each lane, 32 times.
-Nothing is measured: `anymetal profile` does that.
+A weight is a guess at the cycles that an instruction keeps a core busy, good to a factor of two: it
+puts findings in an order, and predicts nothing. A loop counts as often as it goes round if that is
+a constant, else ten times; what runs for each lane, 32 times. Nothing is measured: `anymetal
+profile` does that.
 """
 
 from __future__ import annotations
