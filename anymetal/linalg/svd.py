@@ -189,14 +189,21 @@ def _iterated(
         # Neither the power nor its inverse may be subnormal: kernels flush those.
         scale = 2.0 ** min(max(math.frexp(peak)[1], -126), 126)
         found = iterate(_operator(A * (1 / scale), wide, banding), search)
-    converged = found.residual <= search.tolerance
+    tell(found, search.tolerance, explain)
+    U, V = (found.V, found.U) if wide else (found.U, found.V)
+    return _signed(U, found.S * scale, V.T)
+
+
+def tell(found: Found, tolerance: float, explain: bool) -> None:
+    """Warn of a search that has not converged, and print how far it has come, if that is wanted."""
+    converged = found.residual <= tolerance
     if not converged:
         warnings.warn(
             f"[svd_topk] Not converged after {found.steps} steps: the last residual is "
-            f"{found.residual:.1e} of the largest singular value, tol is {search.tolerance:.1e}. "
+            f"{found.residual:.1e} of the largest singular value, tol is {tolerance:.1e}. "
             f"Allow more with max_steps, or more error with tol.",
             RuntimeWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     if explain:
         end = "" if converged else ", not converged"
@@ -204,8 +211,6 @@ def _iterated(
             f"svd_topk: {found.steps} steps, last residual {found.residual:.1e}{end}",
             file=sys.stderr,
         )
-    U, V = (found.V, found.U) if wide else (found.U, found.V)
-    return _signed(U, found.S * scale, V.T)
 
 
 def _operator(A: mx.array, wide: bool, banding: int | None) -> Operator:

@@ -41,6 +41,7 @@ from anymetal.linalg.svd import (
     block_size,
     check_numbers,
     possible_paths,
+    tell,
 )
 from anymetal.linalg.svd_gradient import Triplets, gradient, scale_of
 
@@ -107,6 +108,9 @@ def svd_topk(
         DtypeError: Another dtype on this rank.
         TypeError: No array on this rank.
         RankLostError: The connection to another rank has ended.
+
+    Warns:
+        RuntimeWarning: Not converged after `max_steps`; on rank 0.
     """
     group = of_group(group)
     options: dict[str, object] = {
@@ -132,12 +136,12 @@ def svd_topk(
         with ExitStack() as stack:
             visible = lead and (sys.stderr.isatty() if progress is None else progress)
             shown = stack.enter_context(_progress()) if visible else None
-            return _iterated(Shard(A, group, kept, shown), search, path, group, explain and lead)
+            return _iterated(Shard(A, group, kept, shown), search, path, group, explain)
 
     def forward(A: mx.array) -> Factors:
         if path == "full":
             return _full(A, rows, k, group)
-        return _iterated(Shard(A, group), search, path, group, explain and lead)
+        return _iterated(Shard(A, group), search, path, group, explain)
 
     function: Any = custom_function(forward).vjp(functools.partial(_backward, group))
     found: Factors = function(A.astype(mx.float32))
@@ -232,9 +236,8 @@ def _iterated(shard: Shard, search: Search, path: str, group: Group, explain: bo
         scale = 2.0 ** min(max(math.frexp(peak)[1], -126), 126)
         shard = shard.scaled(1 / scale)
         found = iterate(_operator(shard, group), search, shard)
-    if explain:
-        end = "" if found.residual <= search.tolerance else ", not converged"
-        print(f"svd_topk: {found.steps} steps, {found.residual:.1e}{end}", file=sys.stderr)
+    if group.rank() == 0:
+        tell(found, search.tolerance, explain)
     return _signed(found.U, found.S * scale, found.V.T, group)
 
 
