@@ -10,6 +10,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -102,10 +103,10 @@ def test_a_kernel_is_compiled_once_by_processes() -> None:
 def test_a_kernel_that_vanishes_before_it_is_loaded_is_loaded(monkeypatch) -> None:
     load, seen = code_lookup.Code, []
 
-    def cleared(found: disk_cache.Cached, kernel: str) -> Code:
+    def cleared(found: disk_cache.Cached, *rest: Any) -> Code:
         disk_cache.clear()
         seen.append(found.path)
-        return load(found, kernel)
+        return load(found, *rest)
 
     monkeypatch.setattr(code_lookup, "Code", cleared)
     assert code(time.time_ns() % 10**6)
