@@ -13,7 +13,14 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
 @pytest.mark.filterwarnings("error::anymetal.errors.AnyMetalWarning")
-@pytest.mark.parametrize("script", sorted(path.stem for path in EXAMPLES.glob("*.py")))
+@pytest.mark.parametrize(
+    "script",
+    [
+        # Ranks are processes, each of which compiles all kernels.
+        pytest.param(name, marks=pytest.mark.slow if name == "data_parallel" else [])
+        for name in sorted(path.stem for path in EXAMPLES.glob("*.py"))
+    ],
+)
 def test_example(script: str, capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(EXAMPLES / f"{script}.py"), run_name="__main__")
     assert capsys.readouterr().out.strip()
