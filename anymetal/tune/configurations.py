@@ -116,6 +116,7 @@ class Autotuned:
         ]
         self._key = _checked_key(function, key, self._others)
         self._chosen: dict[tuple[Any, ...], Config] = {}
+        self._absent: set[tuple[Any, ...]] = set()  #: what the table has no answer for
         self._lock = threading.Lock()
 
     def __call__(self, *args: Any, **options: Any) -> Any:
@@ -135,8 +136,11 @@ class Autotuned:
 
     def entries(self) -> list[Entry]:
         """What was measured on this device: seconds and mistakes by configuration, for each key."""
-        table = tables.read(device(), self._topic)
-        return [] if table is None else table.of(self.__name__)
+        return self._table().of(self.__name__)
+
+    def _table(self) -> Table:
+        here = device()
+        return tables.read(here, self._topic) or Table(here, topic=self._topic)
 
     @functools.cached_property
     def _topic(self) -> str:
@@ -150,15 +154,17 @@ class Autotuned:
         self, key: tuple[Any, ...], args: tuple[Any, ...], options: dict[str, Any], given: Config
     ) -> Config:
         case = ", ".join(f"{n}={_shown(given.get(n))}" for n in self._key) or "any arguments"
-        table = tables.read(device(), self._topic) or Table(device(), topic=self._topic)
-        entry = table.entries.get((self.__name__, case))
+        known = {} if key in self._absent else self._table().entries
+        entry = known.get((self.__name__, case))
         if entry is None or not entry.order():
             off = os.environ.get("ANYMETAL_AUTOTUNE", "1") == "0"
             if off or is_transformed(_leaves(dict(given))):
+                self._absent.add(key)
                 first = next(iter(self.configs))
                 _tell(f"{self.__name__} {case}: {first} (not measured)")
                 return self.configs[first]
             entry = self._measured(case, args, options)
+            table = self._table()  # other processes may have added to it meanwhile
             table.add(entry)
             tables.write(table)
         winner = entry.order()[0]
