@@ -103,13 +103,11 @@ _MODULES = ("linalg", "nn", "tune")
 
 
 def __getattr__(name: str) -> Any:
-    if module := _LATER.get(name):
-        import importlib
+    import importlib
 
+    if module := _LATER.get(name):
         return getattr(importlib.import_module(module), name)
     if name in _MODULES:
-        import importlib
-
         return importlib.import_module(f"anymetal.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

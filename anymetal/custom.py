@@ -6,7 +6,7 @@ though most calls are transformed by nobody. For a small kernel that is half of 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import update_wrapper
 from typing import Any
 
@@ -15,6 +15,18 @@ import mlx.core as mx
 from anymetal.transforms import is_transformed
 
 Rule = Callable[..., Any]
+
+
+def in_front(arrays: Sequence[mx.array], axes: Sequence[int | None]) -> tuple[list[mx.array], int]:
+    """Inputs of a rule for `mx.vmap`, each with its batch as the first axis, and the batch's size.
+
+    What is the same for all elements (None as its axis) is repeated without a copy.
+    """
+    size = next(x.shape[axis] for x, axis in zip(arrays, axes, strict=True) if axis is not None)
+    return [
+        mx.broadcast_to(x, (size, *x.shape)) if axis is None else mx.moveaxis(x, axis, 0)
+        for x, axis in zip(arrays, axes, strict=True)
+    ], size
 
 
 def custom_function(function: Callable[..., Any]) -> CustomFunction:

@@ -24,13 +24,13 @@ from tempfile import TemporaryDirectory
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from release.environments import ROOT, locked_versions, run
+from release.pages import files
 from release.wheels import build
 
 #: Releases of Debian by the minor version of their Python.
 _RELEASES = {11: "bookworm", 13: "trixie"}
 _PACKAGES = "python3,python3-venv,ca-certificates"
 _BESIDE = ("numpy", "pytest", "pytest-xdist", "ipykernel", "jupyter_client")
-_FILE = re.compile(r"^`([\w.]+)`[^`]*?:?\n\n```\S+\n(.*?)```", re.DOTALL | re.MULTILINE)
 
 #: Mounts are those of the process alone: nobody has to take them away.
 _ENTER = """
@@ -154,8 +154,9 @@ class Hour:
     def tests(self) -> str:
         library = self._here.folder / "library"
         library.mkdir()
-        for name, text in _FILE.findall((ROOT / "docs" / "testing.md").read_text()):
-            (library / name).write_text(text)
+        for name, text in files((ROOT / "docs" / "testing.md").read_text()).items():
+            if name.endswith((".py", ".metal")):
+                (library / name).write_text(text)
         told = self._here.python(*"-m pytest --metal -n 2 --metal-report library".split())
         assert re.search(r"^wave +3 +\d+ +\d+", told, re.MULTILINE), told
         return told.strip().splitlines()[-1].strip("= ")

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 _PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
 _PRINTED = re.compile(r"\n*prints.*?:?\n\n```\n(.*?)```", re.DOTALL)
 _COMMENT = re.compile(r"print\(.*\)(?:  |\n)# (.*)$", re.MULTILINE)
+_FILE = re.compile(r"^`([\w./]+)`[^\n]*\n\n```\S*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 class Block(NamedTuple):
@@ -46,6 +47,11 @@ def blocks(text: str) -> list[Block]:
         lines = printed[1].strip().split("\n") if printed else _COMMENT.findall(code)
         found.append(Block(code, line, lines, any_order=printed is not None))
     return found
+
+
+def files(text: str) -> dict[str, str]:
+    """The files that a page shows, each in a block behind a line that begins with its name."""
+    return dict(_FILE.findall(text))
 
 
 def run(page: Path, told: Callable[[], tuple[str, str]]) -> None:

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from release import pages
 from tests.runtime.native import ROOT
 
-PAGE = (ROOT / "docs" / "testing.md").read_text()
-FILES = re.findall(r"^`([\w./]+)`[^\n]*\n\n```\S*\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+FILES = pages.files((ROOT / "docs" / "testing.md").read_text())
 
 
 def run_pytest(folder: Path, *words: str) -> str:
@@ -33,7 +33,7 @@ def write(folder: Path, **files: str) -> None:
 @pytest.fixture
 def library(tmp_path: Path) -> Path:
     """The files that the page shows."""
-    for name, text in FILES:
+    for name, text in FILES.items():
         if name.endswith((".py", ".metal")):
             (tmp_path / name).write_text(text)
     return tmp_path
@@ -55,7 +55,7 @@ def test_the_page_shows_what_happens(library: Path) -> None:
 
 @pytest.mark.slow
 def test_the_commands_of_the_workflow_run(library: Path) -> None:
-    workflow = dict(FILES)[".github/workflows/kernels.yml"]
+    workflow = FILES[".github/workflows/kernels.yml"]
     commands = re.findall(r"^      - run: pytest (.*)$", workflow, re.MULTILINE)
     assert len(commands) == 2
     for command in commands:

@@ -171,23 +171,30 @@ def _threads(text: str) -> tuple[int, int, int]:
     return x, y, z
 
 
+# What several commands that run a program have.
+_Arguments = Annotated[list[str] | None, typer.Argument(help="For the program.")]
+_Module = Annotated[
+    str | None, typer.Option("-m", metavar="MODULE", help="A module, as python -m.")
+]
+_Json = Annotated[
+    bool, typer.Option("--json", help="For programs; what the program prints goes to stderr.")
+]
+_PretendGpu = Annotated[bool, typer.Option("--pretend-gpu", help="As for `anymetal run`.")]
+
+
 @app.command(name="init", cls=ProgramCommand)
 def init_(
     script: Annotated[
         str | None,
         typer.Argument(help="A Python program whose kernels become files; so does -m MODULE."),
     ] = None,
-    arguments: Annotated[list[str] | None, typer.Argument(help="For the program.")] = None,
-    module: Annotated[
-        str | None, typer.Option("-m", metavar="MODULE", help="A module, as python -m.")
-    ] = None,
+    arguments: _Arguments = None,
+    module: _Module = None,
     folder: Annotated[
         Path, typer.Option(metavar="FOLDER", help="Where to write; by default here.")
     ] = Path(),
     force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
-    pretend_gpu: Annotated[
-        bool, typer.Option("--pretend-gpu", help="As for `anymetal run`.")
-    ] = False,
+    pretend_gpu: _PretendGpu = False,
 ) -> None:
     """Write what editors need to complete and check Metal texts: .clangd, compile_flags.txt."""
     from anymetal.cli.init import init
@@ -205,25 +212,18 @@ def explain_(
         str | None,
         typer.Argument(help="A program, a one-kernel case or a Metal file; or -m names a module."),
     ] = None,
-    arguments: Annotated[list[str] | None, typer.Argument(help="For the program.")] = None,
-    module: Annotated[
-        str | None, typer.Option("-m", metavar="MODULE", help="A module, as python -m.")
-    ] = None,
+    arguments: _Arguments = None,
+    module: _Module = None,
     kernel: Annotated[str | None, typer.Option(help="Explain only kernels of this name.")] = None,
     threadgroup: Annotated[
         str, typer.Option(help="For the kernels of a Metal file: threads in x,y,z.")
     ] = "256",
-    as_json: Annotated[
-        bool,
-        typer.Option("--json", help="For programs; what the program prints goes to stderr."),
-    ] = False,
+    as_json: _Json = False,
     html: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Also a page: lines by cost, with reasons and code."),
     ] = None,
-    pretend_gpu: Annotated[
-        bool, typer.Option("--pretend-gpu", help="As for `anymetal run`.")
-    ] = False,
+    pretend_gpu: _PretendGpu = False,
     times: Annotated[
         bool, typer.Option("--times", help="Also how long stages and passes of the compiler take.")
     ] = False,
@@ -250,21 +250,14 @@ def profile_(
     script: Annotated[
         str | None, typer.Argument(help="A Python program, unless -m names a module.")
     ] = None,
-    arguments: Annotated[list[str] | None, typer.Argument(help="For the program.")] = None,
-    module: Annotated[
-        str | None, typer.Option("-m", metavar="MODULE", help="A module, as python -m.")
-    ] = None,
-    as_json: Annotated[
-        bool,
-        typer.Option("--json", help="For programs; what the program prints goes to stderr."),
-    ] = False,
+    arguments: _Arguments = None,
+    module: _Module = None,
+    as_json: _Json = False,
     trace: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Also all launches, for chrome://tracing or Perfetto."),
     ] = None,
-    pretend_gpu: Annotated[
-        bool, typer.Option("--pretend-gpu", help="As for `anymetal run`.")
-    ] = False,
+    pretend_gpu: _PretendGpu = False,
 ) -> None:
     """Run a program and tell where the time of its kernels goes."""
     from anymetal.cli.profile import profile_program

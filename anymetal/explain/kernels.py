@@ -13,13 +13,13 @@ from anymetal.explain.costs import Cost, costs
 from anymetal.explain.facts import Fact, facts
 from anymetal.explain.listing import read_listing
 from anymetal.explain.ranking import Weights, kind_of_fact, weights
-from anymetal.frontend.dialect import as_written
+from anymetal.frontend.dialect import parts_as_written
 from anymetal.frontend.unit import part_name
 from anymetal.ir.model import Location
 from anymetal.pipeline.stages import Times
 from anymetal.simd.code.marks import Marks
 from anymetal.simd.emit.gang import GangFunction
-from anymetal.source import KernelSource, LibrarySource
+from anymetal.source import KernelSource
 from anymetal.targets.cpu.compiler import compile_kernel
 from anymetal.targets.cpu.reporting import GangStages
 from anymetal.targets.cpu.variant import Variant
@@ -47,12 +47,10 @@ class Explanation:
     @cached_property
     def texts(self) -> dict[str, tuple[str, list[str]]]:
         """Part and lines of each text of the user's, by the name that places have."""
-        library = isinstance(self.source, LibrarySource)  # where other words stand in for Metal's
-        found = {}
-        for part, text in self.source.parts.items():
-            lines = (as_written(text) if library else text).split("\n")
-            found[part_name(self.source, part)] = part, lines
-        return found
+        return {
+            part_name(self.source, part): (part, text.split("\n"))
+            for part, text in parts_as_written(self.source).items()
+        }
 
     @cached_property
     def findings(self) -> list[Finding]:

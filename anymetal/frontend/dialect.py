@@ -16,7 +16,7 @@ from anymetal.frontend.metal_tokens import (
     position,
     tokenize,
 )
-from anymetal.source import ATTRIBUTES
+from anymetal.source import ATTRIBUTES, KernelSource, LibrarySource
 
 #: `1.0H` is `1.0h`; suffixes without an underscore are reserved, so `1.0bf` becomes `1.0_b`.
 _LITERAL = re.compile(r"(?<![\w.])((?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)(H|bf|BF)\b")
@@ -103,6 +103,13 @@ def as_written(text: str) -> str:
     for pattern, word in _OVERWRITTEN:
         text = pattern.sub(word, text)
     return text
+
+
+def parts_as_written(source: KernelSource) -> dict[str, str]:
+    """A kernel's parts as the user wrote them: in those of libraries other words stand in for
+    Metal's."""
+    library = isinstance(source, LibrarySource)
+    return {part: as_written(text) if library else text for part, text in source.parts.items()}
 
 
 def with_constants(text: str) -> str:

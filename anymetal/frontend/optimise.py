@@ -207,7 +207,7 @@ def prepare(raw: str, large: int, limits: Mapping[str, int] = IN_THREADGROUP) ->
     text = _ATTRIBUTES.sub(lambda match: _UNWANTED.sub("", match[0]), text)
     text = text.replace("llvm.loop.mustprogress", "am.loop")
     # Run-time unrolling of scalar loops would only be in the way of the vectorizer.
-    no_unroll = f"!{_next_metadata(text)}"
+    no_unroll = f"!{next_metadata(text)}"
     text = _LOOP_HINT.sub(rf"\1\2, {no_unroll}}}", text)
     text += f'\n{no_unroll} = !{{!"llvm.loop.unroll.runtime.disable"}}\n'
     return text + "\n".join(variables) + "\n"
@@ -218,7 +218,8 @@ def _with_range(limits: Mapping[str, int], match: re.Match[str]) -> str:
     return f"{match[1]}range(i32 0, {limit}) {match[2]}" if 0 < limit < 2**32 else match[0]
 
 
-def _next_metadata(text: str) -> int:
+def next_metadata(text: str) -> int:
+    """The first number that no metadata of a module has."""
     return 1 + max((int(n) for n in re.findall(r"^!(\d+) =", text, re.M)), default=-1)
 
 

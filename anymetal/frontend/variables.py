@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import cache
 from typing import NamedTuple
 
 _ENTRY = re.compile(r"^(!\d+) = (?:distinct )?!(\w+)\((.*)\)$", re.M)
@@ -57,6 +56,7 @@ class DebugInformation:
     kinds: dict[str, str] = field(default_factory=dict)
     fields: dict[str, dict[str, str]] = field(default_factory=dict)
     lists: dict[str, list[str]] = field(default_factory=dict)
+    _types: dict[str, Type] = field(default_factory=dict)
 
     @classmethod
     def of(cls, ir: str) -> DebugInformation:
@@ -86,9 +86,13 @@ class DebugInformation:
             return None
         return Variable(told["name"], told.get("type", ""), number, "arg" in told)
 
-    @cache  # noqa: B019  lives as long as one compilation
     def type(self, number: str) -> Type:
         """What is known of a type."""
+        if number not in self._types:
+            self._types[number] = self._type(number)
+        return self._types[number]
+
+    def _type(self, number: str) -> Type:
         told, kind = self.fields.get(number, {}), self.kinds.get(number)
         tag, base = told.get("tag", ""), told.get("baseType", "")
         if kind == "DIBasicType":

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 import mlx.core as mx
 
 from anymetal import metal_files, targets
-from anymetal.custom import custom_function
+from anymetal.custom import custom_function, in_front
 from anymetal.errors import DtypeError
 from anymetal.kernel import MetalKernel, metal_kernel
 from anymetal.linalg.tile_sizes import DEPTH, Tile, tile_atb, tile_av
@@ -247,11 +247,7 @@ def _transformable(forward: Product, backward: Callable[..., object]) -> Product
     def mapped(
         inputs: tuple[mx.array, mx.array], axes: tuple[int | None, int | None]
     ) -> tuple[mx.array, int]:
-        size = next(x.shape[i] for x, i in zip(inputs, axes, strict=True) if i is not None)
-        left, right = (
-            mx.broadcast_to(x, (size, *x.shape)) if i is None else mx.moveaxis(x, i, 0)
-            for x, i in zip(inputs, axes, strict=True)
-        )
+        (left, right), _ = in_front(inputs, axes)
         together = product(left.flatten(0, 1), right.flatten(0, 1))
         return mx.unflatten(together, 0, left.shape[:2]), 0
 

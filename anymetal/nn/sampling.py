@@ -9,7 +9,7 @@ from typing import cast
 
 import mlx.core as mx
 
-from anymetal.custom import CustomFunction, custom_function
+from anymetal.custom import CustomFunction, custom_function, in_front
 from anymetal.errors import DtypeError
 from anymetal.nn import sampling_kernels as kernels
 from anymetal.nn.sampling_kernels import MODES, PADDING_MODES, Sampling
@@ -121,20 +121,11 @@ def _in_batches(function: Callable[..., mx.array]) -> CustomFunction:
 
     @custom.vmap
     def of_all(inputs: list[mx.array], axes: list[int | None]) -> tuple[mx.array, int]:
-        (size,) = {x.shape[a] for x, a in zip(inputs, axes, strict=True) if a is not None}
-        found = custom(*(_images(x, a, size) for x, a in zip(inputs, axes, strict=True)))
+        batches, size = in_front(inputs, axes)
+        found = custom(*(batch.reshape(-1, *batch.shape[2:]) for batch in batches))
         return found.reshape(size, -1, *found.shape[1:]), 0
 
     return custom
-
-
-def _images(array: mx.array, axis: int | None, size: int) -> mx.array:
-    """An input of a batch, mapped along an axis or the same for all, as more images."""
-    if axis is None:
-        batch = mx.broadcast_to(array, (size, *array.shape))
-    else:
-        batch = mx.moveaxis(array, axis, 0)
-    return batch.reshape(-1, *batch.shape[2:])
 
 
 def _check(x: mx.array, grid: mx.array, mode: str, padding_mode: str) -> None:

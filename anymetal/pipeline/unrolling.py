@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from anymetal.analysis.cache import Analyses
 from anymetal.analysis.control import innermost
-from anymetal.frontend.optimise import UNROLL
+from anymetal.frontend.optimise import UNROLL, next_metadata
 from anymetal.ir.cfg import Loop
 from anymetal.ir.model import Block, Instr, Program, Value
 from anymetal.ir.reader import read_program
@@ -62,7 +62,7 @@ def _name(block: Block) -> str:
 
 
 def _with_hints(text: str, latches: set[str]) -> str:
-    number = 1 + max((int(n) for n in re.findall(r"^!(\d+) =", text, re.M)), default=-1)
+    number = next_metadata(text)
     lines, hints, here = text.split("\n"), [f'!{number} = !{{!"{UNROLL}"}}'], ""
     for place, line in enumerate(lines):
         if label := _LABEL.match(line):

@@ -42,14 +42,15 @@ static void pass_on(const SignalAction& previous, int signal, SignalInfo* info, 
 constexpr int FAULTS[] = {SEGMENT, BUS, ARITHMETIC, ILLEGAL, TRAP};
 static SignalAction before_fault[16];
 
-// The stack pointer at the instruction that faulted, out of Linux's `ucontext_t`.
-static uint64_t stack_pointer(void* machine) {
+// Where Linux's `ucontext_t` has registers of the thread that a signal has interrupted.
 #if defined(__x86_64__)
-  constexpr uint64_t at = 160;
+constexpr uint64_t STACK_POINTER = 160, PROGRAM_COUNTER = 168;
 #else
-  constexpr uint64_t at = 432;
+constexpr uint64_t STACK_POINTER = 432, PROGRAM_COUNTER = 440;
 #endif
-  return *reinterpret_cast<uint64_t*>(static_cast<uint8_t*>(machine) + at);
+
+static uint64_t saved(uint64_t place, void* machine) {
+  return *reinterpret_cast<uint64_t*>(static_cast<uint8_t*>(machine) + place);
 }
 
 // A function touches each page of its frame as it takes it, so it faults near its stack pointer, and
@@ -57,7 +58,7 @@ static uint64_t stack_pointer(void* machine) {
 constexpr uint64_t NEAR_STACK = 16 * 1024;
 
 static bool overflows_stack(const SignalInfo* info, void* machine) {
-  uint64_t lowest = stack_pointer(machine) - NEAR_STACK;
+  uint64_t lowest = saved(STACK_POINTER, machine) - NEAR_STACK;
   return reinterpret_cast<uint64_t>(info->address) - lowest < 2 * NEAR_STACK;
 }
 

@@ -89,16 +89,6 @@ static bool wants_note() {
 
 // ---- Samples
 
-// The program counter, out of Linux's `ucontext_t`.
-static uint64_t program_counter(void* machine) {
-#if defined(__x86_64__)
-  constexpr uint64_t at = 168;
-#else
-  constexpr uint64_t at = 440;
-#endif
-  return *reinterpret_cast<uint64_t*>(static_cast<uint8_t*>(machine) + at);
-}
-
 static void on_sample(int signal, SignalInfo* info, void* machine) {
   constexpr int SENT_TO_THREAD = -6;  // SI_TKILL: by us, unless somebody else does the same
   if (info->code != SENT_TO_THREAD) return pass_on(before_profile, signal, info, machine);
@@ -107,7 +97,7 @@ static void on_sample(int signal, SignalInfo* info, void* machine) {
   uint64_t* at = log_room(SAMPLE, 2);
   if (!at) return;
   at[0] = reinterpret_cast<uint64_t>(self->seat->entry);
-  at[1] = program_counter(machine);
+  at[1] = saved(PROGRAM_COUNTER, machine);
 }
 
 static void take_seat(Context* self, Entry* entry) {

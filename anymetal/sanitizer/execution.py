@@ -20,12 +20,11 @@ from anymetal.sanitizer.replay import Job
 from anymetal.sanitizer.report import Bound, Reporter
 from anymetal.sanitizer.session import Session
 from anymetal.sanitizer.texts import Launched, Texts
-from anymetal.targets.base import check_extents
+from anymetal.targets.base import LARGE, check_extents
 
 if TYPE_CHECKING:
     from anymetal.targets.cpu.sanitized import SanitizedPlan
 
-_LARGE = 2**31  #: bytes; as in targets/cpu/launch.py
 _WIDTH = 32
 _MOST_PLANS = 64
 _MOST_FILES = 16  #: replay files of one session
@@ -136,7 +135,7 @@ def _plan(job: Job, nan: bool) -> SanitizedPlan:
         sizes += [prod(shape) * dtype.size for shape, dtype in pairs]
     else:
         sizes += [array.nbytes for array in job.in_place]
-    large = max(sizes, default=0) // _LARGE
+    large = max(sizes, default=0) // LARGE
     filled = job.in_place is not None or job.init_value is not None
     key = (job.source, job.grid, job.threadgroup, large, filled, nan)
     plan = _plans.pop(key, None)

@@ -21,6 +21,9 @@ if TYPE_CHECKING:  # variant.py needs neither, where kernels are compiled
 
 Extent = tuple[int, int, int]
 
+#: Bytes of an array; from here on 32-bit indices may count as unsigned (frontend/defined.py).
+LARGE = 2**31
+
 #: A rule for mx.vmap: inputs and their batch axes to outputs and theirs. None: no axis.
 Lift = Callable[
     [Sequence["mx.array"], Sequence[int | None]], tuple[Sequence["mx.array"], Sequence[int]]

@@ -16,12 +16,11 @@ from anymetal.errors import KernelLaunchError
 from anymetal.runtime import arrays
 from anymetal.runtime.arrays import Exporter
 from anymetal.source import KernelSource
-from anymetal.targets.base import Extent, Launch, Target, check_extents
+from anymetal.targets.base import LARGE, Extent, Launch, Target, check_extents
 from anymetal.tracing.text import lines_of
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-_LARGE = 2**31  #: bytes; as in targets/cpu/launch.py
 _one_at_a_time = threading.RLock()
 
 
@@ -141,7 +140,7 @@ class _TracingTarget(Target):
                 f"kernel `{source.name}`: thread={thread} is not in the grid, which has {grid} "
                 "threads"
             )
-        large = max((array.nbytes for array in bound), default=0) // _LARGE
+        large = max((array.nbytes for array in bound), default=0) // LARGE
         plan = TracedPlan(copy(source), grid, threadgroup, large, thread)
         steps = plan.steps(bound, contiguous)
         print(f"thread {thread} of {source.name}{source.template_arguments}", file=self._file)

@@ -7,9 +7,9 @@ import math
 import struct
 from collections.abc import Iterator, Sequence
 
-from anymetal.frontend.dialect import as_written
+from anymetal.frontend.dialect import parts_as_written
 from anymetal.frontend.variables import Scalar
-from anymetal.source import KernelSource, LibrarySource
+from anymetal.source import KernelSource
 from anymetal.targets.cpu.traced import Step
 
 _WIDEST = 60  #: of the text of a line, behind which values stand
@@ -111,8 +111,8 @@ def _signed(bits: int, size: int) -> int:
 def _shown(source: KernelSource, places: set[tuple[str, int]]) -> dict[tuple[str, int], str]:
     """The lines at these places, without what all lines of a part are indented by."""
     found: dict[tuple[str, int], str] = {}
-    for part, text in source.parts.items():
-        lines = (as_written(text) if isinstance(source, LibrarySource) else text).split("\n")
+    for part, text in parts_as_written(source).items():
+        lines = text.split("\n")
         mine = {
             number: lines[number - 1].rstrip().expandtabs(4)
             for where, number in places

@@ -5,12 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import mlx.core as mx
 
-from anymetal.kernel import metal_kernel
+from anymetal.profiling.bandwidth import copy_of
 from anymetal.timing import Timing, duration, interleaved
 
 _FEWEST = 7  #: rounds
@@ -97,24 +96,4 @@ def copying(bytes_moved: int) -> Callable[[], object]:
     source = mx.zeros((max(1, bytes_moved // 8),), dtype=mx.float32)
     mx.eval(source)
 
-    def run() -> None:
-        outputs = _copy()(
-            inputs=[source],
-            grid=(source.size, 1, 1),
-            threadgroup=(256, 1, 1),
-            output_shapes=[source.shape],
-            output_dtypes=[source.dtype],
-        )
-        mx.eval(outputs)
-
-    return run
-
-
-@cache
-def _copy() -> Any:
-    return metal_kernel(
-        name="floor_of_memory",
-        input_names=["from"],
-        output_names=["to"],
-        source="uint i = thread_position_in_grid.x; to[i] = from[i];",
-    )
+    return lambda: mx.eval(copy_of(source))

@@ -98,8 +98,8 @@ DescriptorHandle gpu_descriptor(std::string name, const nb::bytes& text,
 // The arguments of these two are copies already, made while they were converted from Python's.
 std::vector<mx::array> call(const DescriptorHandle& handle, std::vector<mx::array> inputs,
                             int32_t ignored_interrupts, nb::handle stream) {
-  return node(stream_of(stream, handle.device()), handle.descriptor, ignored_interrupts, callers().current(),
-              std::move(inputs));
+  return node(stream_of(stream, handle.device()), handle.descriptor, ignored_interrupts,
+              callers().current(), std::move(inputs));
 }
 
 // Whether `mx.export_function` is tracing. MLX says so in one way only: its own kernels, which
@@ -146,8 +146,8 @@ void define_calls(nb::module_& module) {
              nb::arg("contiguous"), nb::arg("init_value").none(), nb::arg("lift").none(),
              nb::arg("starts") = std::vector<int>{}, nb::arg("made").none() = nb::none());
   module.def("gpu_descriptor", gpu_descriptor, nb::arg("name"), nb::arg("text"),
-             nb::arg("text_for_any"), nb::arg("numbers"), nb::arg("grid"), nb::arg("block"), nb::arg("order"),
-             nb::arg("descriptions"), nb::arg("shapes"), nb::arg("dtypes"),
+             nb::arg("text_for_any"), nb::arg("numbers"), nb::arg("grid"), nb::arg("block"),
+             nb::arg("order"), nb::arg("descriptions"), nb::arg("shapes"), nb::arg("dtypes"),
              nb::arg("init_value").none(), nb::arg("lift").none(),
              nb::arg("made").none() = nb::none());
   module.def("call", call, nb::arg("descriptor"), nb::arg("inputs"), nb::arg("ignored_interrupts"),

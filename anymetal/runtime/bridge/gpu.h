@@ -64,7 +64,8 @@ class OnGpu {
     if (const auto known = at(stream, aligned)) return known;
     const std::vector<mlx::core::fast::ScalarArg> scalars(numbers.begin(), numbers.end());
     const auto outputs = mlx::core::fast::precompiled_cuda_kernel(
-        name, aligned ? text : other, buffers, shapes, dtypes, scalars, grid, block, 0, init_value, true, stream);
+        name, aligned ? text : other, buffers, shapes, dtypes, scalars, grid, block, 0, init_value,
+        true, stream);
     known_.push_back({stream, aligned, outputs[0].primitive_ptr()});
     return known_.back().primitive;
   }

@@ -22,7 +22,7 @@ from anymetal.runtime.bridge import loader as bridge
 from anymetal.runtime.pool import ignored_interrupts
 from anymetal.source import KernelSource
 from anymetal.targets.apple import recorded_for_export
-from anymetal.targets.base import Extent, Launch, check_extents
+from anymetal.targets.base import LARGE, Extent, Launch, check_extents
 from anymetal.targets.cpu.plan import Plan
 from anymetal.targets.cpu.variant import gang_width_in_use
 from anymetal.targets.graph import CallArguments, CallCache, GraphTarget
@@ -42,7 +42,6 @@ _T = TypeVar("_T")
 
 _SOURCES = 4096
 _PLANS_PER_SOURCE = 256
-_LARGE = 2**31  #: bytes; from here on 32-bit indices may count as unsigned (frontend/defined.py)
 
 
 class CpuTarget(GraphTarget):
@@ -105,7 +104,7 @@ class CpuTarget(GraphTarget):
         sizes = [array.nbytes for array in launch.inputs]
         outputs = zip(launch.output_shapes, launch.output_dtypes, strict=True)
         sizes += [prod(shape) * dtype.size for shape, dtype in outputs]
-        large = max(sizes) // _LARGE
+        large = max(sizes) // LARGE
         return native.descriptor(
             self.lazy_plan(native, launch.source, launch.grid, launch.threadgroup, large),
             launch.output_shapes,
@@ -137,7 +136,7 @@ class CpuTarget(GraphTarget):
         outputs = _outputs(launch)
         if 0 in launch.grid or 0 in launch.threadgroup:
             return outputs
-        large = max(array.nbytes for array in (*launch.inputs, *outputs)) // _LARGE
+        large = max(array.nbytes for array in (*launch.inputs, *outputs)) // LARGE
         plan = self._plan(launch.source, launch.grid, launch.threadgroup, large)
         mx.eval(launch.inputs)
         try:
@@ -173,7 +172,7 @@ class CpuTarget(GraphTarget):
         writes."""
         if 0 in grid or 0 in threadgroup:
             return
-        large = max((array.nbytes for array in arrays), default=0) // _LARGE
+        large = max((array.nbytes for array in arrays), default=0) // LARGE
         try:
             self._plan(source, grid, threadgroup, large).run(list(arrays), True)
         except KernelMemoryError as fault:

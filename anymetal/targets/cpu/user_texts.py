@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-from anymetal.frontend.dialect import as_written
+from anymetal.frontend.dialect import parts_as_written
 from anymetal.frontend.unit import part_name
 from anymetal.runtime.texts import Text
 from anymetal.simd.code.line_table import LineTable
@@ -15,10 +15,10 @@ def texts_of(source: KernelSource) -> dict[str, Text]:
     """What the user wrote, by the name that places in it have (ir/model.py): the body of `exp` in
     exp.metal, its header in exp.header.metal, texts of Metal files under their own names."""
     found = {}
-    for part, text in source.parts.items():
+    for part, text in parts_as_written(source).items():
         where = part_name(source, part)
-        if isinstance(source, LibrarySource):  # where other words stand in for Metal's
-            found[where] = Text(PurePath(where).name, as_written(text))
+        if isinstance(source, LibrarySource):
+            found[where] = Text(PurePath(where).name, text)
         else:
             extension = {"source": ".metal", "header": ".header.metal"}[part]
             found[where] = Text(f"{source.name}{extension}", text)

@@ -17,7 +17,7 @@ from anymetal.errors import ToolchainError, UnsupportedFeatureError
 from anymetal.runtime.arrays import Exporter
 from anymetal.runtime.bridge import loader as bridge
 from anymetal.source import KernelSource, LibrarySource
-from anymetal.targets.base import Extent, Launch, check_extents
+from anymetal.targets.base import LARGE, Extent, Launch, check_extents
 from anymetal.targets.cuda.arguments import Geometry, binding, buffers, form_of, geometry
 from anymetal.targets.cuda.call_cache import Calls
 from anymetal.targets.cuda.code_lookup import Version, ptx_of
@@ -27,8 +27,6 @@ from anymetal.targets.graph import CallArguments, CallCache, GraphTarget
 
 if TYPE_CHECKING:
     from anymetal.runtime.bridge.native import Native, NativeCallCache, NativeDescriptor
-
-_LARGE = 2**31  #: bytes; from here on 32-bit indices may count as unsigned
 
 
 class CudaTarget(GraphTarget):
@@ -195,7 +193,7 @@ def _large(launch: Launch) -> int:
     sizes = [array.nbytes for array in launch.inputs]
     outputs = zip(launch.output_shapes, launch.output_dtypes, strict=True)
     sizes += [prod(shape) * dtype.size for shape, dtype in outputs]
-    return max(sizes, default=0) // _LARGE
+    return max(sizes, default=0) // LARGE
 
 
 @functools.cache
