@@ -1,4 +1,4 @@
-"""Columns scaled by powers of two, so that their squares neither overflow nor vanish.
+"""Matrices and columns scaled by powers of two, so that their squares neither overflow nor vanish.
 
 What kernels do for themselves (metal/scale_header.metal), for those routines that are not kernels.
 Powers of two change no digit.
@@ -6,9 +6,17 @@ Powers of two change no digit.
 
 from __future__ import annotations
 
+import math
+
 import mlx.core as mx
 
 _BIAS = 127  # of the exponents of float32
+
+
+def power_near(magnitude: float) -> float:
+    """The next power of two above a finite magnitude that is not zero; neither it nor its inverse
+    is subnormal in float32, since kernels flush those."""
+    return 2.0 ** min(max(math.frexp(magnitude)[1], -126), 126)
 
 
 def scaled_columns(A: mx.array) -> tuple[mx.array, mx.array]:

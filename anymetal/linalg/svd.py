@@ -23,6 +23,7 @@ from anymetal.linalg.iterations import (
     room_for_lanczos,
     subspace,
 )
+from anymetal.linalg.scaling import power_near
 from anymetal.linalg.svd_gradient import Triplets, gradient, scale_of
 from anymetal.routines import Stream, routine
 from anymetal.tune.switch import choose
@@ -186,8 +187,7 @@ def _iterated(
         peak = cast(float, mx.abs(A).max().item())
         if peak == 0 or not math.isfinite(peak):
             return _of_zero_or_undefined(A, search.k, peak)
-        # Neither the power nor its inverse may be subnormal: kernels flush those.
-        scale = 2.0 ** min(max(math.frexp(peak)[1], -126), 126)
+        scale = power_near(peak)
         found = iterate(_operator(A * (1 / scale), wide, banding), search)
     tell(found, search.tolerance, explain)
     U, V = (found.V, found.U) if wide else (found.U, found.V)

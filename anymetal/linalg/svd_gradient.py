@@ -24,6 +24,7 @@ import mlx.core as mx
 
 from anymetal.linalg.gemm import matmul_atb, matmul_av
 from anymetal.linalg.iterations import Operator
+from anymetal.linalg.scaling import power_near
 
 
 class Triplets(NamedTuple):
@@ -53,7 +54,7 @@ def scale_of(S: mx.array) -> float:
     largest = cast(float, S[0].item()) if S.size else 0.0
     if largest == 0 or not math.isfinite(largest):
         return 1.0
-    return 2.0 ** min(max(math.frexp(largest)[1], -126), 126)
+    return power_near(largest)
 
 
 def gradient(A: Operator, scale: float, found: Triplets, cotangent: Triplets) -> Gradient:

@@ -34,6 +34,7 @@ from anymetal.linalg.distributed.shards import Shard, largest_magnitude
 from anymetal.linalg.distributed.tsqr import by_default, factored
 from anymetal.linalg.gemm import matmul_atb
 from anymetal.linalg.iterations import Operator, OutOfRangeError, Search
+from anymetal.linalg.scaling import power_near
 from anymetal.linalg.svd import (
     DTYPES,
     ITERATIONS,
@@ -232,8 +233,7 @@ def _iterated(shard: Shard, search: Search, path: str, group: Group, explain: bo
         peak = cast(float, _largest(shard.peak(), group).item())
         if peak == 0 or not math.isfinite(peak):
             return _of_zero_or_undefined(shard, search.k, peak, group)
-        # As on one machine: neither the power nor its inverse may be subnormal.
-        scale = 2.0 ** min(max(math.frexp(peak)[1], -126), 126)
+        scale = power_near(peak)
         shard = shard.scaled(1 / scale)
         found = iterate(_operator(shard, group), search, shard)
     if group.rank() == 0:
