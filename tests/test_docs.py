@@ -13,7 +13,7 @@ import pytest
 from anymetal.pipeline import thread
 from anymetal.pipeline.driver import Pass
 from anymetal.targets.cpu import pipeline
-from anymetal.tune import policies, switch
+from anymetal.tune import operations, policies, switch
 from release import pages
 
 ROOT = Path(__file__).parent.parent
@@ -108,6 +108,7 @@ def test_programs_run_and_print_what_the_page_says(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(policies, "POLICIES", dict(policies.POLICIES))
+    monkeypatch.setattr(operations, "_registered", {})
 
     pages.run(page, lambda: tuple(capfd.readouterr()))
     switch.forget()
