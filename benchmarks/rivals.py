@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
 import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
@@ -23,8 +24,10 @@ from anymetal.runtime.identity import processor, tools
 
 SOURCES = Path(__file__).parent / "rivals"
 BUILT = Path(__file__).parent / "results"
+#: For the processor that kernels are compiled for.
+_CPU = os.environ.get("ANYMETAL_CPU") or "native"
 FLAGS = (
-    "-std=c++20 -O3 -march=native -ffp-contract=fast -fno-math-errno "
+    f"-std=c++20 -O3 -march={_CPU} -ffp-contract=fast -fno-math-errno "
     "-fno-exceptions -fno-rtti -fPIC"
 ).split()
 

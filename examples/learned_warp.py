@@ -14,6 +14,7 @@ from pathlib import Path
 import mlx.core as mx
 import mlx.nn as nn
 import mlx.optimizers as optim
+import numpy as np
 
 from anymetal.nn import grid_sample
 
@@ -23,7 +24,7 @@ SIZE = 160
 def pixels(count: int = SIZE) -> mx.array:
     """The points of all pixels as a grid (1, count, count, 2)."""
     centres = (2 * mx.arange(count) + 1) / count - 1
-    return mx.stack(mx.meshgrid(centres, centres, indexing="xy"), -1)[None]
+    return mx.stack([*mx.meshgrid(centres, centres, indexing="xy")], -1)[None]
 
 
 class Warp(nn.Module):
@@ -76,7 +77,7 @@ def train(warp: Warp, image: mx.array, target: mx.array) -> None:
             value, slopes = step(warp, blurred, aim)
             optimizer.update(warp, slopes)
             mx.eval(warp.parameters(), optimizer.state)
-            losses.append(value.item())
+            losses.append(float(value))
         print(f"blur of {sigma:4.1f} pixels: loss {losses[0]:.1e} -> {losses[-1]:.1e}")
 
 
@@ -86,7 +87,7 @@ def save(path: Path, *images: mx.array) -> None:
     row = [part for image in images for part in (white, image)][1:]
     levels = (255 * mx.clip(mx.concatenate(row, axis=2)[0], 0, 1)).astype(mx.uint8)
     height, width, _ = levels.shape
-    lines = b"".join(b"\0" + bytes(memoryview(line)) for line in levels)
+    lines = b"".join(b"\0" + np.array(line).tobytes() for line in levels)
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return (
@@ -109,7 +110,7 @@ if __name__ == "__main__":
     train(warp, image, target)
     result = warp(image)
 
-    before, after = (mx.square(each - target).mean().item() for each in (image, result))
+    before, after = (float(mx.square(each - target).mean()) for each in (image, result))
     picture = Path(tempfile.gettempdir()) / "learned_warp.png"
     save(picture, image, target, result)
     print(f"mean squared difference to the target: {before:.1e} before, {after:.1e} after")

@@ -6,6 +6,7 @@ network then learns a wave, `a` included.
 """
 
 import math
+from typing import cast
 
 import mlx.core as mx
 
@@ -87,7 +88,7 @@ def check_gradients() -> None:
     outputs, gradients = mx.vjp(snake, [x, a], [cotangent])
     expected, exact = mx.vjp(snake_ops, [x, a], [cotangent])
     pairs = zip(outputs + gradients, expected + exact, strict=True)
-    error = max(mx.abs(got - right).max().item() for got, right in pairs)
+    error = max(float(mx.abs(got - right).max()) for got, right in pairs)
     print(f"result and gradients, difference to MLX's operations: {error:.1e}")
     assert error < 1e-4
 
@@ -105,7 +106,8 @@ def train(steps: int, width: int = 32) -> tuple[float, float, mx.array]:
     velocity = [mx.zeros_like(w) for w in weights]
 
     def loss(first: mx.array, bias: mx.array, a: mx.array, last: mx.array) -> mx.array:
-        return mx.square(snake(x @ first + bias, a) @ last - y).mean()
+        hidden = cast(mx.array, snake(x @ first + bias, a))  # MLX's types say `object`
+        return mx.square(hidden @ last - y).mean()
 
     losses = []
     for _ in range(steps):
@@ -113,7 +115,7 @@ def train(steps: int, width: int = 32) -> tuple[float, float, mx.array]:
         velocity = [0.9 * v - 0.01 * g for v, g in zip(velocity, slopes, strict=True)]
         weights = [w + v for w, v in zip(weights, velocity, strict=True)]
         mx.eval(weights, velocity)
-        losses.append(value.item())
+        losses.append(float(value))
     return losses[0], losses[-1], weights[2]
 
 
@@ -121,6 +123,6 @@ if __name__ == "__main__":
     mx.random.seed(0)
     check_gradients()
     first, last, a = train(steps=400)
-    low, high = a.min().item(), a.max().item()
+    low, high = float(a.min()), float(a.max())
     print(f"loss {first:.1f} -> {last:.1e} in 400 steps; `a` was 1, is {low:.2f} to {high:.2f}")
     assert last < first / 100

@@ -4,7 +4,8 @@
 
 Builds the source distribution and, from that alone, a wheel; looks into both; has `twine` judge
 their metadata and whether the README renders; installs the wheel with and without a back end of
-MLX. Wheels in dist/, which `make wheels` has made, are judged as well.
+MLX; checks the types of the examples against it. Wheels in dist/, which `make wheels` has made, are
+judged as well.
 """
 
 from __future__ import annotations
@@ -107,7 +108,7 @@ def the_wheels_of_all_pythons(folder: Path) -> None:
 
 
 def an_installation(folder: Path) -> None:
-    """Without a back end it says what to install; with one it runs a kernel; types are found."""
+    """Without a back end it says what to install; with one it runs a kernel."""
     (wheel,) = folder.glob("*.whl")
     with environment(sys.executable) as place:
         anymetal = str(Path(place.python).with_name("anymetal"))
@@ -123,6 +124,16 @@ def an_installation(folder: Path) -> None:
             raise Wrong(f"`anymetal run --pretend-mac` makes the machine {told!r}")
 
 
+def the_types_of_the_package(folder: Path) -> None:
+    """Checkers of types, as strict as they get, have nothing to say about programs that use it."""
+    (wheel,) = folder.glob("*.whl")
+    examples = [str(path) for path in sorted((ROOT / "examples").glob("*.py"))]
+    with environment(sys.executable) as place:
+        place.install(f"{wheel}[cpu]", "numpy", "matplotlib")
+        run([sys.executable, "-m", "pyright", "--pythonpath", place.python, *examples])
+        run([sys.executable, "-m", "mypy", "--python-executable", place.python, *examples])
+
+
 CHECKS: tuple[Callable[[Path], None], ...] = (
     the_source_distribution,
     a_wheel_from_it,
@@ -130,6 +141,7 @@ CHECKS: tuple[Callable[[Path], None], ...] = (
     the_versions,
     the_metadata,
     an_installation,
+    the_types_of_the_package,
 )
 
 

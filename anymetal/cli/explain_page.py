@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from math import sqrt
 from pathlib import Path
+from textwrap import dedent
 
 from anymetal.explain.facts import Fact
 from anymetal.explain.kernels import Explanation, Finding
@@ -28,6 +29,9 @@ code, pre, .line, summary { font-family: ui-monospace, "DejaVu Sans Mono", monos
 h2 small { font-weight: normal; color: var(--faint); }
 .text { overflow-x: auto; font-size: 13px; border: 1px solid var(--box); }
 .line, summary { white-space: pre; display: block; padding: 1px 6px; min-width: max-content; }
+.line::before, summary::before { content: " "; display: inline-block; width: 1.2em; }
+summary::before { content: "▸"; color: var(--faint); }
+details[open] > summary::before { content: "▾"; }
 summary { cursor: pointer; }
 summary:hover, summary:focus-visible { outline: 1px solid var(--faint); }
 .number, .share { color: var(--faint); display: inline-block; text-align: right; width: 3.2em;
@@ -66,7 +70,8 @@ def _kernel(explanation: Explanation) -> Iterator[str]:
         known = {place[1] for place in explanation.weights.lines if place[0] == where}
         if known or any(_is_at(fact, where) for fact in explanation.facts):
             yield f"<h3>{escape(part)}</h3>\n<div class='text'>"
-            yield from (_line(explanation, where, *pair) for pair in enumerate(lines, 1))
+            shown = dedent("\n".join(lines).expandtabs(4)).split("\n")
+            yield from (_line(explanation, where, *pair) for pair in enumerate(shown, 1))
             yield "</div>"
     lost = [fact for fact in explanation.facts if fact.location is None]
     if lost:
@@ -84,7 +89,7 @@ def _line(explanation: Explanation, where: str, number: int, text: str) -> str:
     percent = f"{share:.0%}" if share >= 0.005 else ""
     code = (
         f"<span class='number'>{number}</span><span class='share'>{percent}</span>"
-        f"{escape(text.rstrip().expandtabs(4)) or ' '}"
+        f"{escape(text.rstrip()) or ' '}"
     )
     facts = [fact for fact in explanation.facts if _is_at(fact, where, number)]
     instructions = explanation.weights.code.get((where, number), [])
