@@ -5,13 +5,15 @@
     <directory>/texts/                  what kernels were compiled from, for debuggers (texts.py)
     <directory>/tmp/                    files that are being written
     <directory>/lock                    parts of it are locked while results are made (locks.py)
+    <directory>/added                   how much has come since it was last tidied up (growth.py)
 
 Processes may read, write, remove and clear at the same time: one that gets an entry has all of its
 content and does not need the file any more. An entry that is not what was stored counts as absent.
 cache_folder.py says where the directory is, and what is done if it cannot be used.
 
 The time of an entry's last change is that of its last use. If the cache exceeds a limit, entries
-that were not used for longest are removed:
+that were not used for longest are removed. This is seen before the cache has grown by more than a
+64th of the limit, which is kept free for that:
 
     ANYMETAL_CACHE_LIMIT   bytes, or a number with K, M, G or T (default: 1G)
 """
@@ -28,7 +30,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from anymetal.errors import ToolchainError
-from anymetal.runtime import cache_folder, files
+from anymetal.runtime import cache_folder, files, growth
 from anymetal.runtime.files import digest as digest
 
 _ENTRIES, _TABLES, _TEXTS = "entries", "tune", "texts"
@@ -97,7 +99,10 @@ def put(key: str, suffix: str, content: bytes, name: str = "") -> Cached:
     stored = _stored(_ENTRIES, key + suffix, content, name)
     directory = stored.path.parents[1]
     tidy(directory)
-    _shrink(directory, most)
+    growth.note(directory, len(content))
+    if growth.is_due(directory, most):
+        growth.begin_anew(directory)
+        _shrink(directory, most - most // growth.PARTS)
     return stored
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from anymetal.runtime import cache_folder, files
+from anymetal.runtime import cache_folder, files, growth
 
 FOLDER = "texts"
 _DIGITS = 16  #: of a digest, in the name of a folder
@@ -42,3 +42,4 @@ def keep(texts: Iterable[Text]) -> None:
                 os.utime(path)  # what was not used for longest is removed first
             else:
                 files.write(path, text.content.encode(errors="replace"), f"text {text.name}")
+                growth.note(path.parents[2], len(text.content))

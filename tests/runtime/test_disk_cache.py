@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -163,6 +164,21 @@ def test_what_was_not_used_for_longest_goes_first(monkeypatch, directory):
     disk_cache.put(KEY, ".pch", bytes(900))
     assert [path.exists() for path in paths] == [False, False, False, True, True]
     assert len(disk_cache.entries()) == 3
+
+
+def test_the_limit_holds_at_all_times(monkeypatch):
+    """Although it is only now and then that all files are looked at."""
+    looks = []
+    look = disk_cache._shrink
+    monkeypatch.setattr(disk_cache, "_shrink", lambda *given: (looks.append(1), look(*given)))
+    monkeypatch.setenv("ANYMETAL_CACHE_LIMIT", "4M")
+    random = Random(0)
+    for number in range(300):
+        path = disk_cache.put(str(number), ".so", bytes(random.randrange(1, 40_000))).path
+        disk_cache._in_use.discard(path.name)
+        assert disk_cache.size() <= 4 << 20
+    assert disk_cache.size() > 3 << 20
+    assert len(looks) < 150
 
 
 def test_what_this_process_uses_stays(monkeypatch):

@@ -106,7 +106,7 @@ def assert_in_order(directory: Path, leftovers: bool) -> None:
     assert leftovers or verdict.leftovers == 0
     assert disk_cache.verify() == (verdict.good, [], 0)
     names = {path.name for path in directory.iterdir()}
-    assert names <= {"entries", "texts", "tmp", "lock", "bridge.lock"}
+    assert names <= {"added", "entries", "texts", "tmp", "lock", "bridge.lock"}
     assert files.names(directory / "tmp") == []
 
 
