@@ -69,9 +69,12 @@ _POINTER = re.compile(
     r"^( *%[\w.]+ =) call ptr @llvm\.ptr\.annotation\S*\(ptr (\S+), ptr @.*$", re.M
 )
 _ATTRIBUTES = re.compile(r"^attributes #\d+ = .*$", re.M)
-_UNWANTED = re.compile(r" (?:noinline|optnone|mustprogress)\b")
+_UNWANTED = re.compile(r' (?:\b(?:noinline|optnone|mustprogress)\b|"target-(?:cpu|features)"=\S+)')
 #: `threadgroup float* p`, `threadgroup float* p[2]`: pointers to such memory, which are no such.
 _POINTERS = re.compile(r"(?:\[\d+ x )*ptr\]*")
+#: Features by which the optimiser judges what costs how much. Without them it takes a conversion of
+#: half for a call that costs as much as 60 instructions, and unrolls no loop that has one.
+_COSTS = {"x86_64": "+f16c"}
 _LOOP_HINT = re.compile(r"^(!\d+ = distinct !\{!\d+)(.*)\}$", re.M)
 _CROSS_LANE = re.compile(rf"^(declare .*@{convergence.CROSS_LANE}\(.*\)).*$", re.M)
 _POSITION = re.compile(r"^(declare .*)(i32 @(__am_(?:lane|gang|thread_.|group_.))\()", re.M)
@@ -203,7 +206,8 @@ def prepare(raw: str, large: int, limits: Mapping[str, int] = IN_THREADGROUP) ->
     # With their ranges known, arithmetic of `short` becomes that of `int`, which is not cut short.
     text = _POSITION.sub(functools.partial(_with_range, limits), text)
     # A user's `noinline` would contradict `alwaysinline`, on which LLVM gives up the process. A
-    # kernel that loops for ever must do so (and be stopped by Ctrl-C), not be deleted.
+    # kernel that loops for ever must do so (and be stopped by Ctrl-C), not be deleted. Features are
+    # those of `host_machine`.
     text = _ATTRIBUTES.sub(lambda match: _UNWANTED.sub("", match[0]), text)
     text = text.replace("llvm.loop.mustprogress", "am.loop")
     # Run-time unrolling of scalar loops would only be in the way of the vectorizer.
@@ -287,7 +291,8 @@ def host_machine(profile: Profile) -> Any:
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     target = llvm.Target.from_triple(profile.triple)
-    return target.create_target_machine(cpu=profile.cpu, features=profile.features, opt=2)
+    features = ",".join(filter(None, (profile.features, _COSTS.get(profile.architecture))))
+    return target.create_target_machine(cpu=profile.cpu, features=features, opt=2)
 
 
 def _run_passes(module: Any, machine: Any) -> None:

@@ -15,6 +15,10 @@ class Profile(NamedTuple):
     unrolls: bool = False
 
     @property
+    def architecture(self) -> str:
+        return self.triple.split("-")[0]
+
+    @property
     def flags(self) -> list[str]:
         """Arguments of `clang -cc1`."""
         cpu = ["-target-cpu", self.cpu] if self.cpu else []

@@ -26,7 +26,6 @@ _NOTES = {
     "instead of 0.78; two fifths of what is left are vectors that find no register.",
     "steel_gemm": "Before pass `split-counters` there was, with which it takes 4.9 ms in a loop "
     "instead of 7.4. What is left was not looked into.",
-    "softmax_looped_half": "Not found out yet.",
     "block_sort": "Each thread looks for its place in two sorted runs of threadgroup memory, by a "
     "loop of 650 instructions for 32 threads, 73 of them branches (`anymetal explain`); PyTorch "
     "sorts by other means.",

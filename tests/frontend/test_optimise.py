@@ -278,6 +278,16 @@ def test_constant_loops_are_unrolled() -> None:
     assert not any(i.op in ("alloca", "phi") for i in program.instructions())
 
 
+@pytest.mark.parametrize("type_", ["float", "half", "bfloat"])
+def test_constant_loops_with_conversions_are_unrolled(type_: str) -> None:
+    body = f"""
+        {type_} values[8];
+        for (int k = 0; k < 8; ++k) values[k] = {type_}(float(((device {type_}*)out)[i + k]) * 3);
+        for (int k = 0; k < 8; ++k) out[8 * i + k] = float(values[k]);
+    """
+    assert not find_loops(thread(_ID + body).blocks)
+
+
 def test_an_index_may_be_negative_unless_arrays_are_large() -> None:
     body = _ID + "uint n = uint(a[i]); out[n] = 1;"
     assert "sext i32" in optimised(body) and "zext i32" not in optimised(body)
