@@ -67,6 +67,7 @@ def _show_machine(screen: Screen) -> None:
         (finding.name, finding.value)
         for finding in findings()
         if finding.section in ("machine", "tools") and finding.state == "good"
+        if finding.name != "helper processes"  # a path
     ]
     screen.facts([*rows, ("target in use", _TARGETS.get(name, name))])
 
