@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from math import prod
-from typing import TYPE_CHECKING, Generic, TypeVar, cast
-from weakref import ref
+from typing import TYPE_CHECKING, cast
 
 import mlx.core as mx
 
@@ -23,6 +22,7 @@ from anymetal.runtime.pool import ignored_interrupts
 from anymetal.source import KernelSource
 from anymetal.targets.apple import recorded_for_export
 from anymetal.targets.base import LARGE, Extent, Launch, check_extents
+from anymetal.targets.by_source import BySource
 from anymetal.targets.cpu.plan import Plan
 from anymetal.targets.cpu.variant import gang_width_in_use
 from anymetal.targets.graph import CallArguments, CallCache, GraphTarget
@@ -38,10 +38,6 @@ if TYPE_CHECKING:
 
 #: Grid, threadgroup, gang width, how many times 2³¹ bytes an array has.
 _Key = tuple[Extent, Extent, int, int]
-_T = TypeVar("_T")
-
-_SOURCES = 4096
-_PLANS_PER_SOURCE = 256
 
 
 class CpuTarget(GraphTarget):
@@ -50,8 +46,8 @@ class CpuTarget(GraphTarget):
     name = "cpu"
 
     def __init__(self) -> None:
-        self._plans: _BySource[Plan] = _BySource()
-        self._lazy_plans: _BySource[NativeLazyPlan] = _BySource()
+        self._plans: BySource[_Key, Plan] = BySource()
+        self._lazy_plans: BySource[_Key, NativeLazyPlan] = BySource()
 
     @property
     def lazy(self) -> bool:
@@ -129,7 +125,7 @@ class CpuTarget(GraphTarget):
                 lambda: _plan_with_threads(twin, *key),
                 lambda: _checked_plan(twin, *key),
             )
-            _keep(plans, key, plan)
+            BySource.keep(plans, key, plan)
         return plan
 
     def _run_now(self, launch: Launch) -> list[mx.array]:
@@ -161,7 +157,7 @@ class CpuTarget(GraphTarget):
             plan.run([*launch.inputs, *outputs], launch.ensure_row_contiguous)
         finally:
             if plan.strayed:
-                _keep(self._plans.of(source), key, plan)
+                BySource.keep(self._plans.of(source), key, plan)
         if not plan.strayed:
             raise fault
 
@@ -186,7 +182,7 @@ class CpuTarget(GraphTarget):
         plan = plans.get(key)
         if plan is None:
             plan = Plan(copy(source), *key)
-            _keep(plans, key, plan)
+            BySource.keep(plans, key, plan)
         return plan
 
 
@@ -197,33 +193,6 @@ def _outputs(launch: Launch) -> list[mx.array]:
 
 def _key(grid: Extent, threadgroup: Extent, large: int) -> _Key:
     return grid, threadgroup, gang_width_in_use(), large
-
-
-class _BySource(Generic[_T]):
-    """Plans by source, and of each source by launch, for as long as the source exists.
-
-    Sources are told apart by identity: equal calls have the same one, and to compare two would take
-    longer than a launch.
-    """
-
-    def __init__(self) -> None:
-        self._known: dict[int, tuple[ref[KernelSource], dict[_Key, _T]]] = {}
-
-    def of(self, source: KernelSource) -> dict[_Key, _T]:
-        """What is kept for a source."""
-        known = self._known.get(id(source))
-        if known is None:
-            if len(self._known) >= _SOURCES:  # of calls that nobody evaluates: see `plan`
-                self._known.clear()
-            number, kept = id(source), self._known
-            known = kept[number] = (ref(source, lambda _: kept.pop(number, None)), {})
-        return known[1]
-
-
-def _keep(plans: dict[_Key, _T], key: _Key, plan: _T) -> None:
-    if len(plans) >= _PLANS_PER_SOURCE:
-        plans.clear()
-    plans[key] = plan
 
 
 def _plan_with_threads(

@@ -18,6 +18,7 @@ from anymetal.runtime.arrays import Exporter
 from anymetal.runtime.bridge import loader as bridge
 from anymetal.source import KernelSource, LibrarySource
 from anymetal.targets.base import LARGE, Extent, Launch, check_extents
+from anymetal.targets.by_source import BySource
 from anymetal.targets.cuda.arguments import Geometry, binding, buffers, form_of, geometry
 from anymetal.targets.cuda.call_cache import Calls
 from anymetal.targets.cuda.code_lookup import Version, ptx_of
@@ -42,7 +43,7 @@ class CudaTarget(GraphTarget):
     def __init__(self, architecture: str | None = None) -> None:
         self._launch: Callable[..., list[mx.array]] | None = None
         self._architecture = architecture
-        self._texts: dict[tuple[int, Form, int], tuple[KernelSource, bytes]] = {}
+        self._texts: BySource[tuple[Form, int], bytes] = BySource()
 
     def run(self, launch: Launch) -> list[mx.array]:
         """Record the kernel in MLX's graph; compiles it, if need be.
@@ -181,12 +182,13 @@ class CudaTarget(GraphTarget):
         """`large`: how many times 2^31 bytes the largest array has. `aligned`: all buffers begin at
         multiples of 16 bytes, which only the bridge knows."""
         form = form_of(blocks, isinstance(source, LibrarySource), aligned)
-        key = id(source), form, large
-        if key not in self._texts:
+        texts, key = self._texts.of(source), (form, large)
+        text = texts.get(key)
+        if text is None:
             architecture = self._architecture or architecture_here()
-            # (The source is kept so that no other one gets its number.)
-            self._texts[key] = source, ptx_of(Version(source, architecture, form, large))
-        return self._texts[key][1]
+            text = ptx_of(Version(source, architecture, form, large))
+            BySource.keep(texts, key, text)
+        return text
 
 
 def _large(launch: Launch) -> int:

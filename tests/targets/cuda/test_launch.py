@@ -5,6 +5,7 @@ With the bridge, nodes of its own have MLX launch kernels, on a GPU: test_on_gpu
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,7 +16,9 @@ import pytest
 import anymetal
 from anymetal import targets
 from anymetal.errors import KernelLaunchError, ToolchainError, UnsupportedFeatureError
+from anymetal.targets import by_source
 from anymetal.targets.cuda import launch as launch_module
+from anymetal.targets.cuda.code_lookup import Version
 from anymetal.targets.cuda.launch import CudaTarget, newest_for
 
 _SOURCE = "uint i = thread_position_in_grid.x; o[i] = x[i] * s + x_shape[0] + x_strides[0];"
@@ -232,3 +235,45 @@ def test_the_architecture_follows_the_gpu() -> None:
     assert newest_for(120) == "sm_100"
     with pytest.raises(UnsupportedFeatureError, match=r"6\.1"):
         newest_for(61)
+
+
+def test_no_more_texts_are_kept_than_are_allowed(
+    handed: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor any of a kernel that is gone; what is not kept is asked for again, and is the same."""
+    asked: list[str] = []
+
+    def text_of(version: Version) -> bytes:
+        asked.append(version.source.name)
+        return f"{version.source.name} {version.form.threads}".encode()
+
+    monkeypatch.setattr(launch_module, "ptx_of", text_of)
+    monkeypatch.setattr(by_source, "_SOURCES", 20)
+    monkeypatch.setattr(by_source, "_PER_SOURCE", 3)
+    target = CudaTarget("sm_80")
+    targets.select(target)
+    kernels = [
+        anymetal.metal_kernel(name=f"k{n}", input_names=[], output_names=["o"], source="o[0] = 1;")
+        for n in range(50)
+    ]
+
+    def launch(number: int, size: int = 32, begin: float = 0) -> None:
+        kernels[number](
+            inputs=[], output_shapes=[(1,)], output_dtypes=[mx.int32],
+            grid=(size, 1, 1), threadgroup=(size, 1, 1), init_value=begin,
+        )  # fmt: skip
+        assert handed[-1]["compiled_source"] == f"k{number} {size}".encode()
+
+    known = target._texts._known
+    for number in range(50):
+        launch(number)
+        assert len(known) <= 20
+    assert len(asked) == 50 and len(known) == 10
+    for turn, size in enumerate((32, 64, 128, 256, 512, 1024, 32)):
+        launch(49, size, begin=turn)  # like no call before
+        assert len(target._texts._known) <= 20
+        assert max(len(texts) for _, texts in known.values()) <= 3
+    assert len(asked) == 50 + 5 + 1  # the first size had to go, and came again
+    kernels.clear()
+    gc.collect()
+    assert not known
