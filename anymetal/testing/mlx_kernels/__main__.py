@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import itertools
+import random
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -52,6 +54,8 @@ def _options(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=1e9, help="when to stop")
     parser.add_argument("--units", default="", help="names, with commas between; default: all")
     parser.add_argument("--sample", type=int, default=0, help="so many kernels of each unit only")
+    parser.add_argument("--draw", type=int, default=0, help="so many kernels of all, at random")
+    parser.add_argument("--seed", type=int, default=0, help="what decides which are drawn")
     parser.add_argument("--shard", default="0/1", help="i/n: every n-th kernel, from the i-th on")
     parser.add_argument("--page", action="store_true", help="write docs/mlx-kernels.md")
     return parser.parse_args(argv)
@@ -91,7 +95,11 @@ def _run(phase: _Phase, options: argparse.Namespace) -> int:
 def _tasks(options: argparse.Namespace) -> Iterator[tuple[str, str]]:
     """Units and kernels, in order."""
     first, count = map(int, options.shard.split("/"))
-    number = 0
+    tasks = _drawn(options) if options.draw else _by_unit(options)
+    return itertools.islice(tasks, first, None, count)
+
+
+def _by_unit(options: argparse.Namespace) -> Iterator[tuple[str, str]]:
     counts = Log(options.state / "units.jsonl")
     known = {one["unit"] for one in counts}
     for unit in find([name for name in options.units.split(",") if name]):
@@ -99,9 +107,20 @@ def _tasks(options: argparse.Namespace) -> Iterator[tuple[str, str]]:
         if names and unit.name not in known:
             counts.add({"unit": unit.name, "kernels": len(names)})
         for kernel in _sample(names, options.sample):
-            if number % count == first:
-                yield unit.name, kernel
-            number += 1
+            yield unit.name, kernel
+
+
+def _drawn(options: argparse.Namespace) -> list[tuple[str, str]]:
+    """Kernels in an order that the seed decides: those that a smaller number draws come first."""
+    tasks = list(_by_unit(options))
+    random.Random(options.seed).shuffle(tasks)
+    drawn = tasks[: options.draw]
+    log = Log(options.state / "drawn.jsonl")
+    known = {(one["seed"], one["unit"], one["kernel"]) for one in log}
+    for unit, kernel in drawn:
+        if (options.seed, unit, kernel) not in known:
+            log.add({"seed": options.seed, "unit": unit, "kernel": kernel})
+    return drawn
 
 
 def _kernels(options: argparse.Namespace, unit: Unit) -> list[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scipy.stats import binomtest
 
 from anymetal.testing.mlx_kernels import __main__ as command
 from anymetal.testing.mlx_kernels import page
@@ -151,6 +152,27 @@ def test_the_page_of_a_part(source: Path, tmp_path: Path, monkeypatch: pytest.Mo
         in text
     )
     assert "The others were not tried" in text
+
+
+def test_a_sample(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page, "PAGE", tmp_path / "page.md")
+    units = ("--units", "arange,softmax", "--seed", "5")
+    run(source, tmp_path, *units, "--draw", "2")
+    first = records(tmp_path / "compiled.jsonl").keys()
+    run(source, tmp_path, *units, "--draw", "3", "--page")  # one more: the two are among them
+    drawn = [one["kernel"] for one in map(json.loads, (tmp_path / "drawn.jsonl").open())]
+    assert len(first) == 2 and drawn[:2] == list(first)
+    assert sorted(drawn) == ["arangefloat32", "arangeint32", "never_float32"]
+    text = " ".join(page.PAGE.read_text().split())
+    assert "3 kernels were drawn at random from all of these units (seed 5)" in text
+    assert "2 of them compile, which is 66.67%; 0 need more" in text
+    assert "So 20.77% to 93.85% of all kernels compile" in text
+
+
+@pytest.mark.parametrize("good, count", [(0, 10), (7, 9), (400, 400), (991, 1000)])
+def test_wilson(good: int, count: int) -> None:
+    interval = binomtest(good, count).proportion_ci(method="wilson")
+    assert page.wilson(good, count) == pytest.approx((interval.low, interval.high), abs=1e-12)
 
 
 def test_units() -> None:
