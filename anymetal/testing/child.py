@@ -81,14 +81,9 @@ class Child:
         self._since = self._seconds(), time.monotonic()
 
     def _seconds(self) -> float:
-        """Processor time of the process, and of the tools that it has run."""
+        """Processor time of the process, and of those that it has started."""
         assert self._process is not None
-        try:
-            text = Path(f"/proc/{self._process.pid}/stat").read_text()
-        except OSError:
-            return 0.0
-        fields = text.rpartition(")")[2].split()
-        return sum(map(int, fields[11:15])) / _TICKS
+        return _seconds_of(f"{self._process.pid}")
 
     def _start(self) -> None:
         self.stop()
@@ -98,6 +93,18 @@ class Child:
         self._process = context.Process(target=_quietly, args=arguments, daemon=True)
         self._process.start()
         theirs.close()
+
+
+def _seconds_of(process: str) -> float:
+    """Of those that have ended, and of those that run."""
+    folder = Path("/proc", process)
+    try:
+        fields = (folder / "stat").read_text().rpartition(")")[2].split()
+        tasks = [one.read_text() for one in folder.glob("task/*/children")]
+    except OSError:  # it has ended
+        return 0.0
+    started = sum(_seconds_of(child) for task in tasks for child in task.split())
+    return sum(map(int, fields[11:15])) / _TICKS + started
 
 
 def _quietly(serve: Callable[..., None], *arguments: object) -> None:

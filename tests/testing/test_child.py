@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from multiprocessing.connection import Connection
@@ -11,6 +13,11 @@ import pytest
 
 from anymetal.testing.child import Child
 
+_COMPUTE = """
+import time
+while time.process_time() < 1: pass
+"""
+
 
 def _serve(pipe: Connection, factor: int) -> None:
     while (work := pipe.recv()) is not None:
@@ -18,6 +25,8 @@ def _serve(pipe: Connection, factor: int) -> None:
             os._exit(3)
         while work == "compute":
             pass
+        if work == "have it computed":
+            subprocess.run([sys.executable, "-c", _COMPUTE], check=False)
         pipe.send(work * factor)
 
 
@@ -50,11 +59,12 @@ def test_a_death_that_nobody_has_noticed(child):
     assert child.receive() == 15
 
 
-def test_what_it_spends(child):
+@pytest.mark.parametrize("work", ["compute", "have it computed"])
+def test_what_it_spends(child, work):
     child.submit(1)
     assert child.receive() == 5
     assert child.spent() < 1
-    child.submit("compute")
+    child.submit(work)
     end = time.monotonic() + 60
     while child.spent() < 0.1 and time.monotonic() < end:
         time.sleep(0.05)

@@ -16,7 +16,7 @@ from anymetal.testing.mlx_kernels.state import Log
 from anymetal.testing.mlx_kernels.units import Unit, find, library, missing
 from anymetal.testing.mlx_kernels.workers import outcomes
 
-#: Longest silence of a process that has one kernel to do.
+#: Of processor time, that a process may take for one kernel.
 _MOST_SECONDS = 400.0
 
 

@@ -63,11 +63,20 @@ What the checks leave out, since MLX's own kernels go wrong there on any machine
 * layer_norm, `vjp_layer_norm`: threads that lie behind the end of their row (the row's length is \
 not within 8 below a multiple of 256) write `mean` to places in front of the private array \
 `thread_x`, as the index begins with `n`, which is negative.
+* steel_conv, `channel_l_filter_l` with flipped filters and padding: \
+`Conv2DInputBlockLoaderLargeFilter` begins to read at the other end of the filter, but asks \
+whether the place at this end is inside of the input, so that it reads outside of it, and takes \
+zeros for what is inside.
 * steel_gemm_fused, `complex64`: what is added to a product, and the factors, are floats, so that \
 the imaginary parts of a matrix that is added get lost.
 * gemv_masked: where the outputs are no multiple of what a thread makes, the last thread takes \
 factors of the block next to its own.
-* unary, `Expm1`: leaves out the low half of log(2), which costs up to 6 bits.
+* unary, `Expm1`: leaves out the low half of log(2), so that 80 times the distance of 1 to the \
+next number is allowed.
+* unary, `Sqrt` of `complex64`: the smaller part of a root is what the absolute value leaves of \
+the real part (or of its negative), and has few right bits where that is little. `ArcSin` and \
+`ArcCos` are computed with it.
+* unary, `FromFP8`: NaN (the bits 0x7F) becomes 480; MLX's CPU operation gives NaN.
 """
 #: 95 % of a normal distribution lie within so many standard deviations.
 _DEVIATIONS = NormalDist().inv_cdf(0.975)

@@ -24,7 +24,8 @@ def outcomes(
 ) -> Iterator[Outcome]:
     """What `serve` makes of each piece of work, as it comes; ends at `until` on the clock.
 
-    A process that ends, or is silent for `most_seconds`, leaves a reason in the place of an answer.
+    A process that ends, or takes more than `most_seconds` of processor time for a piece, leaves a
+    reason in the place of an answer. So does one that is silent for ten times as long.
     What is under way when the time is over is dropped.
     """
     queue = iter(work)
@@ -59,8 +60,10 @@ def _outcome(child: Child, most_seconds: float) -> tuple[Any, str] | None:
             return child.receive(), ""
         except (EOFError, OSError):
             reason = f"the process ended with {child.exit_code()}"
-    elif child.silent() > most_seconds:
-        reason = f"nothing for {most_seconds:.0f} seconds"
+    elif child.spent() > most_seconds:
+        reason = f"nothing after {most_seconds:.0f} seconds of processor time"
+    elif child.silent() > 10 * most_seconds:
+        reason = f"nothing for {10 * most_seconds:.0f} seconds"
     else:
         return None
     child.stop()

@@ -17,6 +17,7 @@ import numpy as np
 from anymetal.library import LibraryFunction
 from anymetal.testing.mlx_kernels.families.data import (
     DTYPES,
+    EPSILON,
     FLOATS,
     TYPE,
     Array,
@@ -184,8 +185,8 @@ def unary(kernel: LibraryFunction, name: str, rng: Random) -> float:
     match = _UNARY_NAME.fullmatch(name)
     assert match
     form, op, taken, given = match["form"], match["op"], match[3], match[4]
-    reference, low, high = _UNARY.get(op, (None, -400.0, 400.0))
-    launch = Launch(form, [taken], lambda _, n: random(rng, taken, n, low, high))
+    reference = _UNARY[op][0] if op in _UNARY else None
+    launch = Launch(form, [taken], lambda _, n: _drawn(rng, op, taken, n))
     per_thread = _numbers_per_thread(form, DTYPES[taken].size)
     grid = launch.grid(per_thread)
     count = math.prod(launch.shape)
@@ -207,7 +208,40 @@ def unary(kernel: LibraryFunction, name: str, rng: Random) -> float:
     else:
         with np.errstate(all="ignore"):
             want = reference(x)
-    return error(got, want, given, ulps)
+    return error(got, want, given, ulps, _size(op, x, want) if np.iscomplexobj(x) else None)
+
+
+def _drawn(rng: Random, op: str, dtype: str, n: int) -> mx.array:
+    """Numbers that the operation is for. A NaN of 8 bits is the number 480 to MLX's kernels."""
+    _, low, high = _UNARY.get(op, (None, -400.0, 400.0))
+    one = random(rng, dtype, n, low, high)
+    if op != "FromFP8":
+        return one
+    held = values(one)
+    return array(np.where(held & 127 == 127, 0, held), dtype)
+
+
+def _size(op: str, x: Array, want: Array) -> Array:
+    """What errors of complex results are relative to. Arcsine and arccosine are logarithms of sums
+    with a root, whose error they have."""
+    if op == "Sqrt":
+        return _size_of_root(want)
+    size = np.maximum(np.abs(want), 1)
+    if op not in ("ArcCos", "ArcSin"):
+        return size
+    root = np.sqrt(1 - x * x)
+    added = x + 1j * root if op == "ArcCos" else 1j * x + root
+    rounded = np.maximum(1, np.abs(x) ** 2) / np.abs(root)
+    return np.maximum(size, (_size_of_root(root) + rounded) / np.abs(added))
+
+
+def _size_of_root(root: Array) -> Array:
+    """MLX's roots are exact, but for the smaller part of a complex one: that is what the absolute
+    value leaves of the real part, or of its negative."""
+    size = np.maximum(np.abs(root), 1)
+    parts = np.minimum(np.abs(root.real), np.abs(root.imag))
+    least = np.maximum(parts, EPSILON["complex64"] ** 0.5 * size)
+    return np.maximum(size, np.abs(root) ** 2 / least / 8)
 
 
 def _integer(reference: Callable[[Array], Array], op: str, x: Array, dtype: str) -> Array:
