@@ -68,7 +68,7 @@ docs: $(VENV)/.stamp-docs
 
 # What is done stands in MLX_STATE: the same call goes on where the one before has stopped.
 MLX_STATE ?= .mlx-kernels
-MLX_KERNELS = $(BIN)/python -m anymetal.testing.mlx_kernels --source $(MLX_SRC) --state $(MLX_STATE) --jobs $(JOBS)
+MLX_KERNELS = $(BIN)/python -m anymetal.testing.mlx_kernels --source $(MLX_SRC) --state $(MLX_STATE) --jobs $(JOBS) $(MLX_ARGS)
 mlx-kernels: $(VENV)/.stamp-dev
 	@test -n "$(MLX_SRC)" || { echo "make mlx-kernels needs MLX_SRC=, a checkout of MLX"; exit 2; }
 	-$(MLX_KERNELS)
