@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import math
 import os
 import re
@@ -154,6 +155,7 @@ def test_too_much_memory_is_an_error(bridge):
 
 
 def test_mlx_counts_and_frees_the_memory(bridge):
+    gc.collect()  # arrays of tests before this one
     mx.synchronize()
     before = mx.get_active_memory()
     for shape in [(0,), (7,), (1 << 20,), (1 << 24,)]:

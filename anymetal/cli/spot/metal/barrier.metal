@@ -4,6 +4,7 @@
 threadgroup float numbers[256];
 uint own = thread_index_in_threadgroup, other = own ^ 32;
 numbers[own] = x[thread_position_in_grid.x];
+threadgroup_barrier(mem_flags::mem_threadgroup);  // what was in this memory before may be anything
 for (int step = 0; step < 64; ++step) {
     SCOPED_BARRIER;
     float above = numbers[other] - 4.0f;
