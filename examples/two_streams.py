@@ -132,7 +132,7 @@ def show(bars: list[Bar]) -> None:
 
 def save(bars: list[Bar], file: str) -> None:
     """The same as a picture."""
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure  # pyright: ignore[reportMissingImports]
 
     figure = Figure(figsize=(8, 2.2), layout="constrained")
     axes = figure.subplots()
