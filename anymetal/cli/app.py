@@ -227,6 +227,8 @@ def explain_(
     times: Annotated[
         bool, typer.Option("--times", help="Also how long stages and passes of the compiler take.")
     ] = False,
+    target: Annotated[str, typer.Option(help="cpu, or cuda: as PTX, without a GPU.")] = "cpu",
+    arch: Annotated[str, typer.Option(help="With cuda: sm_75, sm_90 …")] = "sm_80",
 ) -> None:
     """Run a program and tell, line by line, what became of its kernels, and what to change."""
     from anymetal.cli.explain import Options, explain_program
@@ -241,7 +243,10 @@ def explain_(
         raise typer.BadParameter(f"there is no file {file}")
     elif words and file.endswith(".metal"):
         raise typer.BadParameter("options go in front of the file; a Metal file takes no arguments")
-    options = Options(kernel, extent, pretend_gpu, times, as_json, html)
+    if target not in ("cpu", "cuda"):
+        raise typer.BadParameter(f"--target is {target!r}: cpu or cuda")
+    architecture = arch if target == "cuda" else ""
+    options = Options(kernel, extent, pretend_gpu, times, as_json, html, architecture)
     raise typer.Exit(explain_program(file, module, words, options))
 
 

@@ -5,23 +5,27 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from rich.console import Console
 
+from anymetal import targets
 from anymetal.cli.explain_page import write_page
 from anymetal.cli.explain_text import show, show_times
 from anymetal.cli.run import output_on_stderr, program_words, run_to_end
 from anymetal.errors import AnyMetalError
+from anymetal.explain import cuda
 from anymetal.explain.kernels import Explanation, explain
 from anymetal.library import metal_library
 from anymetal.source import KernelSource
-from anymetal.targets.cpu.code_lookup import follow
+from anymetal.targets.cpu import CpuTarget, code_lookup, plan
 from anymetal.targets.cpu.variant import Extent, Variant, variant_for
 
-Kernels = Collection[tuple[KernelSource, Variant]]
+#: How a kernel is explained for one class of launches.
+Explain = Callable[[], Explanation]
 
 
 class Options(NamedTuple):
@@ -33,6 +37,7 @@ class Options(NamedTuple):
     times: bool
     as_json: bool
     html: Path | None  #: a page to write
+    architecture: str = ""  #: of an NVIDIA GPU; empty: for the CPU
 
 
 def explain_program(
@@ -42,18 +47,18 @@ def explain_program(
     console = Console(highlight=False, stderr=options.as_json)
     with output_on_stderr() if options.as_json else contextlib.nullcontext():
         status, kernels = _kernels(script, module, arguments, options, console)
-    wanted = [pair for pair in kernels if options.kernel in (None, pair[0].name)]
+    wanted = [pair for pair in kernels if options.kernel in (None, pair[0])]
     if not wanted:
-        names = ", ".join(dict.fromkeys(source.name for source, _ in kernels))
+        names = ", ".join(dict.fromkeys(name for name, _ in kernels))
         what = script or module
         console.print(f"nothing to explain; kernels of {what}: {names or 'none'}", markup=False)
         return status or 1
     explained = []
-    for source, variant in wanted:
+    for name, explained_now in wanted:
         try:
-            explanation = explain(source, variant)
+            explanation = explained_now()
         except AnyMetalError as error:
-            console.print(f"kernel {source.name}: {error}", style="red", markup=False)
+            console.print(f"kernel {name}: {error}", style="red", markup=False)
             status = 1
             continue
         explained.append(explanation)
@@ -82,37 +87,55 @@ def _written(explained: list[Explanation], options: Options) -> int:
 
 def _kernels(
     script: str | None, module: str | None, arguments: list[str], options: Options, console: Console
-) -> tuple[int, Kernels]:
-    """The status of the program, and its kernels."""
+) -> tuple[int, list[tuple[str, Explain]]]:
+    """The status of the program; its kernels by name, once for each class of launches."""
     path = Path(script or "")
+    status = 0
+    if not module and path.suffix == ".metal" and not _is_case(path):
+        return 0, _explanations(_of_library(path, options.threadgroup, console), options)
+    targets.select(CpuTarget())
+    launches, variants = plan.follow(), code_lookup.follow()
     if module or path.suffix != ".metal":
-        kernels = follow()
-        words = program_words(script, module, arguments, options.pretend_gpu)
-        return run_to_end(words), kernels
-    if _is_case(path):
-        return 0, _of_case(path)
-    return 0, list(_of_library(path, options.threadgroup, console))
+        status = run_to_end(program_words(script, module, arguments, options.pretend_gpu))
+    else:
+        _run_case(path)
+    if options.architecture:
+        return status, _explanations(launches, options)
+    return status, [(source.name, partial(explain, source, one)) for source, one in variants]
+
+
+def _explanations(
+    launches: Iterable[tuple[KernelSource, Extent, Extent, int]], options: Options
+) -> list[tuple[str, Explain]]:
+    found: dict[tuple[KernelSource, Variant | cuda.Launches], Explain] = {}
+    for source, grid, threadgroup, large in launches:
+        if options.architecture:
+            like = cuda.launches_of(source, grid, threadgroup, large)
+            found[source, like] = partial(cuda.explain, source, like, options.architecture)
+        else:
+            variant = variant_for(grid, threadgroup, large)
+            found[source, variant] = partial(explain, source, variant)
+    return [(source.name, one) for (source, _), one in found.items()]
 
 
 def _is_case(path: Path) -> bool:
     return "// output:" in path.read_text()
 
 
-def _of_case(path: Path) -> Kernels:
+def _run_case(path: Path) -> None:
     from anymetal.testing import metal_case
 
-    case, kernels = metal_case.parse(path), follow()
+    case = metal_case.parse(path)
     for dtype in case.dtypes:
         try:
             metal_case.run(case, dtype)
         except AssertionError as error:  # what it compiled can be explained all the same
             print(error, file=sys.stderr)
-    return kernels
 
 
 def _of_library(
     path: Path, threadgroup: Extent, console: Console
-) -> Iterator[tuple[KernelSource, Variant]]:
+) -> Iterator[tuple[KernelSource, Extent, Extent, int]]:
     """Kernels of a Metal file, as for a grid of whole threadgroups."""
     library = metal_library(path)
     for name in library.kernel_names:
@@ -122,4 +145,4 @@ def _of_library(
             console.print(f"kernel {name} is left out: {error}", markup=False)
             continue
         grid = (16 * threadgroup[0], 16 * threadgroup[1], threadgroup[2])
-        yield source, variant_for(grid, threadgroup)
+        yield source, grid, threadgroup, 0

@@ -65,7 +65,7 @@ def write_page(path: Path, explained: Sequence[Explanation]) -> None:
 def _kernel(explanation: Explanation) -> Iterator[str]:
     source = explanation.source
     title = escape(f"{source.name}{source.template_arguments}")
-    yield f"<h2>{title} <small>{escape(explanation.variant.text)}</small></h2>"
+    yield f"<h2>{title} <small>{escape(explanation.launch)}</small></h2>"
     for where, (part, lines) in explanation.texts.items():
         known = {place[1] for place in explanation.weights.lines if place[0] == where}
         if known or any(_is_at(fact, where) for fact in explanation.facts):
@@ -73,6 +73,8 @@ def _kernel(explanation: Explanation) -> Iterator[str]:
             shown = dedent("\n".join(lines).expandtabs(4)).split("\n")
             yield from (_line(explanation, where, *pair) for pair in enumerate(shown, 1))
             yield "</div>"
+    if explanation.resources:
+        yield f"<p>{'<br>'.join(map(escape, explanation.resources))}</p>"
     lost = [fact for fact in explanation.facts if fact.location is None]
     if lost:
         yield "<h3>of several lines, or moved by LLVM</h3>"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.text import Text
@@ -25,7 +26,7 @@ def show(console: Console, explanation: Explanation) -> None:
     """Print what is known of a kernel, line by line, then what to do about it."""
     source = explanation.source
     title = f"kernel {source.name}{source.template_arguments}"
-    console.print(Text.assemble((title, "bold"), f"   {explanation.variant.text}"), soft_wrap=True)
+    console.print(Text.assemble((title, "bold"), f"   {explanation.launch}"), soft_wrap=True)
     for where, (part, lines) in explanation.texts.items():
         known: dict[int, list[Fact]] = {}
         for fact in explanation.facts:
@@ -36,7 +37,9 @@ def show(console: Console, explanation: Explanation) -> None:
     if lost:
         console.print("\n  of several lines, or moved by LLVM", style="dim")
         _print_facts(console, lost)
-    _print_costs(console, explanation.costs)
+    if explanation.costs:
+        _print_costs(console, explanation.costs)
+    _print_resources(console, explanation.resources)
     _print_findings(console, explanation)
 
 
@@ -126,6 +129,15 @@ def _print_costs(console: Console, costs: list[Cost]) -> None:
     for cost in costs:
         for i, line in enumerate(textwrap.wrap(_cost_text(cost), width)):
             console.print(Text(("    " if i == 0 else "        ") + line), soft_wrap=True)
+    console.print()
+
+
+def _print_resources(console: Console, resources: Sequence[str]) -> None:
+    if not resources:
+        return
+    console.print("\n  what it takes", style="dim")
+    for line in resources:
+        _wrapped(console, line, 4, "")
     console.print()
 
 

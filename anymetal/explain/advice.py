@@ -49,6 +49,13 @@ def advice(fact: Fact, text: str) -> Advice | None:
             "loops of about equal length (sort the work by its length), or split a long one among "
             "the 32 threads of a SIMD-group and add up with simd_sum."
         )
+    if fact.kind == "in step":
+        return Advice(
+            "All threads of the warp walk through all of the kernel's blocks, with a vote at each "
+            "loop, so that what lanes do together has Metal's meaning. Call SIMD-group functions "
+            "and barriers where all threads come by: choose the operand with ?: in front of them, "
+            "and leave the branch before."
+        )
     if fact.kind == "call":
         return Advice(
             "This function has no vector version, and is called for each lane in turn. Use one of "
@@ -82,6 +89,18 @@ def _of_atomic(line: str) -> Advice:
 def _of_access(fact: Fact, line: str) -> Advice:
     array = _ARRAY.search(fact.text)
     name = array[1] if array else ""
+    if "local memory" in fact.text:
+        return Advice(
+            "An array stays in registers if all its indices are constants: give the loops over it "
+            "constant bounds, so that they are unrolled, choose among few elements with ?:, or "
+            "keep the array in threadgroup memory, an element of all threads next to each other."
+        )
+    if "bank conflict" in fact.text:
+        return Advice(
+            "Lanes want different words of one bank, of which there are 32 with 4 bytes each. "
+            "Let neighbouring lanes access neighbouring words, or make the rows of the array one "
+            "element longer, so that a column lies in all banks: tile[32][33]."
+        )
     if "private array" in fact.text:
         return Advice(
             "The array is stored such that an index which is equal in all lanes costs one vector. "
@@ -94,7 +113,7 @@ def _of_access(fact: Fact, line: str) -> Advice:
         )
     if stride := _STRIDE.search(fact.text):
         return _of_stride(fact.kind, name, int(stride[1]), line)
-    if "tested at run time" in fact.text:
+    if "tested at run time" in fact.text or "scattered" in fact.text:
         return Advice(
             "The order of memory is known only to the data. If neighbouring threads often meet "
             "neighbouring elements this is cheap already; else sort the indices beforehand, or "

@@ -6,11 +6,11 @@ from collections import Counter
 from dataclasses import dataclass
 
 from anymetal.analysis.regions import Region
+from anymetal.emission.marks import Mark, Marks
 from anymetal.explain.classes import class_of, count
 from anymetal.explain.facts import location_of
 from anymetal.explain.listing import Instruction, Listing, MachineLoop
 from anymetal.ir.model import Location
-from anymetal.simd.code.marks import Mark, Marks
 from anymetal.simd.emit.gang import GangFunction
 
 

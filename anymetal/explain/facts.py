@@ -9,10 +9,12 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
+from anymetal.analysis.cache import Analyses
 from anymetal.analysis.effects import LOADS, is_atomic, pointer_of
 from anymetal.analysis.lane_numbers import lane_numbers
 from anymetal.analysis.objects import origins
-from anymetal.analysis.regions import Region
+from anymetal.analysis.regions import Node, Region
+from anymetal.analysis.uniformity import Shapes
 from anymetal.explain.reasons import names_of, reason
 from anymetal.ir import types as t
 from anymetal.ir.calls import BARRIER, is_cross_lane
@@ -214,12 +216,9 @@ def _cross_lane(function: GangFunction, instr: Instr) -> str:
 
 def _branch(function: GangFunction, block: Block) -> Iterator[Fact]:
     """A branch that is not the end of a loop."""
-    end = block.terminator
-    if end.op != "br" or len(end.arg) < 2 or end.arg[0] is end.arg[1]:
+    node, end = function.tree.node_of[block], block.terminator
+    if not is_branch(node, end):
         return
-    node = function.tree.node_of[block]
-    if any(edge.node is None for edge in node.edges) and node.region.loop is not None:
-        return  # it goes round, or leaves: part of the loop
     if not function.shapes.diverges(node):
         yield Fact(end.loc, "branch", "uniform: one side runs")
         return
@@ -228,7 +227,14 @@ def _branch(function: GangFunction, block: Block) -> Iterator[Fact]:
     text = "divergent: both sides in turn, each for its lanes"
     if skipped:
         text += "; a side without lanes is skipped"
-    yield Fact(end.loc, "branch", text + _because(function, end.operands[0]), "open")
+    yield Fact(end.loc, "branch", text + because(function.known, end.operands[0]), "open")
+
+
+def is_branch(node: Node, end: Instr) -> bool:
+    """Whether the end of a block is a branch. What goes round, or leaves, is part of the loop."""
+    if end.op != "br" or len(end.arg) < 2 or end.arg[0] is end.arg[1]:
+        return False
+    return node.region.loop is None or all(edge.node is not None for edge in node.edges)
 
 
 def _choice(function: GangFunction, instr: Instr) -> Iterator[Fact]:
@@ -243,18 +249,23 @@ def _loop(function: GangFunction, region: Region) -> Fact:
     if region.loop not in function.shapes.divergent_loops:
         return Fact(place, "loop", "uniform: all lanes go round together")
     text = "divergent: goes round until the last lane has left"
-    return Fact(place, "loop", text + _because(function, _cause(function, region)), "open")
+    return Fact(
+        place,
+        "loop",
+        text + because(function.known, leaving_condition(function.shapes, region)),
+        "open",
+    )
 
 
-def _because(function: GangFunction, condition: Value | None) -> str:
-    cause = reason(function.known, condition) if condition is not None else ""
+def because(known: Analyses, condition: Value | None) -> str:
+    """Why a condition differs between lanes, in brackets; or ""."""
+    cause = reason(known, condition) if condition is not None else ""
     return f" (the condition depends on {cause})" if cause else ""
 
 
-def _cause(function: GangFunction, region: Region) -> Value | None:
+def leaving_condition(shapes: Shapes, region: Region) -> Value | None:
     """The condition that lets lanes leave a loop in different iterations."""
     assert region.loop is not None
-    shapes = function.shapes
     leaving = [block for block, _ in region.loop.exits if block in shapes.divergent]
     others = [block for block in region.loop.ordered if block in shapes.divergent]
     for block in leaving + others:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from anymetal.emission.marks import Marks
 from anymetal.explain.advice import Advice, advice
 from anymetal.explain.costs import Cost, costs
 from anymetal.explain.facts import Fact, facts
@@ -17,7 +18,6 @@ from anymetal.frontend.dialect import parts_as_written
 from anymetal.frontend.unit import part_name
 from anymetal.ir.model import Location
 from anymetal.pipeline.stages import Times
-from anymetal.simd.code.marks import Marks
 from anymetal.simd.emit.gang import GangFunction
 from anymetal.source import KernelSource
 from anymetal.targets.cpu.compiler import compile_kernel
@@ -38,11 +38,14 @@ class Explanation:
     """What became of a kernel in one class of launches."""
 
     source: KernelSource
-    variant: Variant
+    launch: str  #: the class of launches, in words
     facts: list[Fact]
     costs: list[Cost]
     times: Times
     weights: Weights
+    #: What it takes of the processor, a line each; and in values of JSON.
+    resources: tuple[str, ...] = ()
+    taken: dict[str, object] | None = None
 
     @cached_property
     def texts(self) -> dict[str, tuple[str, list[str]]]:
@@ -74,7 +77,7 @@ class Explanation:
         shares = {key: cost / (self.weights.total or 1) for key, cost in self.weights.lines.items()}
         return {
             "kernel": f"{self.source.name}{self.source.template_arguments}",
-            "variant": self.variant.text,
+            "variant": self.launch,
             "lines": [
                 {**self._place(Location(where, line, 0)), "share": share}
                 for (where, line), share in sorted(shares.items(), key=lambda one: -one[1])
@@ -95,6 +98,7 @@ class Explanation:
                 | {"counts": dict(one.counts)}
                 for one in self.costs
             ],
+            **({"resources": self.taken} if self.taken else {}),
         }
 
     def _fact(self, fact: Fact) -> dict[str, object]:
@@ -141,7 +145,7 @@ def explain(source: KernelSource, variant: Variant) -> Explanation:
     listing = read_listing(look.listing)
     return Explanation(
         source,
-        variant,
+        variant.text,
         facts(function),
         costs(function, look.given, listing),
         Times(look.times, look.passes),

@@ -1,7 +1,7 @@
 """Reads LLVM's assembly listing: blocks, loops, and what each instruction was written for.
 
 LLVM says in comments which loop a block belongs to and what is a spill, and its line numbers are
-our marks (simd/code/marks.py).
+our marks (emission/marks.py).
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ _PARENT = re.compile(r"Parent Loop (BB\d+_\d+)")
 _INSIDE = re.compile(r"in Loop: Header=(BB\d+_\d+)")
 #: AArch64 writes numbers as `#16`: what begins a comment there is `//`.
 _INSTRUCTION = re.compile(r"^\s+([a-z][\w.]*)(?:\s+(?!# |//)(.*?))?\s*(?:(?:# |//)\s*(.*))?$")
+
+
+_PTX = re.compile(r"^\s+(?:@!?%p\d+\s+)?([a-z][\w.]*)\s*(.*);$")
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,20 @@ class Listing:
 
     loops: list[MachineLoop]
     instructions: list[Instruction]  #: all of them
+
+
+def read_ptx(text: str) -> list[Instruction]:
+    """The instructions of a PTX text, without those that load parameters; blocks are counted."""
+    found: list[Instruction] = []
+    mark = block = 0
+    for line in text.splitlines():
+        if line.startswith("$"):
+            block += 1
+        elif place := _LINE.match(line):
+            mark = int(place[1])
+        elif (one := _PTX.match(line)) and not one[1].startswith("ld.param"):
+            found.append(Instruction(one[1], one[2], "", mark, "", block))
+    return found
 
 
 def read_listing(text: str) -> Listing:

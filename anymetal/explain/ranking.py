@@ -8,18 +8,20 @@ profile` does that.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import prod
 
+from anymetal.analysis.cache import Analyses
 from anymetal.analysis.effects import is_atomic
 from anymetal.analysis.induction import trips
-from anymetal.analysis.regions import Region
+from anymetal.analysis.regions import Region, RegionTree
+from anymetal.emission.marks import Marks
 from anymetal.explain.classes import class_of
 from anymetal.explain.costs import goes_over_lanes, is_poll
 from anymetal.explain.facts import Fact
 from anymetal.explain.listing import Instruction, Listing
 from anymetal.ir.model import Instr, Location
-from anymetal.simd.code.marks import Marks
 from anymetal.simd.emit.gang import GangFunction
 
 _WEIGHTS = {"gathers": 12, "scatters": 16, "calls": 30, "atomics": 20, "spills": 2}
@@ -40,6 +42,18 @@ class Weights:
     #: The instructions of each line, in the order of the machine code.
     code: dict[tuple[str, int], list[str]] = field(default_factory=dict)
 
+    def add(self, instr: Instr, cost: float, code: Iterable[Instruction]) -> None:
+        """Count an instruction of the thread program, for which this code was written."""
+        self.total += cost
+        place = instr.loc
+        key = place, kind_of(instr)
+        self.findings[key] = self.findings.get(key, 0.0) + cost
+        if place is not None:
+            line = place.where, place.line
+            self.lines[line] = self.lines.get(line, 0.0) + cost
+            shown = self.code.setdefault(line, [])
+            shown += (f"{one.operation} {one.operands}".rstrip() for one in code)
+
 
 def weights(function: GangFunction, marks: Marks, listing: Listing) -> Weights:
     """The costs of the code of one gang.
@@ -54,29 +68,20 @@ def weights(function: GangFunction, marks: Marks, listing: Listing) -> Weights:
             if mark.function == function.name and mark.instr.block is not None:
                 of_block = copies.setdefault(mark.instr, {})
                 of_block.setdefault(instruction.block, []).append(instruction)
-    factor = _Factors(function, marks, listing)
+    factor = _Factors(marks, listing)
     found = Weights()
     for instr, blocks in copies.items():
         costs = {number: sum(map(factor, one)) for number, one in blocks.items()}
         middle = sorted(costs, key=lambda number: costs[number])[len(costs) // 2]
-        cost = costs[middle] * factor.rounds(instr)
-        found.total += cost
-        place = instr.loc
-        key = place, kind_of(instr)
-        found.findings[key] = found.findings.get(key, 0.0) + cost
-        if place is not None:
-            line = place.where, place.line
-            found.lines[line] = found.lines.get(line, 0.0) + cost
-            code = found.code.setdefault(line, [])
-            code += (f"{one.operation} {one.operands}".rstrip() for one in blocks[middle])
+        cost = costs[middle] * rounds(instr, function.tree, function.known)
+        found.add(instr, cost, blocks[middle])
     return found
 
 
 class _Factors:
     """What an instruction of the machine code costs each time that its iteration runs."""
 
-    def __init__(self, function: GangFunction, marks: Marks, listing: Listing) -> None:
-        self._function = function
+    def __init__(self, marks: Marks, listing: Listing) -> None:
         self._factors: dict[int, float] = {}  #: by identity
         for loop in listing.loops:  # outer ones first
             at_once = max(1, sum(is_poll(one, marks) for one in loop.instructions))
@@ -89,16 +94,17 @@ class _Factors:
     def __call__(self, instruction: Instruction) -> float:
         return weight(instruction) * self._factors.get(id(instruction), 1.0)
 
-    def rounds(self, instr: Instr) -> float:
-        """How often an instruction runs, for each time that the kernel does."""
-        assert instr.block is not None
-        known = self._function.known(trips)
-        counts = []
-        at: Region | None = self._function.tree.node_of[instr.block].region
-        while at is not None and at.loop is not None:
-            counts.append(known.get(at.loop, _UNKNOWN_TRIPS))
-            at = at.parent
-        return prod(counts)
+
+def rounds(instr: Instr, tree: RegionTree, known: Analyses) -> float:
+    """How often an instruction runs, for each time that the kernel does."""
+    assert instr.block is not None
+    known_trips = known(trips)
+    counts = []
+    at: Region | None = tree.node_of[instr.block].region
+    while at is not None and at.loop is not None:
+        counts.append(known_trips.get(at.loop, _UNKNOWN_TRIPS))
+        at = at.parent
+    return prod(counts)
 
 
 def weight(instruction: Instruction) -> float:

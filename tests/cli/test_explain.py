@@ -187,6 +187,45 @@ def test_a_case() -> None:
     assert "known from the lane number" in output
 
 
+def test_for_nvidia(tmp_path: Path) -> None:
+    """A program's kernels, with the threadgroups that they are launched with; once each."""
+    text = PROGRAM.replace(
+        'print("ran"',
+        "mx.eval(kernel(inputs=[mx.zeros(2000)], grid=(64, 1, 1), "
+        "threadgroup=(32, 1, 1), output_shapes=[(64,)], output_dtypes=[mx.float32]))\n"
+        'print("ran"',
+    )
+    path = write(tmp_path, "p.py", text)
+    words = ["explain", "--target", "cuda", "--arch", "sm_90"]
+    output = anymetal_command(*words, path, "a").stdout
+    assert output.startswith("ran ['a']\n")
+    assert output.count("kernel first   sm_90, threadgroups of 64, all full") == 1
+    assert output.count("kernel second   sm_90, threadgroups of 64, all full") == 1
+    assert output.count("kernel second   sm_90, threadgroups of 32, all full") == 1
+    assert "└ load `x`: strided, 28 bytes from lane to lane: 28 sectors where 4" in output
+    assert "what it takes" in output and "instructions for 32 threads" not in output
+    assert "what might be cheaper, by its share of the cost" in output
+    page = tmp_path / "page.html"
+    words += ["--json", "--html", str(page), "--kernel", "first"]
+    (first,) = json.loads(anymetal_command(*words, path).stdout)["kernels"]
+    assert first["variant"] == "sm_90, threadgroups of 64, all full"
+    assert first["findings"][0]["kind"] == "load" and first["instructions"] == []
+    assert first["resources"].keys() & {"registers", "unknown"}
+    text = page.read_text()
+    _Page().feed(text)
+    assert "ld.global.nc.b32" in text and "28 sectors where 4 would do" in text
+
+
+def test_a_metal_file_for_nvidia(tmp_path: Path) -> None:
+    path = write(tmp_path, "lib.metal", LIBRARY)
+    words = ["explain", "--target", "cuda", "--threadgroup", "16,16"]
+    output = anymetal_command(*words, path).stdout
+    assert "kernel scale   sm_80, threadgroups of 16 x 16, all full" in output
+    assert "kernel shift is left out: " in output
+    done = anymetal_command(*words, "--arch", "sm_95", path)
+    assert done.returncode == 1 and "There are sm_70, sm_75" in " ".join(done.stdout.split())
+
+
 def test_a_metal_file(tmp_path: Path) -> None:
     path = write(tmp_path, "lib.metal", LIBRARY)
     done = anymetal_command("explain", "--threadgroup", "32", path)
@@ -206,6 +245,7 @@ def test_a_metal_file(tmp_path: Path) -> None:
         (["--threadgroup", "1,2,3,4", __file__], "one to three numbers"),
         (["--threadgroup", "0", __file__], "one to three numbers"),
         ([], "Missing argument"),
+        (["--target", "apple", __file__], "--target is 'apple': cpu or cuda"),
     ],
 )
 def test_wrong_use(arguments: list[str], words: str) -> None:

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
+from anymetal.emission.marks import Marks
 from anymetal.explain.listing import Instruction, read_listing
 from anymetal.pipeline.program import thread_program
-from anymetal.simd.code.marks import Marks
 from anymetal.targets.cpu.assemble import assembly
 from anymetal.targets.cpu.llvm_target import machine_for
 from anymetal.targets.cpu.reporting import GangStages

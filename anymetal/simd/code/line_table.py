@@ -13,8 +13,8 @@ import re
 from collections.abc import Mapping
 from pathlib import PurePath
 
+from anymetal.emission.marks import Role
 from anymetal.ir.model import Instr
-from anymetal.simd.code.marks import Role
 
 #: What the pool calls; the user's name is another name of the same function.
 ENTRY = "am_entry"

@@ -13,9 +13,9 @@ from anymetal.analysis import flow
 from anymetal.analysis.linearization import END, RegionPlan, Target
 from anymetal.analysis.regions import Edge, Node, Region, regions
 from anymetal.analysis.uniformity import shapes
+from anymetal.emission.marks import Role
 from anymetal.ir.model import Block, Instr
 from anymetal.simd.code.gang_context import GangContext, GangEmitter
-from anymetal.simd.code.marks import Role
 from anymetal.simd.code.masks import Mask
 from anymetal.simd.code.values import SCALAR, VECTOR
 from anymetal.simd.lanes.matrices import Matrices

@@ -12,6 +12,7 @@ from anymetal.analysis.objects import read_only as arrays_only_read
 from anymetal.analysis.private_arrays import interleaved
 from anymetal.analysis.regions import regions
 from anymetal.analysis.uniformity import shapes
+from anymetal.emission.marks import Marks, Role
 from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.ir.calls import (
@@ -33,7 +34,6 @@ from anymetal.simd.code.accesses import Accesses
 from anymetal.simd.code.coroutine import coroutine, wait
 from anymetal.simd.code.gang_context import GangContext
 from anymetal.simd.code.line_table import LineTable
-from anymetal.simd.code.marks import Marks, Role
 from anymetal.simd.code.masks import Mask, Masks
 from anymetal.simd.code.values import Values, buffer_name
 from anymetal.simd.emit.arithmetic import Arithmetic

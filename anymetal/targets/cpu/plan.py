@@ -6,7 +6,7 @@ A call only has to add the addresses of its arrays.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from math import prod
 from typing import NamedTuple
 
@@ -23,6 +23,15 @@ from anymetal.targets.cpu.specialisation import specialisation
 from anymetal.targets.cpu.variant import Variant, fitting_group, variant_for
 
 _MOST_GROUPS = 2**63
+_followed: dict[tuple[KernelSource, Extent, Extent, int], None] | None = None
+
+
+def follow() -> Collection[tuple[KernelSource, Extent, Extent, int]]:
+    """The launches that this process plans from now on, in order: source, grid, threadgroup, and
+    how many times 2^31 bytes the largest array has. The collection grows."""
+    global _followed
+    _followed = {}
+    return _followed.keys()
 
 
 class Plan:
@@ -43,6 +52,8 @@ class Plan:
     ) -> None:
         self._source = source
         self.grid = grid
+        if _followed is not None:
+            _followed[source, grid, threadgroup, large] = None
         x, y, z = map(min, threadgroup, grid)
         # A report names the threadgroups that the caller knows.
         self.group = (

@@ -11,7 +11,7 @@ from anymetal.source import KernelSource
 from anymetal.targets.cpu.variant import Variant
 
 if TYPE_CHECKING:
-    from anymetal.simd.code.marks import Marks
+    from anymetal.emission.marks import Marks
     from anymetal.simd.emit.gang import GangFunction
 
 

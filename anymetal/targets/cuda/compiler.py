@@ -17,14 +17,14 @@ from anymetal.ir import types as t
 from anymetal.ir.model import Program
 from anymetal.ir.sizes import SIMD_GROUP
 from anymetal.pipeline.program import thread_program
-from anymetal.pipeline.stages import Stages
 from anymetal.runtime import locks
 from anymetal.source import KernelSource
 from anymetal.targets.cuda import maths
-from anymetal.targets.cuda.convergence import parts
+from anymetal.targets.cuda.convergence import partings
 from anymetal.targets.cuda.in_step import InStep
 from anymetal.targets.cuda.lowering import CudaThread
 from anymetal.targets.cuda.names import ANY_FORM, ENTRY, PTX_OF, Form
+from anymetal.targets.cuda.reporting import WarpStages
 
 
 def profile_of(architecture: str) -> Profile:
@@ -46,37 +46,43 @@ def llvm_ir(
     architecture: str,
     form: Form = ANY_FORM,
     large: int = 0,
-    stages: Stages | None = None,
+    stages: WarpStages | None = None,
 ) -> str:
     """LLVM IR of a kernel. `large`: how many times 2^31 bytes the largest array may have.
 
     Raises MetalCompileError and UnsupportedFeatureError for what is wrong with the kernel.
     """
     profile = profile_of(architecture)
-    stages = stages or Stages()
+    stages = stages or WarpStages()
     program = thread_program(source, large, stages, profile=profile)
     with stages.stage("emitter"):
-        return _module(program, form)
+        return _module(program, form, stages)
 
 
 def compiled(
     source: KernelSource, architecture: str, form: Form = ANY_FORM, large: int = 0,
-    stages: Stages | None = None,
+    stages: WarpStages | None = None,
 ) -> str:  # fmt: skip
     """PTX text of a kernel; see `llvm_ir`."""
-    return ptx(llvm_ir(source, architecture, form, large, stages), architecture)
+    stages = stages or WarpStages()
+    ir = llvm_ir(source, architecture, form, large, stages)
+    with stages.stage("code generation"):
+        return ptx(ir, architecture)
 
 
-def _module(program: Program, form: Form) -> str:
+def _module(program: Program, form: Form, stages: WarpStages) -> str:
     known = Analyses(program, ANY_LAUNCH, SIMD_GROUP)
-    apart = parts(known)
-    lowering = CudaThread(program, form, known(read_only), together=not apart)
+    apart = partings(known)
+    marks = stages.marks()
+    lowering = CudaThread(program, form, known(read_only), together=not apart, marks=marks)
     emitter = InStep(known, lowering) if apart else ThreadEmitter(program, lowering)
     if form.aligned and not _joins_words(program):
         emitter.alignments = known(alignments)
     function = emitter.run(ENTRY)
     tables = constant_tables(program, lowering.spaces[t.CONSTANT])
-    return "\n".join([*tables, *lowering.w.declarations.values(), function])
+    stages.written(program, apart)
+    text = "\n".join([*tables, *lowering.w.declarations.values(), function])
+    return marks.declared(text) if marks else text
 
 
 def _joins_words(program: Program) -> bool:

@@ -15,22 +15,33 @@ def is_collective(instr: Instr) -> bool:
     return instr.op == "call" and (instr.arg == BARRIER or is_cross_lane(instr.arg))
 
 
-def parts(known: Analyses) -> bool:
-    """Whether threads of a SIMD-group may have parted where some of them do something together.
+def partings(known: Analyses) -> list[tuple[Instr, Instr]]:
+    """Where threads of a SIMD-group may have parted while some of them do something together: the
+    branches (or loads) that part them, each with the first thing that they do together then.
 
     `known.width` is that of a SIMD-group. What several threads load from one address counts as one
     value, as nobody may write there meanwhile; only atomic and volatile loads may differ.
     """
-    together = {b for b in known.program.blocks if any(map(is_collective, b.instrs))}
+    together = {
+        block: first
+        for block in known.program.blocks
+        if (first := next(filter(is_collective, block.instrs), None))
+    }
     if not together:
-        return False
+        return []
     uniformity = known(shapes)
-    if any(_may_differ(i) and uniformity[i].is_uniform for i in known.program.instructions()):
-        return True
+    found = [
+        (instr, next(iter(together.values())))
+        for instr in known.program.instructions()
+        if _may_differ(instr) and uniformity[instr].is_uniform
+    ]
     behind = known(postdominators)
-    return any(
-        not together.isdisjoint(_between(block, behind[block])) for block in uniformity.divergent
-    )
+    for block in known.program.blocks:
+        if block in uniformity.divergent:
+            between = _between(block, behind[block])
+            if first := next((one for b, one in together.items() if b in between), None):
+                found.append((block.terminator, first))
+    return found
 
 
 def _may_differ(instr: Instr) -> bool:

@@ -131,6 +131,7 @@ class InStep(ThreadEmitter):
     def _together(self, instr: Instr, active: str) -> None:
         """What all threads execute. Those that wait keep the values that they have."""
         self.part += 1
+        self.w.mark = self.to.mark(instr)
         if instr.arg == BARRIER:
             self._barrier(instr, active)
             return

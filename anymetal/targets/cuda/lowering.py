@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from anymetal.emission.lowering import Lowering
+from anymetal.emission.marks import Marks
 from anymetal.errors import UnsupportedFeatureError
 from anymetal.ir import types as t
 from anymetal.ir.calls import libm_name, plain_name
 from anymetal.ir.model import Argument, Global, Instr, Program
 from anymetal.targets.cuda import maths
 from anymetal.targets.cuda.collective import Collective
-from anymetal.targets.cuda.names import Form
+from anymetal.targets.cuda.names import ENTRY, Form
 
 _AXES = "xyz"
 #: Where the thread stands in a threadgroup of any size. `%fits`: rows are those of a whole block,
@@ -108,15 +109,20 @@ class CudaThread(Lowering):
         form: Form,
         unwritten: Collection[Argument] = (),
         together: bool = False,
+        marks: Marks | None = None,
     ) -> None:
         super().__init__(program)
         self.form, self.unwritten, self.together = form, unwritten, together
+        self.marks = marks
         self.spaces = {t.DEVICE: 1, t.CONSTANT: 1, t.THREADGROUP: 3, t.THREAD: 5}
         self.attributes = (
             f'"nvvm.maxntid"="{form.threads}" "denormal-fp-math-f32"="preserve-sign,preserve-sign" '
         )
         self.collective = Collective(self.w, form.whole)
         self.active = "true"  #: whether the thread takes part in what is written next
+
+    def mark(self, instr: Instr) -> str:
+        return self.marks.text(ENTRY, instr) if self.marks else ""
 
     # -- the function ---------------------------------------------------------------------
 

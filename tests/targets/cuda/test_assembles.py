@@ -41,23 +41,23 @@ def _sources(name: str) -> list[KernelSource]:
 
 
 @pytest.mark.parametrize("name", _SAMPLE)
-def test_sample(name: str, tmp_path: Path) -> None:
+def test_sample(name: str) -> None:
     for source in _sources(name):
         text = compiler.compiled(source, "sm_80")
         assert not without_values(text)
-        assemble(text, "sm_80", tmp_path)
+        assemble(text, "sm_80")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("architecture", ["sm_75", "sm_80", "sm_90", "sm_100"])
 @pytest.mark.parametrize("name", sorted(_ALL))
-def test_every_case(name: str, architecture: str, tmp_path: Path) -> None:
+def test_every_case(name: str, architecture: str) -> None:
     for source in _sources(name):
         if name in _REFUSED:
             with pytest.raises(UnsupportedFeatureError, match=_REFUSED[name]):
                 compiler.compiled(source, architecture)
         else:
-            assemble(compiler.compiled(source, architecture), architecture, tmp_path)
+            assemble(compiler.compiled(source, architecture), architecture)
 
 
 @pytest.mark.parametrize("name", sorted(_REFUSED))
