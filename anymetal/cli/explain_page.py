@@ -73,8 +73,7 @@ def _kernel(explanation: Explanation) -> Iterator[str]:
             shown = dedent("\n".join(lines).expandtabs(4)).split("\n")
             yield from (_line(explanation, where, *pair) for pair in enumerate(shown, 1))
             yield "</div>"
-    if explanation.resources:
-        yield f"<p>{'<br>'.join(map(escape, explanation.resources))}</p>"
+    yield from (f"<p>{escape(line)}</p>" for line in explanation.resources)
     lost = [fact for fact in explanation.facts if fact.location is None]
     if lost:
         yield "<h3>of several lines, or moved by LLVM</h3>"

@@ -92,10 +92,11 @@ def explain(source: KernelSource, launches: Launches, architecture: str) -> Expl
         place_in_rows.run(known, launches.rows)
         known = Analyses(look.program, launches.known, SIMD_GROUP)
     code: dict[Instr, list[Instruction]] = {}
-    for one in read_ptx(ptx):
+    listing = read_ptx(ptx)
+    for one in listing:
         if one.mark:
             code.setdefault(look.given.known[one.mark - 1].instr, []).append(one)
-    warp = Warp(known, code, look.apart)
+    warp = Warp(known, code, look.apart, any(is_access(i) and not i.mark for i in listing))
     # Marks make LLVM announce debug information, for which ptxas would optimise less.
     taken = assembled(ptx.replace(", debug\n", "\n", 1), architecture)
     lines, numbers = _resources(taken, architecture, prod(launches.block))

@@ -61,16 +61,21 @@ class Lanes(NamedTuple):
 
 
 class Warp:
-    """The program of a warp. `known`: for its launches, 32 lanes; `code`: the PTX of each
-    instruction; `apart`: why threads keep in step (targets/cuda/convergence.py)."""
+    """The program of a warp.
+
+    `known`: for its launches, 32 lanes; `code`: the PTX of each instruction; `apart`: why threads
+    keep in step (targets/cuda/convergence.py); `lost`: whether there are accesses in the PTX of
+    which LLVM does not say where they come from.
+    """
 
     def __init__(
         self,
         known: Analyses,
         code: Mapping[Instr, Sequence[Instruction]],
         apart: Sequence[tuple[Instr, Instr]],
+        lost: bool,
     ) -> None:
-        self.known, self.code, self.apart = known, code, apart
+        self.known, self.code, self.apart, self.lost = known, code, apart, lost
         self.shapes, self.tree = known(shapes), known(regions)
         self.forms, self.origins = known(forms), known(origins)
         accesses = [i for i in code if i.op in ACCESSES]
@@ -109,7 +114,7 @@ class Warp:
         size = self.width(instr)
         if leads_to and all(isinstance(one, Instr) and one.op == "alloca" for one in leads_to):
             return self._local(pointer_of(instr), leads_to) if size else None
-        if not size and self._neighbours(instr) in self.wide:
+        if not size and (not self.lost or self._neighbours(instr) in self.wide):
             return None
         size = size or _element(instr)
         lanes = self.lanes(pointer_of(instr))
@@ -126,8 +131,17 @@ class Warp:
         return max((int(f["count"] or 1) * int(f["bits"]) // 8 for f in found if f), default=0)
 
     def _neighbours(self, instr: Instr) -> tuple[object, ...]:
-        """What accesses have in common that LLVM may join to one."""
-        return instr.block, instr.op == "store", root_of(pointer_of(instr))[0]
+        """What accesses have in common that LLVM may join to one: all but a constant distance."""
+        pointer, form = pointer_of(instr), self.forms(pointer_of(instr))
+        kind = instr.block, instr.op == "store"
+        if form is not None:
+            lanes = form.get(ONE, (0,) * _LANES)
+            apart = frozenset((at, factors) for at, factors in form.items() if at != ONE)
+            return *kind, apart, tuple(at - lanes[0] for at in lanes)
+        root = root_of(pointer)[0]
+        if isinstance(root, Instr) and root.op == "gep":
+            return *kind, tuple(root.operands), tuple(root.arg[:-1])
+        return *kind, root
 
     def lanes(self, pointer: Value) -> Lanes | None:
         """The address in each lane; None if it is not known."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 
 from anymetal.explain import cuda
@@ -85,7 +86,7 @@ def facts_of(line: str, group: Extent = (256, 1, 1)) -> list[str]:
          ["loop uniform: all lanes go round together"]),
         ("for (int k = 0; k < b[i]; k++) out[k] = a[i];",
          ["loop divergent: the warp goes round until its last lane has left (the condition "
-          "depends on what is loaded from `b` in line 2)"]),
+          "depends on what is loaded from `b`)"]),
         ("if (a[i] > 0) out[i] = simd_sum(a[i]);",
          ["in step lanes part here on the way to what lanes do together in line 2: the warp keeps "
           "in step (the condition depends on what is loaded from `a` in line 2)"]),
@@ -124,6 +125,37 @@ def test_lines(line: str, expected: list[str]) -> None:
 def test_banks(index: str, expected: str) -> None:
     found = facts_of(f"threadgroup float t[4096]; t[l] = a[i]; {_BARRIER} out[i] = t[{index}];")
     assert f"load `t`: threadgroup memory, {expected}" in found
+
+
+def test_what_is_joined_counts_once() -> None:
+    """Eight loads and stores are two of 16 bytes each, of which eight lanes meet in half the banks;
+    a ninth is alone."""
+    text = "threadgroup float t[2304]; for (int k = 0; k < 9; k++) t[8 * l + k] = a[8 * i + k]; "
+    found = facts_of(f"{text} {_BARRIER} out[i] = t[l];")
+    loads = [one for one in found if one.startswith("load `a`")]
+    assert sorted(loads) == [
+        *["load `a`: strided, 32 bytes from lane to lane: 32 sectors where 16 would do"] * 2,
+        "load `a`: strided, 32 bytes from lane to lane: 32 sectors where 4 would do",
+    ]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_addresses(seed: int) -> None:
+    """Sectors counted over all bytes of 32 lanes, of addresses that are affine in parts of the lane
+    number."""
+    rng = np.random.default_rng(seed)
+    lane, lines, expected = np.arange(32), [_LANE, "float s = 0;"], []
+    for shift in rng.integers(1, 5, 20):
+        row, column, start = (int(n) for n in rng.integers(0, 40, 3))
+        lines.append(
+            f"s = s * a[(lane >> {shift}) * {row} + (lane % {2**shift}) * {column} + {start}] + 1;"
+        )
+        elements = (lane >> shift) * row + lane % 2**shift * column + start
+        expected.append(len(np.unique((4 * elements[:, None] + np.arange(4)) // 32)))
+    facts = explained("\n".join([*lines, "out[i] = s;"])).facts
+    loads = {fact.location.line: fact.text for fact in facts if fact.kind == "load"}
+    found = [int(re.search(r"(\d+) sectors?\b", loads[line])[1]) for line in range(4, 24)]
+    assert found == expected
 
 
 def test_banks_of_vectors() -> None:
