@@ -96,9 +96,11 @@ def explain(source: KernelSource, launches: Launches, architecture: str) -> Expl
     for one in listing:
         if one.mark:
             code.setdefault(look.given.known[one.mark - 1].instr, []).append(one)
-    warp = Warp(known, code, look.apart, any(is_access(i) and not i.mark for i in listing))
     # Marks make LLVM announce debug information, for which ptxas would optimise less.
     taken = assembled(ptx.replace(", debug\n", "\n", 1), architecture)
+    lost = any(is_access(one) and not one.mark for one in listing)
+    frame = None if isinstance(taken, str) else taken.frame
+    warp = Warp(known, code, look.apart, lost, frame)
     lines, numbers = _resources(taken, architecture, prod(launches.block))
     return Explanation(
         source,
@@ -124,11 +126,12 @@ def _resources(
         spills = f"spills: {taken.spilled} bytes stored, {taken.reloaded} loaded"
     memory = f", {taken.memory} bytes of threadgroup memory" if taken.memory else ""
     frame = f", {taken.frame} bytes of local memory a thread" if taken.frame else ""
+    allow = "allows" if found.limit == "threadgroup memory" else "allow"
     lines = (
         f"{taken.registers} registers a thread, {spills}{frame}{memory}",
         f"occupancy {found.share:.0%}: {found.warps} of {found.most} warps a multiprocessor, in "
-        f"{found.blocks} threadgroups of {threads} threads; {found.limit} "
-        f"{'allow' if found.limit in ('warps', 'blocks', 'registers') else 'allows'} no more",
+        f"{found.blocks} threadgroup{'s' * (found.blocks != 1)} of {threads} threads; "
+        f"{found.limit} {allow} no more",
     )
     numbers = {**taken._asdict(), "occupancy": {**found._asdict(), "share": found.share}}
     return lines, numbers

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from anymetal.analysis.affine import ONE, forms
@@ -65,7 +65,8 @@ class Warp:
 
     `known`: for its launches, 32 lanes; `code`: the PTX of each instruction; `apart`: why threads
     keep in step (targets/cuda/convergence.py); `lost`: whether there are accesses in the PTX of
-    which LLVM does not say where they come from.
+    which LLVM does not say where they come from; `frame`: bytes of local memory that ptxas gives a
+    thread, if that is known.
     """
 
     def __init__(
@@ -74,8 +75,10 @@ class Warp:
         code: Mapping[Instr, Sequence[Instruction]],
         apart: Sequence[tuple[Instr, Instr]],
         lost: bool,
+        frame: int | None,
     ) -> None:
         self.known, self.code, self.apart, self.lost = known, code, apart, lost
+        self.frame = frame
         self.shapes, self.tree = known(shapes), known(regions)
         self.forms, self.origins = known(forms), known(origins)
         accesses = [i for i in code if i.op in ACCESSES]
@@ -112,8 +115,9 @@ class Warp:
             return None
         leads_to = self.origins.get(pointer_of(instr), frozenset())
         size = self.width(instr)
-        if leads_to and all(isinstance(one, Instr) and one.op == "alloca" for one in leads_to):
-            return self._local(pointer_of(instr), leads_to) if size else None
+        arrays = [one for one in leads_to if isinstance(one, Instr) and one.op == "alloca"]
+        if arrays and len(arrays) == len(leads_to):
+            return self._local(pointer_of(instr), arrays) if size else None
         if not size and (not self.lost or self._neighbours(instr) in self.wide):
             return None
         size = size or _element(instr)
@@ -200,14 +204,18 @@ class Warp:
         cause = reason(self.known, pointer_of(instr))
         return f" (the address depends on {cause})" if cause else ""
 
-    def _local(self, pointer: Value, arrays: frozenset[Value]) -> Access:
-        """A private array that found no registers. Words of equal index lie together."""
+    def _local(self, pointer: Value, arrays: Collection[Instr]) -> Access:
+        """A private array that LLVM found no registers for. Words of equal index lie together."""
+        largest = max(array.arg[0].size for array in arrays)
+        if self.frame is not None and largest > self.frame:  # the frame has spills, too
+            return Access("private array: ptxas keeps it in registers", "low", 1)
         shape = self.shapes[pointer]
+        where = "private array in local memory, which is device memory"
+        if self.frame is None:
+            where = "private array, in local memory (device memory) unless ptxas finds registers"
         if all(not shape.is_varying and shape.stride == self.shapes[a].stride for a in arrays):
-            text = "private array in local memory, which is device memory: one index, coalesced"
-            return Access(text, "open", 4)
-        text = "private array in local memory, which is device memory: each lane has its own index"
-        return Access(text, "high", _LANES)
+            return Access(f"{where}: one index, coalesced", "open", 4)
+        return Access(f"{where}: each lane has its own index", "high", _LANES)
 
     # -- control --------------------------------------------------------------------------
 

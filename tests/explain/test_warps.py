@@ -94,10 +94,6 @@ def facts_of(line: str, group: Extent = (256, 1, 1)) -> list[str]:
          ["in step lanes part here on the way to a barrier in line 2: the warp keeps in step (the "
           "condition depends on what is loaded from `a` in line 2)",
           "barrier the warp waits for the others of its threadgroup"]),
-        ("float p[9]; for (int k = 0; k < 9; k++) p[k] = a[k * n]; out[i] = p[b[i] & 7];",
-         ["store `p`: private array in local memory, which is device memory: one index, coalesced",
-          "load `p`: private array in local memory, which is device memory: each lane has its own "
-          "index"]),
         ("float p[4]; for (int k = 0; k < 4; k++) p[k] = a[k * n]; out[i] = p[0] + p[3];",
          ["load `a`: broadcast: one address, 1 sector"]),
     ],
@@ -125,6 +121,27 @@ def test_lines(line: str, expected: list[str]) -> None:
 def test_banks(index: str, expected: str) -> None:
     found = facts_of(f"threadgroup float t[4096]; t[l] = a[i]; {_BARRIER} out[i] = t[{index}];")
     assert f"load `t`: threadgroup memory, {expected}" in found
+
+
+_ARRAYS = """\
+float p[40]; for (int k = 0; k < 40; k++) p[k] = a[k * n + i];
+float q[40]; for (int k = 0; k < 40; k++) q[k] = a[k * 3 * n + i] + p[39 - k];
+float s = 0; for (int k = 0; k < 40; k++) for (int j = 0; j < 40; j++) s = s * p[k] + q[j] * s;
+out[i] = s + p[b[i] % 40];"""
+
+
+def test_private_arrays_in_local_memory() -> None:
+    """More than there are registers; ptxas finds some for a small one."""
+    facts = explained(_ARRAYS, (1024, 1, 1), (1024, 1, 1)).facts
+    told = {f"{f.location.line} {f.kind} {f.text}" for f in facts if f.location}
+    where = "private array in local memory, which is device memory"
+    if ptxas.ptxas() is None:
+        where = "private array, in local memory (device memory) unless ptxas finds registers"
+    assert f"2 store `p`: {where}: one index, coalesced" in told
+    assert f"5 load `p`: {where}: each lane has its own index" in told
+    small = "float p[9]; for (int k = 0; k < 9; k++) p[k] = a[k * n]; out[i] = p[b[i] & 7];"
+    if ptxas.ptxas() is not None:
+        assert "load `p`: private array: ptxas keeps it in registers" in facts_of(small)
 
 
 def test_what_is_joined_counts_once() -> None:
@@ -199,8 +216,7 @@ def test_advice() -> None:
     texts = {
         "threadgroup float t[4096]; t[l * 32] = 1; out[i] = t[l];": "tile[32][33]",
         "if (a[i] > 0) out[i] = simd_sum(a[i]);": "where all threads come by",
-        "float p[9]; for (int k = 0; k < 9; k++) p[k] = a[k * n]; out[i] = p[b[i] & 7];":
-            "An array stays in registers if all its indices are constants",
+        _ARRAYS: "An array stays in registers if all its indices are constants",
         "out[i] = a[b[i]];": "sort the indices beforehand",
     }  # fmt: skip
     for body, words in texts.items():
