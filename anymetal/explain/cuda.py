@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from anymetal.analysis.cache import Analyses, LaunchFacts
 from anymetal.emission.marks import Marks
+from anymetal.explain import lane_split
 from anymetal.explain.kernels import Explanation
 from anymetal.explain.listing import Instruction, read_ptx
 from anymetal.explain.occupancy import occupancy
@@ -90,7 +91,9 @@ def explain(source: KernelSource, launches: Launches, architecture: str) -> Expl
     known = Analyses(look.program, launches.known, SIMD_GROUP)
     if launches.rows:
         place_in_rows.run(known, launches.rows)
-        known = Analyses(look.program, launches.known, SIMD_GROUP)
+        known.forget()
+    lane_split.run(known)
+    known.forget()
     code: dict[Instr, list[Instruction]] = {}
     listing = read_ptx(ptx)
     for one in listing:

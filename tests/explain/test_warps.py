@@ -113,6 +113,9 @@ def test_lines(line: str, expected: list[str]) -> None:
         ("l * 3", "no bank conflict"),
         ("l * 16", "16-way bank conflict: 64 bytes from lane to lane"),
         ("255 - l", "no bank conflict"),
+        ("(l % 8) * 32 + l / 8", "8-way bank conflict"),
+        ("(l % 8) * 33 + l / 8", "4-way bank conflict"),  # banks x + y: four ways to 3
+        ("l / 32 * 32 + (l % 32 ^ 5)", "no bank conflict"),
         ("n", "broadcast"),
         ("b[i]", "bank conflicts as the addresses come (the address depends on what is loaded "
                  "from `b` in line 2)"),
@@ -173,6 +176,29 @@ def test_random_addresses(seed: int) -> None:
     loads = {fact.location.line: fact.text for fact in facts if fact.kind == "load"}
     found = [int(re.search(r"(\d+) sectors?\b", loads[line])[1]) for line in range(4, 24)]
     assert found == expected
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_random_bits_of_positions(seed: int) -> None:
+    """Of threads, whose warps begin at multiples of 32; some go beyond what is followed."""
+    rng = np.random.default_rng(seed)
+    lane, lines, expected = np.arange(32), ["float s = 0;"], []
+    for shift in rng.integers(1, 5, 20):
+        row, column, mask, start = (int(n) for n in rng.integers(0, 32, 4))
+        index = "((l >> {0}) * {1} + (l % {2} ^ {3}) * {4} + (l ^ {3}) + {5})"
+        lines.append(
+            f"s = s * a[{index.format(shift, row, 2**shift, mask, column, 8 * start)}] + 1;"
+        )
+        elements = (lane >> shift) * row + (lane % 2**shift ^ mask) * column + (lane ^ mask)
+        expected.append(len(np.unique((4 * elements[:, None] + np.arange(4)) // 32)))
+    # Of one warp: (l >> shift) * row of others begins elsewhere.
+    facts = explained("\n".join([*lines, "out[i] = s;"]), (32, 1, 1), (32, 1, 1)).facts
+    loads = {fact.location.line: fact.text for fact in facts if fact.kind == "load"}
+    found = [re.search(r"(\d+) sectors?\b", loads[line]) for line in range(3, 23)]
+    pairs = [(int(f[1]), n) for f, n in zip(found, expected, strict=True) if f]
+    known = [pair for pair, line in zip(pairs, range(3, 23), strict=True)
+             if "scattered" not in loads[line]]  # fmt: skip
+    assert len(known) > 15 and all(ours == theirs for ours, theirs in known)
 
 
 def test_banks_of_vectors() -> None:
