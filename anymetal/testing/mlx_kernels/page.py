@@ -58,7 +58,7 @@ bits, 16 to 32 for those of float32, more by the root of their number where numb
 _FOUND = """
 ## What was found in MLX's kernels
 
-What the checks leave out, since MLX's own kernels go wrong there on any machine:
+Where MLX's own kernels go wrong on any machine, so that the checks leave it out or allow for it:
 
 * layer_norm, `vjp_layer_norm`: threads that lie behind the end of their row (the row's length is \
 not within 8 below a multiple of 256) write `mean` to places in front of the private array \
@@ -69,8 +69,10 @@ whether the place at this end is inside of the input, so that it reads outside o
 zeros for what is inside.
 * steel_gemm_fused, `complex64`: what is added to a product, and the factors, are floats, so that \
 the imaginary parts of a matrix that is added get lost.
-* gemv_masked: where the outputs are no multiple of what a thread makes, the last thread takes \
-factors of the block next to its own.
+* gemv_masked: where the outputs are no multiple of what a thread makes, the last thread may \
+take factors of the block next to its own.
+* steel_attention, `float32` with 192 and 256 numbers a head: needs more threadgroup memory than \
+Metal has, and `force_fused=True` reaches it.
 * unary, `Expm1`: leaves out the low half of log(2), so that 80 times the distance of 1 to the \
 next number is allowed.
 * unary, `Sqrt` of `complex64`: the smaller part of a root is what the absolute value leaves of \
