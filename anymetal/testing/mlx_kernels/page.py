@@ -60,9 +60,9 @@ _FOUND = """
 
 Where MLX's own kernels go wrong on any machine, so that the checks leave it out or allow for it:
 
-* layer_norm, `vjp_layer_norm`: threads that lie behind the end of their row (the row's length is \
-not within 8 below a multiple of 256) write `mean` to places in front of the private array \
-`thread_x`, as the index begins with `n`, which is negative.
+* layer_norm, `layer_norm` and `vjp_layer_norm`: threads that lie behind the end of their row (its \
+length is not within 8 below a multiple of 256) write `mean` to places in front of the private \
+array `thread_x`, as the index begins with `n`, which is negative.
 * steel_conv, `channel_l_filter_l` with flipped filters and padding: \
 `Conv2DInputBlockLoaderLargeFilter` begins to read at the other end of the filter, but asks \
 whether the place at this end is inside of the input, so that it reads outside of it, and takes \

@@ -148,9 +148,8 @@ def layer_norm(kernel: LibraryFunction, name: str, rng: Random) -> float:
     """`layer_norm_loopedfloat16`, `vjp_layer_normfloat32`."""
     vjp, looped_, dtype = match(rf"(vjp_)?layer_norm(_looped)?{TYPE}", name)
     looped = bool(looped_)
-    length, rows = _length(rng, looped, 8192 if vjp else 6656), 5
-    if vjp and not looped:
-        length = _without_idle_threads(rng)
+    rows = 5
+    length = _length(rng, True, 8192 if vjp else 6656) if looped else _without_idle_threads(rng)
     x = random(rng, dtype, (rows, length))
     launch = _launch(rows, length, looped, 8)
     if vjp:
@@ -166,7 +165,7 @@ def layer_norm(kernel: LibraryFunction, name: str, rng: Random) -> float:
 def _without_idle_threads(rng: Random) -> int:
     """A length that ends among the numbers of the last thread, or right in front of these. A thread
     further behind the end of its row writes to places in front of a private array: `n` is negative
-    in MLX's `vjp_layer_norm_single_row`."""
+    in MLX's `layer_norm_single_row`."""
     return 256 * int(rng.integers(1, 4)) - int(rng.integers(0, 8, endpoint=True))
 
 
