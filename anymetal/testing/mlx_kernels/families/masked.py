@@ -31,9 +31,10 @@ from anymetal.testing.mlx_kernels.families.matrices import (
 
 
 def _mask(rng: Random, kind: str, batch: Sequence[int], rows: int, columns: int) -> Stack:
-    """A factor for each block; about a third are 0."""
+    """A factor for each block; about a third are 0, but not the first one: something is left."""
     drawn = stack(rng, "float32", batch, rows, columns, padding=[0], shared=False)
     held = np.where(np.abs(drawn.held) < 0.35, 0.0, drawn.held)
+    held[..., 0, 0] = np.where(held[..., 0, 0] == 0, 0.5, held[..., 0, 0])
     held = (held != 0).astype(float) if kind == "bool_" else held
     memory = array(held, kind)
     held = values(memory).astype(float)
