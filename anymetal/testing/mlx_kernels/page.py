@@ -52,7 +52,8 @@ processes, Clang's included, and machine code the size of the shared library, bo
 were compiled ahead of time. Errors are relative to the value wanted, or to 1 if that is less, and \
 for sums to the sum of the absolute values; integers and booleans must be equal. What is allowed \
 are a few times the distance of 1 to the next number of the type: 2 or 3 for most operations of 16 \
-bits, 16 to 32 for those of float32, more by the root of their number where numbers are added up or multiplied. \
+bits, 16 to 32 for those of float32, more by the root of their number where numbers are added up \
+or multiplied. \
 `-`: no such kernel was run.
 """
 _FOUND = """
