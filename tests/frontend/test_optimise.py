@@ -288,6 +288,14 @@ def test_constant_loops_with_conversions_are_unrolled(type_: str) -> None:
     assert not find_loops(thread(_ID + body).blocks)
 
 
+@pytest.mark.parametrize("type_", ["half", "half4", "bfloat"])
+def test_no_half_is_made_of_a_double_at_once(type_: str) -> None:
+    header = "template <typename V> V f(V v) { return V(v * (1.0 + float(v.x) * 0.0) * 0.1); }"
+    header = header if "4" in type_ else "template <typename V> V f(V v) { return V(v * 0.1); }"
+    body = f"device {type_}* p = (device {type_}*)out; p[i] = f(p[i]);"
+    assert not re.search(r"double\S* .* to .*(half|bfloat)", optimised(_ID + body, header))
+
+
 def test_an_index_may_be_negative_unless_arrays_are_large() -> None:
     body = _ID + "uint n = uint(a[i]); out[n] = 1;"
     assert "sext i32" in optimised(body) and "zext i32" not in optimised(body)
