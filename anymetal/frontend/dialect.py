@@ -40,10 +40,15 @@ _BUILT_IN = re.compile(
     r"(?P<type>\bu(?:int|short)[23]?)\s+(?P<name>\w+)\s*\[\[\s*"
     rf"(?P<attribute>{'|'.join(ATTRIBUTES)})\s*\]\]\s*;"
 )
+_COMMENT = r"//[^\n]*(?=\n|\Z)|/\*(?:[^*]|\*(?!/))*\*/"
 #: Zeros for an array of threadgroup memory: accepted, and without effect.
 _ZEROS = re.compile(
-    r"(?P<declared>\bthreadgroup\b[^;{}()=]*(?:\[[^][]*\]\s*)+)"
+    rf"(?P<declared>\bthreadgroup\b(?:[^][;{{}}()=*/]|\[[^][]*\]|{_COMMENT})*\[[^][]*\]\s*)"
     r"(?P<zeros>=\s*\{\s*(?:0(?:\.0*)?[fFhHuUlL]*\s*)?\})"
+)
+#: The same word may end a directive, or be one of a comment: what follows is another declaration.
+_ZEROS_OR_OTHERS = re.compile(
+    rf"{_COMMENT}|^[ \t]*#(?P<directive>(?:[^\n\\]|\\.)*)|{_ZEROS.pattern}", re.M | re.S
 )
 _CONST = re.compile(r"\b(?:const|constant|thread)\s*$")
 
@@ -83,7 +88,7 @@ def for_clang(text: str) -> str:
     text = _CONSTRUCTOR.sub(lambda match: match[0].replace("constant", OF_CONSTANT), text)
     text = _BINDING.sub(lambda match: " " * len(match[0]), text)
     if "threadgroup" in text:
-        text = _ZEROS.sub(_without_zeros, text)
+        text = _ZEROS_OR_OTHERS.sub(_without_zeros, text)
     return _LITERAL.sub(lambda match: match[1] + ("h" if match[2] == "H" else "_b"), text)
 
 
@@ -120,7 +125,9 @@ def with_constants(text: str) -> str:
 
 
 def _without_zeros(match: re.Match[str]) -> str:
-    return match["declared"] + re.sub(r"[^\n]", " ", match["zeros"])
+    if match["declared"]:
+        return match["declared"] + re.sub(r"[^\n]", " ", match["zeros"])
+    return _ZEROS.sub(_without_zeros, match[0]) if match["directive"] else match[0]
 
 
 def _float_control(match: re.Match[str]) -> str:
