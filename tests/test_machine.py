@@ -9,6 +9,7 @@ import pytest
 from anymetal.ir import types as t
 from anymetal.machine import COMMON, Caches, Machine, caches_here
 from anymetal.runtime import identity
+from anymetal.targets.cpu import front_end_profile, llvm_target
 
 _X86 = "x86_64-unknown-linux-gnu"
 _ARM = "aarch64-unknown-linux-gnu"
@@ -66,6 +67,27 @@ def test_what_is_tuned_grows_with_the_caches() -> None:
     usual = Machine(_X86, "", _V3)
     for name in ("many_lines", "near_bytes", "private_bytes", "streamed_bytes"):
         assert 0 < getattr(small, name) < getattr(usual, name)
+
+
+@pytest.mark.parametrize(
+    ("cpu", "triple", "name", "features"),
+    [
+        ("aarch64", _ARM, "generic", {"neon"}),
+        ("cortex-a76", _ARM, "cortex-a76", {"neon"}),
+        ("neoverse-v1", _ARM, "neoverse-v1", {"neon", "sve", "bf16"}),
+        ("apple-m1", _ARM, "apple-m1", {"neon"}),
+        ("x86-64-v3", _X86, "x86-64-v3", {"avx2"}),
+    ],
+)
+@pytest.mark.parametrize("here", [_X86, _ARM])
+def test_processors_by_name(
+    cpu: str, triple: str, name: str, features: set[str], here: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever that is."""
+    monkeypatch.setattr(front_end_profile, "host_triple", lambda: here)
+    machine = llvm_target.machine_for.__wrapped__(cpu)
+    assert (machine.triple, machine.cpu) == (triple, name)
+    assert features <= machine.enabled
 
 
 def _cache(folder: Path, index: int, *told: str) -> None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-_FUNCTION = re.compile(r"^([A-Za-z_][\w.$]*):\s+(?:#|//) @")
+#: A name with template arguments is in quotes.
+_FUNCTION = re.compile(r'^"?([A-Za-z_][^":]*)"?:\s+(?:#|//) @')
 _BLOCK = re.compile(r"^(?:\.L(BB\d+_\d+):|(?:#|//) %bb\.\d+:)(.*)")
 _NAME = re.compile(r"(?:#|//) %([\w.$]+)\s*$")
 _LINE = re.compile(r"^\s+\.loc\s+\d+\s+(\d+)")

@@ -10,7 +10,6 @@ copy of the row's bytes takes, measured in the same run.
 from __future__ import annotations
 
 import argparse
-import importlib
 import math
 import subprocess
 from collections.abc import Callable
@@ -21,18 +20,14 @@ import cupy  # type: ignore[import-not-found]  # on machines with a GPU
 import mlx.core as mx
 import numpy as np
 
-from anymetal import targets
 from anymetal.targets.base import Launch
 from anymetal.targets.cuda.arguments import buffers, form_of, geometry
 from anymetal.targets.cuda.code_lookup import Version, ptx_of
 from anymetal.targets.cuda.names import ENTRY
-from anymetal.testing.gpu_suite.pack import Notes, Stopped, bytes_of
-from benchmarks import rivals
+from anymetal.testing.gpu_suite.pack import bytes_of
 from benchmarks.harness import Race, Row
+from benchmarks.launches import kernel_rows, launch_of
 
-_GROUPS = (
-    "elementwise reductions compute matmul matrices transformer irregular scans sampling"
-).split()
 #: Names in rivals.cu of rows that have others; the extents that kernels there want: (input, axis).
 _NAMES = {
     "histogram_256": "histogram_small",
@@ -58,13 +53,11 @@ Run = Callable[[], None]
 
 
 def rows() -> list[Row]:
-    """All rows that have a rival here. Their own, for CPUs, are not built."""
-    rivals.native = lambda *_, **__: lambda: None
-    found = [
-        row for group in _GROUPS for row in importlib.import_module(f"benchmarks.rows.{group}").ROWS
-    ]
+    """All rows that have a rival here."""
     text = (Path(__file__).parent / "rivals.cu").read_text()
-    return [row for row in found if f"KERNEL bench_{_NAMES.get(row.name, row.name)}(" in text]
+    return [
+        row for row in kernel_rows() if f"KERNEL bench_{_NAMES.get(row.name, row.name)}(" in text
+    ]
 
 
 def built(folder: Path) -> Any:
@@ -75,19 +68,6 @@ def built(folder: Path) -> Any:
     command = ["nvcc", "-O3", f"-arch=sm_{major}{minor}", "-cubin", "-o", str(cubin), str(source)]
     subprocess.run(command, check=True)
     return cupy.RawModule(path=str(cubin))
-
-
-def launch_of(race: Race) -> Launch:
-    """The launch of our contender."""
-    notes = Notes()
-    targets.select(notes)
-    try:
-        race.ours()
-    except Stopped:
-        pass
-    finally:
-        targets.select(None)
-    return notes.launches[0][0]
 
 
 class Contender:

@@ -4,7 +4,8 @@ Nothing is emulated while it is made: packages are unpacked, not set up, and pip
 host. What is compiled in it is compiled by programs of the host:
 
 * its `python` makes AnyMetal's helpers processes of the host (interpreter.c, native_helper.py);
-* its `c++`, and Clang in its `ziglang` wheel, are those in the `ziglang` wheel of the host.
+* its `c++` and `g++`, and Clang in its `ziglang` wheel, are those in the `ziglang` wheel of the
+  host.
 """
 
 from __future__ import annotations
@@ -49,7 +50,12 @@ _NEEDED = {
 _VENV = "/opt/venv"
 _ZIG = Path(ziglang.__file__).parent
 
+#: Clang itself, or as a C++ compiler, for this machine if it is told nothing else.
 _ZIG_HERE = f"""#!/bin/sh
+case "$1 $*" in
+  *-cc1*|*--target*) ;;
+  clang\\ *|c++\\ *) shift; exec {_VENV}/bin/c++ "$@" ;;
+esac
 exec /host{_ZIG}/zig "$@"
 """
 _CXX = f"""#!/bin/sh
@@ -69,12 +75,12 @@ class Place:
         """`patience`: seconds that a step of making it may take."""
         self.folder, self.machine, self._patience = folder.resolve(), machine, patience
         self.root, self.state = self.folder / "root", self.folder / "state"
-        self._venv = self.root / _VENV[1:]
+        self._venv, self._temporary = self.root / _VENV[1:], self.state / "tmp"
 
     def make(self) -> None:
         """Makes what is missing; raises Unavailable."""
         _check_host()
-        self.state.mkdir(parents=True, exist_ok=True)
+        self._temporary.mkdir(parents=True, exist_ok=True)
         wanted = hashlib.sha256(f"{_PACKAGES} {_WHEELS} {locked_versions()}".encode()).hexdigest()
         stamp = self.folder / "made"
         if not stamp.exists() or stamp.read_text() != wanted:
@@ -123,6 +129,7 @@ class Place:
         """The environment has this checkout, and its programs those of the host around it."""
         programs, configuration = self._venv / "bin", f"{_VENV}/host.txt"
         programs.mkdir(exist_ok=True)
+        (self.root / "etc" / "passwd").write_text("root:x:0:0:root:/root:/bin/sh\n")
         (self._venv / "pyvenv.cfg").write_text("home = /usr/bin\n")
         facts = ("/host", sys.executable, _HERE / "native_helper.py", self._facts)
         (self.root / configuration[1:]).write_text("".join(f"{fact}\n" for fact in facts))
@@ -136,7 +143,8 @@ class Place:
         subprocess.run(
             [*command, "-o", str(programs / "python"), str(_HERE / "interpreter.c")], check=True
         )
-        _write_program(programs / "c++", _CXX)
+        for name in ("c++", "g++"):
+            _write_program(programs / name, _CXX)
         _write_program(self._packages / "ziglang" / "zig", _ZIG_HERE)
         (self._venv / "clang").mkdir(exist_ok=True)
         headers = self._venv / "clang" / "include"
@@ -165,6 +173,9 @@ class Place:
     def _inside(self, command: list[str] | tuple[str, ...]) -> list[str]:
         environment = {
             "HOME": str(self.state),
+            # MLX keeps what mx.compile makes, for this machine, in the folder of temporary files:
+            # its code for x86-64 must not be found here, nor Arm's by programs of the host.
+            "TMPDIR": str(self._temporary),
             "LANG": "C.UTF-8",
             "PATH": f"{_VENV}/bin:/usr/bin:/bin",
             "QEMU_CPU": MACHINES[self.machine].model,

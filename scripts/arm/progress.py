@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from scripts.arm.left_out import reason
+
 STARTED, LOST = "started", "lost"
 
 
@@ -66,6 +68,9 @@ class _Progress:
         rest = [item for item in items if item.nodeid not in done]
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid in done])
         items[:] = rest
+        for item in rest:
+            if why := reason(item.nodeid):
+                item.add_marker(pytest.mark.skip(reason=why))
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         self.outcome = "passed"

@@ -53,6 +53,12 @@ def test_aarch64() -> None:
     assert (one.operands, one.comment) == ("q0, [x1, #16]", "16-byte Folded Reload")
 
 
+def test_names_with_template_arguments() -> None:
+    text = '"sums<float, 4>.kernel":                  // @"sums<float, 4>.kernel"\n\tret\n'
+    (one,) = read_listing(text).instructions
+    assert (one.function, one.operation) == ("sums<float, 4>.kernel", "ret")
+
+
 @pytest.mark.parametrize(
     ("line", "expected"),
     [

@@ -21,7 +21,11 @@ from anymetal.signature import generator_of
 from anymetal.targets.cpu import code_lookup
 from tests.runtime.native import object_of
 
-BODY = "static_cast<float*>(buffers[1])[group] = static_cast<float*>(buffers[0])[group] + {};"
+#: The constant lies in memory: not all processors have it in an instruction.
+BODY = """
+static const volatile float added = {};
+static_cast<float*>(buffers[1])[group] = static_cast<float*>(buffers[0])[group] + added;
+"""
 COUNT = 64
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
+from anymetal.machine import Machine
 
 Mask = str | None
 
@@ -12,13 +13,40 @@ class Masks:
     """Operations on masks. Conditions are combined by select, never by `and`: the condition of an
     inactive lane may be poison."""
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: Writer, machine: Machine) -> None:
         self.w = writer
         self.type = writer.vector(t.I1)
         self.all_true = "splat (i1 true)"
+        #: What passes from block to block. LLVM would take vectors of i1 apart there, lane by lane,
+        #: if their bytes did not fit a register.
+        self.in_bytes = writer.width > machine.vector_bytes
+        #: NEON finds the largest byte of a vector in one instruction, but makes no bits of lanes.
+        self.folds = self.in_bytes and machine.architecture == "aarch64"
+        self.kept_type = writer.vector(t.I8) if self.in_bytes else self.type
 
     def text(self, mask: Mask) -> str:
         return self.all_true if mask is None else mask
+
+    def kept(self, mask: str) -> str:
+        """A mask as it is kept for other blocks."""
+        if not self.in_bytes:
+            return mask
+        if mask == self.all_true:
+            return "splat (i8 -1)"
+        if mask == "zeroinitializer":
+            return mask
+        # What LLVM could see through it would turn into a vector of i1 again.
+        wide = self.w.value(f"sext {self.type} {mask} to {self.kept_type}")
+        fenced, suffix = f"<{self.w.width // 4} x float>", f"v{self.w.width // 4}f32"
+        floats = self.w.value(f"bitcast {self.kept_type} {wide} to {fenced}")
+        kept = self.w.call(fenced, f"llvm.arithmetic.fence.{suffix}", [(fenced, floats)])
+        return self.w.value(f"bitcast {fenced} {kept} to {self.kept_type}")
+
+    def taken(self, kept: str) -> str:
+        """A mask that was kept."""
+        if not self.in_bytes:
+            return kept
+        return self.w.value(f"icmp ne {self.kept_type} {kept}, zeroinitializer")
 
     def both(self, mask: Mask, condition: str, negate: bool = False) -> str:
         """Lanes of `mask` for which the vector `condition` holds (or does not)."""
@@ -56,18 +84,22 @@ class Masks:
         return bits if width == 32 else self.w.value(f"zext i{width} {bits} to i32")
 
     def any(self, mask: Mask) -> str:
-        return (
-            "true"
-            if mask is None
-            else self.w.value(f"icmp ne i{self.w.width} {self.bits(mask)}, 0")
-        )
+        if mask is None:
+            return "true"
+        if self.folds:
+            return self.w.value(f"icmp ne i8 {self._folded('umax', mask)}, 0")
+        return self.w.value(f"icmp ne i{self.w.width} {self.bits(mask)}, 0")
 
     def all(self, mask: Mask) -> str:
-        return (
-            "true"
-            if mask is None
-            else self.w.value(f"icmp eq i{self.w.width} {self.bits(mask)}, -1")
-        )
+        if mask is None:
+            return "true"
+        if self.folds:
+            return self.w.value(f"icmp eq i8 {self._folded('umin', mask)}, -1")
+        return self.w.value(f"icmp eq i{self.w.width} {self.bits(mask)}, -1")
+
+    def _folded(self, how: str, mask: str) -> str:
+        callee = f"llvm.vector.reduce.{how}.v{self.w.width}i8"
+        return self.w.call("i8", callee, [(self.kept_type, self.kept(mask))])
 
     def last_lane(self, mask: str) -> str:
         """Number of the highest active lane, as i32."""

@@ -58,6 +58,11 @@ class Arithmetic(GangEmitter):
         types = [self.w.vector(v.type) for v in instr.operands]
         if instr.op == "select" and self.v.shape(instr.operands[0]).is_uniform:
             operands[0], types[0] = self.v.scalar(instr.operands[0]), "i1"
+            if instr.type == t.I1 and self.masks.in_bytes:  # LLVM makes a jump of it
+                sides = [self.masks.kept(mask) for mask in operands[1:]]
+                names, kinds = [operands[0], *sides], ["i1", *[self.masks.kept_type] * 2]
+                kept = self._form(instr, names, kinds, self.masks.kept_type, self.w.width)
+                return self.masks.taken(kept)
         if instr.op == "xor":
             operands = self._negated_for_all(instr) or operands
         return self._form(instr, operands, types, self.w.vector(instr.type), self.w.width)

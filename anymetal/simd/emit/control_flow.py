@@ -14,6 +14,7 @@ from anymetal.analysis.linearization import END, RegionPlan, Target
 from anymetal.analysis.regions import Edge, Node, Region, regions
 from anymetal.analysis.uniformity import shapes
 from anymetal.emission.marks import Role
+from anymetal.ir import types as t
 from anymetal.ir.model import Block, Instr
 from anymetal.simd.code.gang_context import GangContext, GangEmitter
 from anymetal.simd.code.masks import Mask
@@ -80,12 +81,18 @@ class ControlFlow(GangEmitter):
         """Masks that are collected from several edges start empty."""
         for node in plan.region.nodes:  # in order: the same kernel gives the same code
             if node in plan.collect:
-                self.w.do(f"store {self.masks.type} zeroinitializer, ptr {self._slot(node)}")
+                self._store_empty(node)
 
     def _slot(self, key: object) -> str:
         if key not in self.slots:
-            self.slots[key] = self.w.alloca(self.masks.type, "mask")
+            self.slots[key] = self.w.alloca(self.masks.kept_type, "mask")
         return self.slots[key]
+
+    def _load_mask(self, key: object) -> str:
+        return self._load_mask_of(self._slot(key))
+
+    def _load_mask_of(self, slot: str) -> str:
+        return self.masks.taken(self.w.value(f"load {self.masks.kept_type}, ptr {slot}"))
 
     # -- masks ------------------------------------------------------------------------
 
@@ -102,18 +109,18 @@ class ControlFlow(GangEmitter):
         root = self._mask_root(node)
         if root is None or root is self.tree.root:
             return self.entry_mask
-        return self.w.value(f"load {self.masks.type}, ptr {self._slot(root)}")
+        return self._load_mask(root)
 
     def _hand_mask(self, plan: RegionPlan, node: Node, mask: Mask) -> None:
         """Lanes of `mask` go to `node`, perhaps beside others that came before."""
         if node in plan.collect:
-            old = self.w.value(f"load {self.masks.type}, ptr {self._slot(node)}")
-            self._store_mask(node, self.masks.either(old, mask))
+            self._store_mask(node, self.masks.either(self._load_mask(node), mask))
         elif self._mask_root(node) is node:
             self._store_mask(node, mask)
 
     def _store_mask(self, key: object, mask: Mask) -> None:
-        self.w.do(f"store {self.masks.type} {self.masks.text(mask)}, ptr {self._slot(key)}")
+        kept = self.masks.kept(self.masks.text(mask))
+        self.w.do(f"store {self.masks.kept_type} {kept}, ptr {self._slot(key)}")
 
     def _skip(self, plan: RegionPlan, node: Node) -> None:
         if node in plan.skip:
@@ -145,25 +152,25 @@ class ControlFlow(GangEmitter):
         self._loop_end(node)
 
     def _store_empty(self, key: object) -> None:
-        self.w.do(f"store {self.masks.type} zeroinitializer, ptr {self._slot(key)}")
+        self.w.do(f"store {self.masks.kept_type} zeroinitializer, ptr {self._slot(key)}")
 
     def _loop_end(self, node: Node) -> None:
         """The end of an iteration: it goes on while a lane is live. Then lanes go on by the edge by
         which each of them left."""
         assert node.inner is not None
         end = f"{self._label(node)}$end"
-        back = f"load {self.masks.type}, ptr {self._slot((node.inner, 'back'))}"
+        back = (node.inner, "back")
         done = self.w.fresh("left")
         self.w.label(end)
-        self.w.do(f"br i1 {self.masks.any(self.w.value(back))}, label %{end}.live, label %{done}")
+        some = self.masks.any(self._load_mask(back))
+        self.w.do(f"br i1 {some}, label %{end}.live, label %{done}")
         self.w.label(f"{end}.live")
-        self._store_mask(node.inner, self.w.value(back))
+        self._store_mask(node.inner, self._load_mask(back))
         self._poll(self._label(node.inner.entry), node.block.terminator)
         self.w.label(done)
         plan = self.plans[node.region]
         for edge in node.edges:
-            mask = self.w.value(f"load {self.masks.type}, ptr {self._slot(node.inner.key(edge))}")
-            self._arrive(plan, edge, mask)
+            self._arrive(plan, edge, self._load_mask(node.inner.key(edge)))
         self.w.do(f"br label %{self._target_label(node.region, plan.fall[node])}")
 
     def _poll(self, target: str, instr: Instr) -> None:
@@ -182,8 +189,7 @@ class ControlFlow(GangEmitter):
             self._hand_mask(plan, edge.node, mask)
         elif plan.divergent:
             key = (plan.region, "back") if edge.is_back else plan.region.key(edge)
-            old = self.w.value(f"load {self.masks.type}, ptr {self._slot(key)}")
-            self._store_mask(key, self.masks.either(old, mask))
+            self._store_mask(key, self.masks.either(self._load_mask(key), mask))
 
     def _outwards(self, plan: RegionPlan, edge: Edge) -> tuple[RegionPlan, Edge]:
         """An edge out of uniform loops, as an edge of the region where it ends."""
@@ -211,9 +217,7 @@ class ControlFlow(GangEmitter):
         mask = self._mask(node)
         for phi in self._phis(block):
             for form in self.v.forms(phi):
-                type_ = self.v.form_type(phi, form)
-                name = self.w.value(f"load {type_}, ptr {self._phi_slot(phi, form)}")
-                self.v.define(phi, **{form: name})
+                self.v.define(phi, **{form: self._load_phi(phi, form)})
         self.matrices.enter(block)
         for instr in block.body:
             self.emit(instr, mask)
@@ -225,8 +229,28 @@ class ControlFlow(GangEmitter):
     def _phi_slot(self, phi: Instr, form: str) -> str:
         key = (phi, form)
         if key not in self.slots:
-            self.slots[key] = self.w.alloca(self.v.form_type(phi, form), "phi")
+            type_ = (
+                self.masks.kept_type if self._is_mask(phi, form) else self.v.form_type(phi, form)
+            )
+            self.slots[key] = self.w.alloca(type_, "phi")
         return self.slots[key]
+
+    @staticmethod
+    def _is_mask(phi: Instr, form: str) -> bool:
+        return form == VECTOR and phi.type == t.I1
+
+    def _load_phi(self, phi: Instr, form: str) -> str:
+        if self._is_mask(phi, form):
+            return self._load_mask_of(self._phi_slot(phi, form))
+        type_ = self.v.form_type(phi, form)
+        return self.w.value(f"load {type_}, ptr {self._phi_slot(phi, form)}")
+
+    def _store_phi(self, phi: Instr, form: str, name: str) -> None:
+        slot = self._phi_slot(phi, form)
+        if self._is_mask(phi, form):
+            self.w.do(f"store {self.masks.kept_type} {self.masks.kept(name)}, ptr {slot}")
+        else:
+            self.w.do(f"store {self.v.form_type(phi, form)} {name}, ptr {slot}")
 
     # -- the end of a block -----------------------------------------------------------
 
@@ -296,9 +320,11 @@ class ControlFlow(GangEmitter):
         sources = [s for s in plan.region.nodes if fall in s.successors]
         if self._has_lanes(plan, node.block) and fall in plan.skip and sources == [node]:
             others += "$active"
+        kept = self.masks.kept(lanes)
         self.w.do(f"br i1 {self.masks.any(lanes)}, label %{leave}, label %{others}")
         before = dict(self.v.local)  # values that are computed on the way out stay there
         self.w.label(leave)
+        lanes = self.masks.taken(kept)
         self._move_phis(edge, lanes)
         self._arrive(plan, edge, lanes)
         self.v.local = before
@@ -315,10 +341,9 @@ class ControlFlow(GangEmitter):
                 moves.append((phi, form, name))
         self.matrices.hand_over(self.matrices.leave(edge.source, edge.target))
         for phi, form, name in moves:  # all have been read: one may be another's value
-            slot, type_ = self._phi_slot(phi, form), self.v.form_type(phi, form)
             if blends and form == VECTOR:
-                old = self.w.value(f"load {type_}, ptr {slot}")
+                type_, old = self.v.form_type(phi, form), self._load_phi(phi, form)
                 name = self.w.value(
                     f"select {self.masks.type} {mask}, {type_} {name}, {type_} {old}"
                 )
-            self.w.do(f"store {type_} {name}, ptr {slot}")
+            self._store_phi(phi, form, name)

@@ -73,7 +73,7 @@ class GangFunction:
         self.name = name
         self.suspends = suspends
         self.w = Writer(known.width)
-        self.masks = Masks(self.w)
+        self.masks = Masks(self.w, known.machine)
         layout = threadgroup_layout(self.program)[0]
         self.globals = {g.name: g.name for g in self.program.globals.values() if not g.threadgroup}
         for variable, offset in layout.items():

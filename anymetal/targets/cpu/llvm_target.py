@@ -14,18 +14,29 @@ from anymetal.targets.cpu.front_end_profile import profile_for
 def machine_for(cpu: str) -> Machine:
     """This machine, or (by LLVM's name of a CPU) one with its features and no others.
 
-    "aarch64" is any 64-bit ARM, wherever this runs: its code can be looked at here, too.
+    "aarch64" is any 64-bit ARM, "neoverse-v1" one of them, wherever this runs: their code can be
+    looked at here, too.
     """
     triple = profile_for(cpu).triple
     if not cpu:
         features = llvm.get_host_cpu_features().flatten()
         return Machine(triple, llvm.get_host_cpu_name(), features, caches_here())
-    if cpu == "aarch64":
-        return Machine(triple, "generic", "+neon,+fp-armv8")
+    if triple.startswith("aarch64"):
+        name = "generic" if cpu == "aarch64" else cpu
+        return Machine(triple, name, ",".join(["+neon,+fp-armv8", *_ARM.get(cpu, ())]))
     return Machine(triple, cpu, _LEVELS.get(cpu, ""))
 
 
-#: Features of x86-64's levels that decide how we generate code.
+#: Features that decide how we generate code, of ARM processors beside those that all have.
+_ARM = {
+    "neoverse-v1": ("+bf16", "+sve"),
+    "neoverse-v2": ("+bf16", "+sve"),
+    "neoverse-n2": ("+bf16", "+sve"),
+    "apple-m2": ("+bf16",),
+    "apple-m3": ("+bf16",),
+    "apple-m4": ("+bf16",),
+}
+#: Likewise of x86-64's levels.
 _LEVELS = {
     "x86-64-v2": "+cx16,+sse4.2,+ssse3,+popcnt",
     "x86-64-v3": "+cx16,+avx2,+fma,+f16c,+bmi,+bmi2,+lzcnt",

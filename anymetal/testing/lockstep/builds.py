@@ -68,8 +68,10 @@ BUILDS = (
 
 def builds_here() -> dict[str, Build]:
     """The builds that can run on this machine."""
-    features = machine_for("").enabled
-    lacking = set()
+    machine = machine_for("")
+    features, lacking = machine.enabled, set()
+    if machine.architecture != "x86_64":
+        lacking.add("sse")
     if not {"avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512cd"} <= features:
         lacking.add("avx512")
     if not {"avx2", "fma", "f16c", "bmi2"} <= features:

@@ -54,7 +54,44 @@ static char* stacks;
 static Body* body;
 static void* const* body_buffers;
 
+// Puts away what a call has to preserve, on the stack, and takes up what lies on another one.
 extern "C" void am_switch(void** save, void* load) __attribute__((visibility("hidden")));
+#if defined(__aarch64__)
+constexpr int FRAME = 20, RETURN = 1;  // words; that of the address to return to
+asm(R"(
+.text
+.globl am_switch
+.hidden am_switch
+.type am_switch, @function
+am_switch:
+  stp x29, x30, [sp, #-160]!
+  stp x19, x20, [sp, #16]
+  stp x21, x22, [sp, #32]
+  stp x23, x24, [sp, #48]
+  stp x25, x26, [sp, #64]
+  stp x27, x28, [sp, #80]
+  stp d8, d9, [sp, #96]
+  stp d10, d11, [sp, #112]
+  stp d12, d13, [sp, #128]
+  stp d14, d15, [sp, #144]
+  mov x9, sp
+  str x9, [x0]
+  mov sp, x1
+  ldp x19, x20, [sp, #16]
+  ldp x21, x22, [sp, #32]
+  ldp x23, x24, [sp, #48]
+  ldp x25, x26, [sp, #64]
+  ldp x27, x28, [sp, #80]
+  ldp d8, d9, [sp, #96]
+  ldp d10, d11, [sp, #112]
+  ldp d12, d13, [sp, #128]
+  ldp d14, d15, [sp, #144]
+  ldp x29, x30, [sp], #160
+  ret
+.size am_switch, .-am_switch
+)");
+#else
+constexpr int FRAME = 8, RETURN = 6;  // the last word is what a call would have left there
 asm(R"(
 .text
 .globl am_switch
@@ -78,6 +115,7 @@ am_switch:
   ret
 .size am_switch, .-am_switch
 )");
+#endif
 
 static void wait_as(State state) {
   self->state = state;
@@ -162,10 +200,10 @@ static void run_together(int count) {
     if (stacks == (char*)-1) abort();
   }
   for (int i = 0; i < count; i++) {
-    void** top = (void**)(stacks + (i + 1) * STACK) - 2;
-    *top = (void*)fiber;  // returned to, which leaves the stack as behind a call
-    memset(top - 6, 0, 6 * sizeof(void*));
-    threads[i].stack_pointer = top - 6;
+    void** frame = (void**)(stacks + (i + 1) * STACK) - FRAME;
+    memset(frame, 0, FRAME * sizeof(void*));
+    frame[RETURN] = (void*)fiber;  // returned to, which leaves the stack as behind a call
+    threads[i].stack_pointer = frame;
     threads[i].state = RUNNING;
     threads[i].depth = 0;
   }

@@ -1,4 +1,4 @@
-// What Metal's names mean, for an ordinary C++ compiler (x86-64, -fwrapv, -fno-strict-aliasing).
+// What Metal's names mean, for an ordinary C++ compiler (x86-64 or AArch64, -fwrapv, -fno-strict-aliasing).
 //
 // This is the second oracle's own reading of Metal: nothing here comes from the compiler under
 // test. A kernel's text is compiled as it stands. Six macros say what C++ cannot: in Metal (see

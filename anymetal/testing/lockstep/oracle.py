@@ -10,6 +10,7 @@ import ctypes
 import functools
 import importlib.util
 import itertools
+import platform
 import re
 import shutil
 import subprocess
@@ -54,7 +55,11 @@ def clang_of_the_wheel() -> tuple[str, ...]:
     spec = importlib.util.find_spec("ziglang")
     if spec is None or spec.origin is None:
         raise OracleError("there is neither g++ nor clang++ nor the package ziglang")
-    return (str(Path(spec.origin).with_name("zig")), "clang", "--target=x86_64-linux-gnu")
+    return (
+        str(Path(spec.origin).with_name("zig")),
+        "clang",
+        f"--target={platform.machine()}-linux-gnu",
+    )
 
 
 def _build(source: Path, library: Path) -> None:

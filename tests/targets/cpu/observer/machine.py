@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import platform
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -19,9 +20,13 @@ from anymetal.targets.cpu.sanitized import Finding
 
 _FOLDER = Path(sanitized.__file__).parent / "observer"
 _FLAGS = (
-    "-O2 -march=native -mprefer-vector-width=512 -std=c++20 -ffreestanding -nostdinc -fno-rtti "
-    "-fno-exceptions -fPIC -fno-strict-aliasing -shared -nostdlib"
+    "-O2 -std=c++20 -ffreestanding -nostdinc -fno-rtti -fno-exceptions -fPIC -fno-strict-aliasing "
+    "-shared -nostdlib"
 ).split()
+if platform.machine() == "x86_64":
+    _FLAGS += ["-march=native", "-mprefer-vector-width=512"]
+elif platform.machine() == "aarch64":
+    _FLAGS.append("-mno-outline-atomics")  # which are in the compiler's own library
 
 LOAD, STORE, UPDATE, ATOMIC_LOAD, ATOMIC_STORE = range(5)
 NONE, DEVICE, THREADGROUP, BOTH = range(4)  #: mem_flags
