@@ -79,6 +79,11 @@ class Machine(NamedTuple):
         """How many vector registers there are."""
         return 32 if "avx512f" in self.enabled or self.architecture == "aarch64" else 16
 
+    @property
+    def operates_on_memory(self) -> bool:
+        """Whether an instruction that computes takes an operand from memory."""
+        return self.architecture != "aarch64"
+
     def rows_at_once(self, columns: int) -> int:
         """How many rows of so many float sums fit half of the registers."""
         return max(1, min(8, self.registers // 2 * self.words // columns))

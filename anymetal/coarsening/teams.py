@@ -34,7 +34,8 @@ from anymetal.ir.walk import made_from
 MOST_INSTRUCTIONS = 4096
 #: SIMD-groups of a team without loops or barriers: more share little more.
 MOST_STRAIGHT = 4
-#: A loop may need so many times the registers of the machine: some of its values come from memory.
+#: A loop may need so many times the registers of a machine whose instructions take operands from
+#: memory: some of its values come from there. Elsewhere each of them would take a load.
 CROWDED = 1.4
 #: A section is long if it has so many instructions for each vector that the SIMD-group keeps until
 #: its next one: loading and storing these then costs little, so they need no registers.
@@ -157,6 +158,8 @@ class _Choice:
         self.common = common
         self.lanes = known(shapes)
         self.machine = known.machine
+        crowded = CROWDED if known.machine.operates_on_memory else 1
+        self.most_registers = crowded * known.machine.registers
         #: Registers that 32 lanes of 32 bits take.
         self.each = SIMD_GROUP // known.machine.words
 
@@ -186,7 +189,7 @@ class _Choice:
             if arrays * size > self.machine.private_bytes:
                 continue
             crowd = max((need.most(size) for need in needs), default=0)
-            if crowd <= CROWDED * self.machine.registers and total * size <= MOST_INSTRUCTIONS:
+            if crowd <= self.most_registers and total * size <= MOST_INSTRUCTIONS:
                 return size
         return 1
 

@@ -65,7 +65,7 @@ SUBJECTS = {
     "quantised": Subject("transformer", "bench_quantisedE", "[us]cvtf"),
     "attention": Subject("transformer", "bench_attentionE", _FMA),
     "gather": Subject("irregular", "bench_gatherE", "st"),
-    "rnn": Subject("scans", "bench_rnnE", "=32", (f"{_FMA}/32", "st")),
+    "rnn": Subject("scans", "bench_rnnE", f"{_FMA}/38", (f"{_FMA}/32", "st")),
     "grid_sample": Subject("sampling", "bench_grid_sampleE", _FMA),
 }
 

@@ -6,6 +6,7 @@ import datetime
 import math
 import subprocess
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from anymetal.runtime import zig
@@ -54,15 +55,18 @@ def written(found: Sequence[Measured]) -> str:
     lines.append(f"| geometric mean | {' | '.join(means)} |")
     model = subprocess.run([analyser(), "--version"], capture_output=True, text=True).stdout
     clang = subprocess.run([zig.zig_path(), "clang", "--version"], capture_output=True, text=True)
-    return _PAGE.format(
-        table="\n".join(lines),
-        bound=BOUND,
-        within=sum(one.ratio <= BOUND for one in found),
-        count=len(found),
-        date=datetime.date.today(),
-        model=" ".join(model.split("version")[1].split()[:1]),
-        clang=clang.stdout.split("version")[1].split()[0],
-        notes=_NOTES,
+    return (
+        (Path(__file__).parent / "page.md")
+        .read_text()
+        .format(
+            table="\n".join(lines),
+            bound=BOUND,
+            within=sum(one.ratio <= BOUND for one in found),
+            count=len(found),
+            date=datetime.date.today(),
+            model=" ".join(model.split("version")[1].split()[:1]),
+            clang=clang.stdout.split("version")[1].split()[0],
+        )
     )
 
 
@@ -70,18 +74,3 @@ def _cells(one: Measured) -> str:
     ratio = f"{one.ratio:.2f}" if one.ratio <= BOUND else f"**{one.ratio:.2f}**"
     spills = f"{one.ours.spills} / {one.theirs.spills}"
     return f"{one.ours.cycles:.3f} | {ratio} | {spills} | {one.ours.lanes} / {one.theirs.lanes}"
-
-
-_PAGE = """\
-# Inner loops on Arm, by a static model
-
-`python -m benchmarks.arm --write` made this page on {date}: nothing in it was measured. Our kernels, with the sizes of their launches compiled in as in the benchmark, and the C++ of the same rows ([rivals](rivals)) are compiled for four cores by Clang {clang}; the loops that do the work are cut out of both, and `llvm-mca` of LLVM {model} says how many cycles an iteration takes among many if all memory is in the first-level cache and no branch is mispredicted.
-
-Each core has four columns: cycles of an element of ours (of a fused multiply-add in products of matrices, of a step of a pixel in `mandelbrot`), these in cycles of the C++, instructions that spill registers (ours / C++), and lanes of vectors that are moved by themselves (ours / C++). Above {bound}, ratios are bold: {within} of {count} are within.
-
-{table}
-
-{notes}"""
-
-_NOTES = """\
-"""

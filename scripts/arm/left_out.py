@@ -5,7 +5,7 @@ from __future__ import annotations
 _ONE_USER = "the namespace that the emulator is registered in has one user, and this needs two"
 _THREADS = "QEMU has threads of its own, and this counts those of the process"
 _HELPERS = "helper processes are those of the host, which are begun otherwise"
-_CLOSED = "Python 3.11.2 of Debian ends with status 120 there, if nobody reads its errors; not looked into"
+_CLOSED = "Python 3.11.2 of Debian ends with status 120 if nobody reads its errors; why, is open"
 _MOUNT = "the root has no program `mount`"
 
 #: By the beginning of their names.
