@@ -83,3 +83,25 @@ def test_products_are_fused_and_functions_stay_in_registers(name: str, cpu: str)
     code = assembly(vector_ir_of(KERNELS[name], cpu), machine_for(cpu))
     assert not re.search(r"mov\t.*\bv\d+\.[bhsd]\[", code) and "\tbl\t" not in code
     assert ("fmla" in code or "fmad" in code) == (name != "bytes")
+
+
+@pytest.mark.parametrize("cpu", ["cortex-a76", "neoverse-v2"])
+def test_sums_of_a_product_stay_in_registers(cpu: str) -> None:
+    """As many SIMD-groups run as one as have room: no instruction takes an operand from memory."""
+    product = Kernel(
+        {"a": mx.zeros((512, 512)), "b": mx.zeros((512, 512))},
+        "uint row = thread_position_in_grid.y, column = thread_position_in_grid.x;\n"
+        "uint inner = a_shape[1], columns = b_shape[1]; float sum = 0;\n"
+        "for (uint k = 0; k < inner; ++k) sum += a[row * inner + k] * b[k * columns + column];\n"
+        "out[row * columns + column] = sum;",
+        (512, 512, 1),
+        (32, 8, 1),
+    )
+    stages = _Listing()
+    assemble(vector_ir_of(product, cpu), machine_for(cpu), stages)
+    products = [
+        [i for i in loop.instructions if "Spill" in i.comment or "Reload" in i.comment]
+        for loop in read_listing(stages.text).loops
+        if any(i.operation == "fmla" for i in loop.instructions)
+    ]
+    assert products and not any(products)
