@@ -63,7 +63,7 @@ SUBJECTS = {
     "matmul_simdgroup_half_1024": Subject("matmul", _MULTIPLY.format("DF16_"), _FMA),
     "transpose": Subject("matrices", "bench_transposeE", "=1024", ("st",)),
     "quantised": Subject("transformer", "bench_quantisedE", "[us]cvtf"),
-    "attention": Subject("transformer", "bench_attentionE", _FMA),
+    "attention": Subject("transformer", "bench_attentionE", _FMA, (_FMA,)),
     "gather": Subject("irregular", "bench_gatherE", "st"),
     "rnn": Subject("scans", "bench_rnnE", f"{_FMA}/38", (f"{_FMA}/32", "st")),
     "grid_sample": Subject("sampling", "bench_grid_sampleE", _FMA),

@@ -19,6 +19,7 @@ LEFT_OUT = {
     "tests/runtime/test_cache_folder.py::test_a_file_system_that_is_full": _MOUNT,
     "tests/runtime/test_cache_folder.py::test_nobody_listens": _CLOSED,
     "tests/runtime/test_helpers.py::test_no_mlx_no_foreign_files_no_site": _HELPERS,
+    "tests/runtime/test_pool_process.py::test_a_forked_child_has_a_pool_of_its_own": _THREADS,
     "tests/runtime/test_pool_process.py::test_small_launches_start_no_thread": _THREADS,
 }
 

@@ -34,4 +34,4 @@ PARTS = {
     ),
 }
 #: What CI runs a sample of: what has been seen to pass as a whole.
-SAMPLED = ("cases",)
+SAMPLED = ("cases", "lanes", "targets", "graph", "nn")
