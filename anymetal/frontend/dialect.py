@@ -41,9 +41,11 @@ _BUILT_IN = re.compile(
     rf"(?P<attribute>{'|'.join(ATTRIBUTES)})\s*\]\]\s*;"
 )
 _COMMENT = r"//[^\n]*(?=\n|\Z)|/\*(?:[^*]|\*(?!/))*\*/"
-#: Zeros for an array of threadgroup memory: accepted, and without effect.
+#: Zeros for an array of threadgroup memory: accepted, and without effect. (A word that stands
+#: everywhere must not be followed to the end of the text each time.)
 _ZEROS = re.compile(
-    rf"(?P<declared>\bthreadgroup\b(?:[^][;{{}}()=*/]|\[[^][]*\]|{_COMMENT})*\[[^][]*\]\s*)"
+    rf"(?P<declared>\bthreadgroup\b(?:[^][;{{}}()=*/]|\[[^][]*\]|{_COMMENT}){{0,400}}"
+    r"\[[^][]*\]\s*)"
     r"(?P<zeros>=\s*\{\s*(?:0(?:\.0*)?[fFhHuUlL]*\s*)?\})"
 )
 #: The same word may end a directive, or be one of a comment: what follows is another declaration.

@@ -95,6 +95,16 @@ def small(rng: Random, dtype: str, shape: Any, most: int = 9) -> mx.array:
     return array(rng.integers(low, most, shape, endpoint=True), dtype)
 
 
+def turned(want: Array, got: mx.array) -> Array:
+    """Logarithms of complex numbers, as many whole turns further as those of a kernel are: MLX's
+    sums of exponential functions leave angles as they come."""
+    if not np.iscomplexobj(want):
+        return want
+    with np.errstate(all="ignore"):
+        turns = np.rint((values(got).reshape(want.shape) - want).imag / (2 * np.pi))
+    return want + 2j * np.pi * np.where(np.isfinite(turns), turns, 0)
+
+
 def error(got: mx.array, want: Array, dtype: str, ulps: float = 4.0, scale: Any = None) -> float:
     """The largest error, relative to `scale` (by default the value wanted, at least 1).
 

@@ -21,6 +21,7 @@ from anymetal.testing.mlx_kernels.families.data import (
     error,
     random,
     small,
+    turned,
     values,
 )
 
@@ -216,6 +217,7 @@ def scan(kernel: LibraryFunction, name: str, rng: Random) -> float:
     want, size = _running(held, op, bool(match["reverse"]), match["which"] == "exclusive", given)
     if given not in EPSILON:
         return error(got, want.astype(values(got).dtype), given)
+    want = turned(want, got) if op == "logaddexp" else want
     return error(got, want, given, 0 if op in ("min", "max") else 4 + length**0.5, size)
 
 
@@ -230,12 +232,19 @@ def _running(x: Array, op: str, reverse: bool, exclusive: bool, given: str) -> t
             want = _RUNNING[op](x, axis=1, dtype=x.dtype)
         else:
             want = _RUNNING[op](x, axis=1)
+    left = _left(x, want) if np.iscomplexobj(x) and op == "logaddexp" else np.ones(want.shape)
     if exclusive:
         first = np.full_like(want[:, :1], _first(op, want.dtype))
         want = np.concatenate([first, want[:, :-1]], axis=1)
-    size = np.maximum(np.cumsum(np.abs(x), axis=1) if op == "sum" else np.abs(want), 1)
+        left = np.concatenate([left[:, :1], left[:, :-1]], axis=1)
+    size = np.maximum(np.cumsum(np.abs(x), axis=1) if op == "sum" else np.abs(want), left)
     size = np.where(np.isfinite(size), size, 1)
     return (want[:, ::-1], size[:, ::-1]) if reverse else (want, size)
+
+
+def _left(x: Array, want: Array) -> Array:
+    """How much larger than their sums the sizes of exponential functions are, which cancel out."""
+    return np.cumsum(np.exp(x.real), axis=1) / np.exp(want.real)
 
 
 def _first(op: str, dtype: Any) -> Any:
