@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import zlib
 
 # Before NumPy, SciPy or MLX loads its OpenBLAS: that has a thread for each processor, which waits
 # in a loop for its part of the work. Beside the other pytest worker and our own threads, references
@@ -32,63 +31,6 @@ os.environ.setdefault("ANYMETAL_BRIDGE", "wait")
 # Which of a kernel's versions runs must not depend on how long a test has launched it. Tests of
 # versions for launches ask for them.
 os.environ.setdefault("ANYMETAL_SPECIALISE", "0")
-
-#: Tables whose rows are kernels that take long to compile: one of so many rows, drawn by its name,
-#: runs by default, the others with the long tests. `--rows SEED` draws others.
-_LARGE_TABLES = {
-    "batching/test_kernels.py": 2,
-    "frontend/test_convergence.py": 2,
-    "frontend/test_undefined.py": 2,
-    "graph/test_bindings.py": 2,
-    "linalg/distributed/test_files.py": 2,
-    "linalg/test_checked_dots.py": 2,
-    "linalg/test_cholesky.py": 2,
-    "linalg/test_gemm.py": 2,
-    "linalg/test_qr.py": 2,
-    "linalg/test_svd.py": 2,
-    "linalg/test_svd_gradient.py": 2,
-    "nn/test_grid_sample.py": 2,
-    "nn/test_grid_sample_edges.py": 2,
-    "numerics/test_conversions.py": 2,
-    "numerics/test_integer_functions.py": 2,
-    "numerics/test_pack.py": 2,
-    "runtime/test_code.py": 2,
-    "runtime/test_pool_process.py": 2,
-    "sanitize/test_cases.py": 2,
-    "simd/lanes/test_matrices.py": 2,
-    "simd/test_features.py": 2,
-    "simd/test_inactive_lanes.py": 2,
-    "simd/test_scalar_build.py": 2,
-    "targets/cpu/test_faults.py": 2,
-    "targets/cpu/test_passes_off.py": 2,
-    "targets/cpu/test_private_memory.py": 2,
-    "targets/cpu/test_special_cases.py": 2,
-    "targets/cpu/test_specialisation.py": 2,
-    "targets/cpu/test_stray_loads.py": 2,
-    "test_imported.py": 2,
-    "test_kernel_cases.py": 4,
-    "test_library_parameters.py": 2,
-    "test_logging.py": 2,
-    "testing/test_mutants.py": 2,
-}
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--rows", metavar="SEED", default="", help="draw other rows of the large tables of kernels"
-    )
-
-
-@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    seed = config.getoption("rows")
-    for item in items:
-        file, _, row = item.nodeid.removeprefix("tests/").partition("::")
-        quick = "[" not in row or "[errors/" in row  # those are not compiled to the end
-        rows = _LARGE_TABLES.get(file, 1)
-        if not quick and zlib.crc32(f"{seed}{row}".encode()) % rows:
-            item.add_marker(pytest.mark.slow)
-
 
 # MLX's function, whatever a test installs in its place.
 _mlx_metal_kernel = mx.fast.metal_kernel
