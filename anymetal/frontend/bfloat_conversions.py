@@ -6,7 +6,6 @@ Clang's syntax tree shows them. (Its warning of narrower types leaves out what b
 from __future__ import annotations
 
 from anymetal.frontend.complaints import CONVERSION, Complaint
-from anymetal.frontend.dialect import as_written
 from anymetal.frontend.tree import Node, Tree, type_of
 from anymetal.source import KernelSource
 
@@ -41,7 +40,6 @@ def complaints_in(tree: Tree) -> list[Complaint]:
 
 
 def _quoted(text: str) -> str:
-    text = as_written(text)
     return text if 0 < len(text) <= _QUOTED and "\n" not in text else "x"
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from anymetal.frontend import literals
 from anymetal.frontend.definitions import definition_at, is_same_text
 from anymetal.frontend.metal_tokens import (
     OF_CONSTANT,
@@ -91,7 +92,8 @@ def for_clang(text: str) -> str:
     text = _BINDING.sub(lambda match: " " * len(match[0]), text)
     if "threadgroup" in text:
         text = _ZEROS_OR_OTHERS.sub(_without_zeros, text)
-    return _LITERAL.sub(lambda match: match[1] + ("h" if match[2] == "H" else "_b"), text)
+    text = _LITERAL.sub(lambda match: match[1] + ("h" if match[2] == "H" else "_b"), text)
+    return literals.named(text)
 
 
 def header_for_clang(text: str) -> str:
@@ -109,7 +111,7 @@ def as_written(text: str) -> str:
     """A line, or the beginning of one, as the user wrote it."""
     for pattern, word in _OVERWRITTEN:
         text = pattern.sub(word, text)
-    return text
+    return literals.as_numbers(text)
 
 
 def parts_as_written(source: KernelSource) -> dict[str, str]:

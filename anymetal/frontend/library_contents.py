@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from anymetal.errors import MetalCompileError
 from anymetal.frontend import clang, scan
 from anymetal.frontend.code_base import CodeBase
+from anymetal.frontend.dialect import for_clang
 from anymetal.frontend.expanded import KEEP_KEYWORDS, SourceFile, Token, tokens_of
 from anymetal.frontend.forbidden import Finding, find_unspeakable
 from anymetal.frontend.library_words import as_cpp
@@ -63,7 +64,8 @@ def read_contents(note: object, code: CodeBase, math_mode: MathMode) -> dict[str
     converted = written.with_parts({part: as_cpp(text) for part, text in written.parts.items()})
     edited, ir = clang.checked(
         converted.replaced(
-            before=function_constants(constants, ()) + code.macros, after=_table(callable_)
+            before=function_constants(constants, ()) + for_clang(code.macros),
+            after=_table(callable_),
         )
     )
     if not callable_:

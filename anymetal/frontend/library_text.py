@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from anymetal.frontend.code_base import CodeBase
+from anymetal.frontend.dialect import for_clang
 from anymetal.frontend.library_wrapper import Constants, caller, function_constants
 from anymetal.frontend.parameters import LibraryKernel, LibraryParameter
 from anymetal.runtime import disk_cache, identity
@@ -53,7 +54,7 @@ class Library:
             template_arguments="",
             math_mode=self.math_mode,
             file=self.file,
-            before=function_constants(self.constants, constants) + self.code.macros,
+            before=function_constants(self.constants, constants) + for_clang(self.code.macros),
             after=caller(kernel, threadgroup),
             included=self.code.included,
             search=self.code.search,

@@ -75,12 +75,6 @@ _POINTERS = re.compile(r"(?:\[\d+ x )*ptr\]*")
 #: Features by which the optimiser judges what costs how much. Without them it takes a conversion of
 #: half for a call that costs as much as 60 instructions, and unrolls no loop that has one.
 _COSTS = {"x86_64": "+f16c"}
-#: Literals without a suffix are double in templates, where Clang forgets that they are float.
-_FROM_DOUBLE = re.compile(
-    r"^  %(\S+) = fptrunc (?P<flags>(?:[a-z]+ )*)(?P<start>(?:<\d+ x )?)double(?P<end>>?) (\S+) to "
-    r"(?:<\d+ x )?(half|bfloat)>?(?P<place>, !dbg .*)?$",
-    re.M,
-)
 _LOOP_HINT = re.compile(r"^(!\d+ = distinct !\{!\d+)(.*)\}$", re.M)
 _CROSS_LANE = re.compile(rf"^(declare .*@{convergence.CROSS_LANE}\(.*\)).*$", re.M)
 _POSITION = re.compile(r"^(declare .*)(i32 @(__am_(?:lane|gang|thread_.|group_.))\()", re.M)
@@ -216,7 +210,6 @@ def prepare(raw: str, large: int, limits: Mapping[str, int] = IN_THREADGROUP) ->
     # those of `host_machine`.
     text = _ATTRIBUTES.sub(lambda match: _UNWANTED.sub("", match[0]), text)
     text = text.replace("llvm.loop.mustprogress", "am.loop")
-    text = _FROM_DOUBLE.sub(_by_way_of_float, text)
     # Run-time unrolling of scalar loops would only be in the way of the vectorizer.
     no_unroll = f"!{next_metadata(text)}"
     text = _LOOP_HINT.sub(rf"\1\2, {no_unroll}}}", text)
@@ -227,18 +220,6 @@ def prepare(raw: str, large: int, limits: Mapping[str, int] = IN_THREADGROUP) ->
 def _with_range(limits: Mapping[str, int], match: re.Match[str]) -> str:
     limit = limits.get(match[3], 0)  # none is known, or all numbers of 32 bits are below it
     return f"{match[1]}range(i32 0, {limit}) {match[2]}" if 0 < limit < 2**32 else match[0]
-
-
-def _by_way_of_float(match: re.Match[str]) -> str:
-    """No processor but those with AVX512-FP16 makes a half of a double in one instruction, and
-    nobody supplies the function that LLVM would call."""
-    name, value, type_ = match[1], match[5], match[6]
-    flags, start, end, place = match["flags"], match["start"], match["end"], match["place"] or ""
-    between = f"%am.narrowed.{name.strip(chr(34))}"
-    return (
-        f"  {between} = fptrunc {flags}{start}double{end} {value} to {start}float{end}{place}\n"
-        f"  %{name} = fptrunc {flags}{start}float{end} {between} to {start}{type_}{end}{place}"
-    )
 
 
 def next_metadata(text: str) -> int:

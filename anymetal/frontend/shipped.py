@@ -15,6 +15,7 @@ import json
 from pathlib import Path
 
 from anymetal.frontend.dialect import shipped_for_clang
+from anymetal.frontend.literals import definitions
 from anymetal.runtime import disk_cache, locks
 from anymetal.runtime.identity import MLX_HEADERS, included, inside, package
 
@@ -46,7 +47,12 @@ def _readable_copy(original: Path) -> dict[str, str]:
 
 def _converted(original: Path) -> bytes:
     texts = {
-        str(file.relative_to(original)): shipped_for_clang(file.read_text())
+        str(file.relative_to(original)): _readable(file.read_text())
         for file in sorted(original.rglob("*.h"))
     }
     return json.dumps(texts).encode()
+
+
+def _readable(text: str) -> str:
+    text = shipped_for_clang(text)
+    return f"{definitions([text])}#line 1\n{text}"

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from anymetal.frontend import literals
 from anymetal.frontend.dialect import as_written
 from anymetal.frontend.unit import part_name, translation_unit
 from anymetal.ir.model import Location
@@ -67,20 +68,24 @@ class Tree:
     def offset(self, node: Node, end: bool = False) -> int | None:
         """Where in the translation unit a node begins (or its last word does)."""
         at = node.get("range", {}).get("end" if end else "begin", {})
-        if "expansionLoc" in at:
-            return None  # it comes out of a macro
-        return self._offset(at)
+        if "expansionLoc" not in at:
+            return self._offset(at)
+        offset = self._offset(at["expansionLoc"])
+        if offset is None or not literals.is_name(self._unit, offset):
+            return None  # it comes out of a macro of the user's
+        return offset
 
     def _offset(self, at: Node) -> int | None:
         return at["offset"] if at.get("in") == _INPUT and "offset" in at else None
 
     def text(self, node: Node) -> str:
-        """The text of a node, as Clang read it."""
+        """The text of a node, as the user wrote it."""
         start, last = self.offset(node), self.offset(node, end=True)
         if start is None or last is None:
             return ""
-        end = last + node["range"]["end"].get("tokLen", 0)
-        return self._unit[start:end].decode(errors="replace")
+        at = node["range"]["end"]
+        end = last + at.get("expansionLoc", at).get("tokLen", 0)
+        return as_written(self._unit[start:end].decode(errors="replace"))
 
     def location(self, node: Node) -> Location | None:
         """Where a node begins, or the macro that it comes out of; None if that is not in the

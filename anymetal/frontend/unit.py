@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterator
 
 from anymetal.errors import MetalCompileError
+from anymetal.frontend import literals
 from anymetal.frontend.dialect import for_clang, header_for_clang
 from anymetal.frontend.forbidden import WORDS
 from anymetal.size_extension import SIZE_CLASS, size_buffer
@@ -73,9 +74,11 @@ def translation_unit(source: KernelSource) -> str:
             f"{source.entry!r} of it. Use only letters, digits and underscores.",
         )
     header, body = header_for_clang(source.header), for_clang(source.body)
+    prologue = for_clang(source.prologue)
     return "".join(
         (
             _PREAMBLE,
+            literals.definitions((header, prologue, body)),
             SIZE_CLASS if any(p.kind == "size" for p in source.parameters) else "",
             _line(source, "header"),
             # Two newlines: a backslash at the end would swallow the first.
@@ -87,7 +90,7 @@ def translation_unit(source: KernelSource) -> str:
             _line(source, "signature"),
             _signature(source),
             "#pragma clang diagnostic pop\n",
-            for_clang(source.prologue),
+            prologue,
             _line(source, "source"),
             body,
             "\n\n}\n",
@@ -103,6 +106,7 @@ def _library_unit(source: LibrarySource) -> str:
             _PREAMBLE,
             '#include "anymetal/library.h"\n',
             '#include "anymetal/texture.h"\n' if textures else "",
+            literals.definitions((source.before, *source.parts.values())),
             source.before,
             _line(source, "header"),
             source.header,
