@@ -28,11 +28,11 @@ def write_ptx(
     """Write NAME.ptx and, as LLVM IR, NAME.ll for each kernel; list those that failed, with their
     errors. There need be no GPU.
 
-    `options`: of `metal_library`. The function in the text is called `am_kernel`. Its parameters
-    are the kernel's buffers in the order of their numbers, then the threads of the grid in x, y and
-    z, as 32-bit integers. It is launched with blocks of the size of a threadgroup, no more than the
-    request has threads. Status 1 if the file cannot be read, has nothing of what the request names,
-    or a kernel failed.
+    `options`: of `metal_library`. The function in the text is called like the kernel, with "metal_"
+    in front. Its parameters are the kernel's buffers in the order of their numbers, then the
+    threads of the grid in x, y and z, as 32-bit integers. It is launched with blocks of the size of
+    a threadgroup, no more than the request has threads. Status 1 if the file cannot be read, has
+    nothing of what the request names, or a kernel failed.
     """
     console = console or Console(highlight=False, soft_wrap=True)
     library, names = library_of(file, options, request, console)

@@ -23,7 +23,7 @@ import numpy as np
 from anymetal.targets.base import Launch
 from anymetal.targets.cuda.arguments import buffers, form_of, geometry
 from anymetal.targets.cuda.code_lookup import Version, ptx_of
-from anymetal.targets.cuda.names import ENTRY
+from anymetal.targets.cuda.names import entry_of
 from anymetal.testing.gpu_suite.pack import bytes_of
 from benchmarks.harness import Race, Row
 from benchmarks.launches import kernel_rows, launch_of
@@ -118,7 +118,7 @@ def contenders(
         (save / f"{name}.ptx").write_bytes(ptx)
     path = Path(f"/tmp/bench-{name}.ptx")
     path.write_bytes(ptx)
-    ours = cupy.RawModule(path=str(path)).get_function(ENTRY)
+    ours = cupy.RawModule(path=str(path)).get_function(entry_of(launch.source.entry))
     bound = [cupy.asarray(bytes_of(array)) for array in buffers(launch)]
     mine = Contender(ours, launch, bound, [np.int32(n) for n in blocks.numbers])
     given = [

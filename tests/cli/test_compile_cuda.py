@@ -27,7 +27,7 @@ def test_ptx_and_llvm_ir(tmp_path: Path) -> None:
     ptx = (tmp_path / "out" / "add.ptx").read_text()
     assert ".target sm_90" in ptx and ptx.split(".entry")[1].split(")")[0].count(".param") == 5
     assert ".maxntid 256" in ptx
-    assert "define ptx_kernel void @am_kernel(" in (tmp_path / "out" / "add.ll").read_text()
+    assert "define ptx_kernel void @metal_add(" in (tmp_path / "out" / "add.ll").read_text()
 
 
 def test_unknown_architecture(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from anymetal.targets.cuda import maths
 from anymetal.targets.cuda.convergence import partings
 from anymetal.targets.cuda.in_step import InStep
 from anymetal.targets.cuda.lowering import CudaThread
-from anymetal.targets.cuda.names import ANY_FORM, ENTRY, PTX_OF, Form
+from anymetal.targets.cuda.names import ANY_FORM, PTX_OF, Form, entry_of
 from anymetal.targets.cuda.reporting import WarpStages
 
 
@@ -56,7 +56,7 @@ def llvm_ir(
     stages = stages or WarpStages()
     program = thread_program(source, large, stages, profile=profile)
     with stages.stage("emitter"):
-        return _module(program, form, stages)
+        return _module(program, entry_of(source.entry), form, stages)
 
 
 def compiled(
@@ -70,15 +70,16 @@ def compiled(
         return ptx(ir, architecture)
 
 
-def _module(program: Program, form: Form, stages: WarpStages) -> str:
+def _module(program: Program, entry: str, form: Form, stages: WarpStages) -> str:
     known = Analyses(program, ANY_LAUNCH, SIMD_GROUP)
     apart = partings(known)
     marks = stages.marks()
-    lowering = CudaThread(program, form, known(read_only), together=not apart, marks=marks)
+    together = not apart
+    lowering = CudaThread(program, entry, form, known(read_only), together, marks)
     emitter = InStep(known, lowering) if apart else ThreadEmitter(program, lowering)
     if form.aligned and not _joins_words(program):
         emitter.alignments = known(alignments)
-    function = emitter.run(ENTRY)
+    function = emitter.run(entry)
     tables = constant_tables(program, lowering.spaces[t.CONSTANT])
     stages.written(program, apart)
     text = "\n".join([*tables, *lowering.w.declarations.values(), function])
@@ -97,7 +98,7 @@ def ptx(ir: str, architecture: str) -> str:
         machine = host_machine(profile)
         module = llvm.parse_assembly(ir)
         module.triple, module.data_layout = profile.triple, str(machine.target_data)
-        if f"@{maths.PREFIX}" in ir.replace(f"@{ENTRY}(", ""):
+        if f"@{maths.PREFIX}" in ir:
             _link_maths(module, profile)
         module.verify()
         return str(machine.emit_assembly(module))
@@ -105,9 +106,11 @@ def ptx(ir: str, architecture: str) -> str:
 
 def _link_maths(module: Any, profile: Profile) -> None:
     """Adds the functions of maths.cpp that the module calls."""
-    module.link_in(llvm.parse_bitcode(maths.bitcode(profile)))
+    added = llvm.parse_bitcode(maths.bitcode(profile))
+    names = {function.name for function in added.functions if not function.is_declaration}
+    module.link_in(added)
     for function in module.functions:
-        if not function.is_declaration and function.name != ENTRY:
+        if function.name in names:
             function.linkage = "internal"
     builder = llvm.create_pass_builder(host_machine(profile), llvm.create_pipeline_tuning_options())
     passes = llvm.create_new_module_pass_manager()

@@ -23,7 +23,7 @@ from anymetal.targets.cuda.arguments import Geometry, binding, buffers, form_of,
 from anymetal.targets.cuda.call_cache import Calls
 from anymetal.targets.cuda.code_lookup import Version, ptx_of
 from anymetal.targets.cuda.in_place import as_input, beginning_with, write_back
-from anymetal.targets.cuda.names import ENTRY, PTX_OF, Form
+from anymetal.targets.cuda.names import PTX_OF, Form, entry_of
 from anymetal.targets.graph import CallArguments, CallCache, GraphTarget
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class CudaTarget(GraphTarget):
         blocks = geometry(launch.source.name, launch.grid, launch.threadgroup)
         return functools.partial(
             self._kernel(),
-            name=ENTRY,
+            name=entry_of(launch.source.entry),
             compiled_source=self._ptx(launch.source, blocks, _large(launch)),
             output_shapes=shapes,
             output_dtypes=dtypes,
@@ -149,7 +149,7 @@ class CudaTarget(GraphTarget):
         bound = binding(launch)
         text = functools.partial(self._ptx, launch.source, blocks, _large(launch))
         return native.gpu_descriptor(
-            ENTRY,
+            entry_of(launch.source.entry),
             text(aligned=True),
             text,
             blocks.numbers,

@@ -18,7 +18,7 @@ from anymetal.ir.calls import libm_name, plain_name
 from anymetal.ir.model import Argument, Global, Instr, Program
 from anymetal.targets.cuda import maths
 from anymetal.targets.cuda.collective import Collective
-from anymetal.targets.cuda.names import ENTRY, Form
+from anymetal.targets.cuda.names import Form
 
 _AXES = "xyz"
 #: Where the thread stands in a threadgroup of any size. `%fits`: rows are those of a whole block,
@@ -106,12 +106,14 @@ class CudaThread(Lowering):
     def __init__(
         self,
         program: Program,
+        entry: str,
         form: Form,
         unwritten: Collection[Argument] = (),
         together: bool = False,
         marks: Marks | None = None,
     ) -> None:
         super().__init__(program)
+        self.entry = entry
         self.form, self.unwritten, self.together = form, unwritten, together
         self.marks = marks
         self.spaces = {t.DEVICE: 1, t.CONSTANT: 1, t.THREADGROUP: 3, t.THREAD: 5}
@@ -122,7 +124,7 @@ class CudaThread(Lowering):
         self.active = "true"  #: whether the thread takes part in what is written next
 
     def mark(self, instr: Instr) -> str:
-        return self.marks.text(ENTRY, instr) if self.marks else ""
+        return self.marks.text(self.entry, instr) if self.marks else ""
 
     # -- the function ---------------------------------------------------------------------
 

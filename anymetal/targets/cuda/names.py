@@ -1,16 +1,25 @@
 """What compiling and launching have to agree on."""
 
+import functools
 from typing import NamedTuple
 
 from anymetal.ir.sizes import MAX_THREADS_PER_THREADGROUP
 
-#: The function's name in the PTX text.
-ENTRY = "am_kernel"
 #: Architectures, old ones first, and the oldest version of PTX that knows each. Drivers of CUDA 12
 #: read all of them but the last, which takes 12.7.
 PTX_OF = {
     "sm_70": 70, "sm_75": 70, "sm_80": 70, "sm_86": 71, "sm_89": 78, "sm_90": 78, "sm_100": 86,
 }  # fmt: skip
+
+
+@functools.cache
+def entry_of(function: str) -> str:
+    """The name in PTX of the function that a kernel is, by which profilers call it: "metal_" in
+    front keeps it from being a word of PTX, which takes only ASCII."""
+    letters = (
+        c if c.isascii() and c.isalnum() else "_" if c == "_" else f"${ord(c):x}" for c in function
+    )
+    return "metal_" + "".join(letters)
 
 
 class Form(NamedTuple):

@@ -28,7 +28,7 @@ from anymetal.targets.base import Launch, Target
 from anymetal.targets.cpu import CpuTarget
 from anymetal.targets.cuda.arguments import buffers, form_of, geometry
 from anymetal.targets.cuda.code_lookup import Version, ptx_of
-from anymetal.targets.cuda.names import ENTRY, Form
+from anymetal.targets.cuda.names import Form, entry_of
 from anymetal.targets.graph import GraphTarget
 from anymetal.testing import metal_case
 from anymetal.testing.fuzz import oracle
@@ -93,7 +93,7 @@ class Part:
         self.trials.append(
             {
                 "name": name,
-                "entry": ENTRY,
+                "entry": entry_of(launch.source.entry),
                 "ptx": self.array(np.frombuffer(ptx, np.uint8)),
                 "inputs": [self._input(array) for array in buffers(launch)],
                 "timed": not expected,
