@@ -1,6 +1,6 @@
 """What Metal or AnyMetal refuses and only Clang's output shows, with its place in the user's text:
 recursion, functions without a body, variables that outlive a thread, threadgroup variables outside
-of the kernel function.
+of the kernel function, atomic variables of one thread.
 
 The raw IR has the facts, as names are resolved and templates are functions there. The line table
 has the places; those of variables are found among the words of the text.
@@ -39,9 +39,19 @@ _ASSEMBLY = re.compile(r"^module asm |\bcall [^@\n]*\basm\b", re.M)
 _DELETE = re.compile(r"_Zd[la]")
 _TEXTURE = "4__am7texture"  #: all functions of textures (include/anymetal/texture.h), mangled
 _ANNOTATION = "llvm.var.annotation"
+#: Types that are atomic, or have an atomic part, and variables of such types.
+_ATOMIC = r'%"struct\.metal::atomic[\w.]*"'
+_TYPE = re.compile(rf"^(?P<name>%(?:{_NAME})) = type (?P<parts>.*)$", re.M)
+_VARIABLE = re.compile(r"^ *(?P<name>%[^ ]+) = alloca (?P<type>.*?), align", re.M)
 _TRAPS = frozenset({"llvm.trap", "llvm.debugtrap", "llvm.ubsantrap"})
 _CONSTRAINED = "llvm.experimental.constrained."
 _OWN = ("__am_", "llvm.")
+
+
+PRIVATE_ATOMIC = (
+    "'{}' is in thread memory, for which Metal has no atomic functions: each thread has one of its "
+    "own. If the threads of a threadgroup shall share it, write `threadgroup` in front"
+)
 
 
 class _Call(NamedTuple):
@@ -64,6 +74,7 @@ def check(source: KernelSource, ir: str) -> None:
     _follow(KERNEL_SYMBOL, functions, calls, places)
     kernels = {call.callee for call in calls[KERNEL_SYMBOL]}
     elsewhere = [match["name"] for match in _ELSEWHERE.finditer(ir)]
+    atomic = _atomic_types(ir)
     for name, made in calls.items():
         for call in made:
             if call.callee.startswith(_ANNOTATION):
@@ -83,6 +94,10 @@ def check(source: KernelSource, ir: str) -> None:
                 raise places.error(call.place, "a kernel cannot trap: Metal has no such function")
             elif call.place and call.callee not in functions and not is_known(call.callee):
                 raise places.error(call.place, _undefined(call.callee))
+        if atomic and (private := _private(functions[name], atomic)):
+            raise places.error(
+                _first_use(private, functions[name]), PRIVATE_ATOMIC.format(plain(private[1:]))
+            )
         for variable in elsewhere:
             use = rf"@{re.escape(variable)}(?![\w.$]).*?(?:!dbg (!\d+))?$"
             if found := re.search(use, functions[name], re.M):
@@ -154,6 +169,40 @@ def _is_memory(variable: str, function: str) -> bool:
     """Whether the annotated variable is threadgroup memory, and no pointer to such."""
     alloca = re.search(rf"^ *{re.escape(variable)} = alloca (.*), align", function, re.M)
     return alloca is not None and not re.fullmatch(r"(?:\[\d+ x )*ptr\]*", alloca[1])
+
+
+def _atomic_types(ir: str) -> re.Pattern[str] | None:
+    """What types of variables look like that have an atomic part, if there are any."""
+    if "metal::atomic" not in ir:
+        return None
+    names = [_ATOMIC]
+    types = {match["name"]: match["parts"] for match in _TYPE.finditer(ir)}
+    while True:
+        parts = re.compile(rf"(?:{'|'.join(names)})(?![\w.\"$])")
+        found = [name for name, made_of in types.items() if parts.search(made_of)]
+        if not found:
+            return parts
+        for name in found:
+            del types[name]
+        names += map(re.escape, found)
+
+
+def _private(function: str, types: re.Pattern[str]) -> str:
+    """A variable of such a type that is used and no threadgroup memory, "" if there is none."""
+    for variable in _VARIABLE.finditer(function):
+        if types.search(variable["type"]):
+            name = re.escape(variable["name"])
+            shared = rf"@{re.escape(_ANNOTATION)}\S*\(ptr {name},"
+            used = rf"^(?!.*@llvm\.lifetime).* {name}(?![\w.$]).*!dbg"
+            if re.search(used, function, re.M) and not re.search(shared, function):
+                return variable["name"]
+    return ""
+
+
+def _first_use(variable: str, function: str) -> str:
+    """The line table entry of the first instruction that has one and this operand."""
+    use = re.search(rf" {re.escape(variable)}(?![\w.$]).*?!dbg (!\d+)$", function, re.M)
+    return use[1] if use else ""
 
 
 def _undefined(callee: str) -> str:
