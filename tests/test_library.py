@@ -208,8 +208,8 @@ TEXTS = {
     ),
     "buffer out of range": ("kernel void k(device int* a [[buffer(31)]]) {}", "0 to 30"),
     "buffer by name": (
-        "constant int X = 1;\nkernel void k(device int* a [[buffer(X)]]) {}",
-        ":2:31: error: .*plain number",
+        "constant int X = sizeof(int);\nkernel void k(device int* a [[buffer(X)]]) {}",
+        ":2:38: error: .*plain number",
     ),
     "buffer by value": (
         "kernel void k(constant int a [[buffer(0)]]) {}",

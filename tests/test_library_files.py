@@ -149,6 +149,9 @@ OWN = {
     "constructors by address space": "struct S { float v;\n"
     "S(float x) thread : v(x) {}\nS(float x) threadgroup : v(x) {}\nS(float x) constant : v(x) {}\n"
     "operator float() const thread { return v; }\noperator float() const device { return v; } };\n",
+    "constructors by address space, made or empty": "struct S { float v;\n"
+    "S() thread = default;\nS() device = default;\nS() constant = default;\n"
+    "S(int) thread {}\nS(int) constant {}\nfloat S_of() constant { return v; } };\n",
     "a template of its own": "template <typename T> T simd_sum(T x, int) { return x; }\n",
 }
 

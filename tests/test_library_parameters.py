@@ -229,6 +229,30 @@ PARAMETERS = {
         [10203],
         {"constants": {"A": 1, 3: 2, 8: 1, 12: (4, 3)}},
     ),
+    "numbers that are computed": Case(
+        "#define FIRST 1200\nconstant int A [[function_constant(FIRST + 0)]];\n"
+        "constant bool B [[function_constant((FIRST | 1) << 1)]];\n"
+        "kernel void k(device int* o [[buffer(2 * (1 + 1))]], constant int& x [[buffer(4 - 1)]])\n"
+        "{ o[0] = 10 * A + B + x; }",
+        (500, ((1,), mx.int32)),
+        [571],
+        {"constants": {"A": 7, 2402: True}},
+    ),
+    "numbers that have names": Case(
+        "typedef enum Buffers { In = 0, Out = 2, Scale, More = Scale + 2, } Buffers;\n"
+        "namespace n { constant constexpr int first = 11; static constant uint next = first + 1;\n"
+        "enum : uint { T0, T1 }; void f() { enum { In = 7 }; } enum class S { In = 9 }; }\n"
+        "constant int A [[function_constant(n::first)]];\n"
+        "constant int B [[function_constant(2 * n::next)]];\n"
+        "kernel void k(device const int* x [[buffer(In)]], device int* y [[buffer(Out)]],\n"
+        "    constant int& s [[buffer(::Scale)]], constant int& m [[buffer(More + 0)]],\n"
+        "    threadgroup int* t [[threadgroup(n::T1)]],\n"
+        "    threadgroup int* u [[threadgroup(n::T0)]])\n"
+        "{ t[0] = *x * s; u[3] = m; y[0] = 10000 * A + 1000 * B + 100 * t[0] + u[3]; }",
+        (mx.array([1]), ((1,), mx.int32), 2, 3),
+        [54203],
+        {"constants": {"A": 5, "B": 4}, "threadgroup_memory": {0: 16, 1: 16}},
+    ),
     "kernel as a word": Case(
         'constant char t[] = "a kernel"; // kernel\n'
         '#define FLAVOUR [[host_name("kernel x"), kernel]]\n'

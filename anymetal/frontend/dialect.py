@@ -28,13 +28,17 @@ _MATH_MODE = re.compile(r"\bMETAL[ \t]+fp[ \t]+math_mode[ \t]*\([ \t]*(safe|rela
 _MEMBER = re.compile(
     r"\)(?:\s*\b(?:const|volatile|device|thread|constant|threadgroup)\b)+(?=\s*(?:[{;=]|->|:(?!:)\s*\w+\s*[({]))"
 )
-#: The same of a constructor, where `constant` cannot mean const.
-_CONSTRUCTOR = re.compile(r"\)\s*\bconstant\b(?=\s*:(?!:)\s*\w+\s*[({])")
+#: The same of a constructor, where `constant` cannot mean const: that has initialisers, is made by
+#: the compiler, or has the name of a type.
+_CONSTRUCTOR = re.compile(
+    r"\)\s*\bconstant\b(?=\s*(?::(?!:)\s*\w+\s*[({]|=\s*default\b))|"
+    r"\b(?<!operator )(?P<type>\w+)\s*\((?P<parameters>[^(){};]*)\)\s*\bconstant\b(?=\s*[{;])"
+)
 #: The binding of a parameter, whose name is a macro of ours.
-_BINDING = re.compile(r"\[\[\s*threadgroup\s*\(\s*\w+\s*\)\s*\]\]")
+_BINDING = re.compile(r"\[\[\s*threadgroup\s*\((?:[^()\[\]]|\([^()]*\))*\)\s*\]\]")
 #: On a variable, not on a parameter: there a comma follows, and not a number but a name is given.
 _FUNCTION_CONSTANT = re.compile(
-    r"\[\[\s*function_constant\s*\(([^()]*)\)\s*\]\](?=\s*;|(?<=\d\)\]\])\s*,)"
+    r"\[\[\s*function_constant\s*\(((?:[^()]|\([^()]*\))*)\)\s*\]\](?=\s*;|(?<=\d\)\]\])\s*,)"
 )
 #: `uint3 gid [[thread_position_in_grid]];` outside of functions.
 _BUILT_IN = re.compile(
@@ -79,7 +83,7 @@ _OVERWRITTEN = (
     (re.compile(ZERO), ""),
     (re.compile(rf"{COPIED}\(\w*\)"), ""),
     (_READ, r".\1"),
-    (re.compile(r"=__am_fc<(\w+)>\{\} *"), r"[[function_constant(\1)]]"),
+    (re.compile(r"=__am_fc<(?:\((?=.*\)>)|)(.*?)\)?>\{\} *"), r"[[function_constant(\1)]]"),
 )
 
 
@@ -88,7 +92,7 @@ def for_clang(text: str) -> str:
     text = _FP.sub("clang", text)
     text = _MATH_MODE.sub(_float_control, text)
     text = _MEMBER.sub(lambda match: match[0].replace("threadgroup", OF_THREADGROUP), text)
-    text = _CONSTRUCTOR.sub(lambda match: match[0].replace("constant", OF_CONSTANT), text)
+    text = _constructed(text)
     text = _BINDING.sub(lambda match: " " * len(match[0]), text)
     if "threadgroup" in text:
         text = _ZEROS_OR_OTHERS.sub(_without_zeros, text)
@@ -123,9 +127,26 @@ def parts_as_written(source: KernelSource) -> dict[str, str]:
 
 def with_constants(text: str) -> str:
     """Function constants with an initialiser in the place of their attribute."""
-    return _FUNCTION_CONSTANT.sub(
-        lambda match: f"=__am_fc<{match[1].strip()}>{{}}".ljust(len(match[0])), text
-    )
+
+    def constant(match: re.Match[str]) -> str:
+        index = match[1].strip()
+        index = index if index.isalnum() else f"({index})"
+        return f"=__am_fc<{index}>{{}}".ljust(len(match[0]))
+
+    return _FUNCTION_CONSTANT.sub(constant, text)
+
+
+def _constructed(text: str) -> str:
+    """Constructors of objects in constant memory, with a word that is not const for `constant`."""
+
+    def constructor(match: re.Match[str]) -> str:
+        name = match["type"]
+        if name and not re.search(rf"\b(?:struct|class|union)\s+{name}\b", text):
+            return match[0]  # a member function
+        head, _, tail = match[0].rpartition("constant")
+        return head + OF_CONSTANT + tail
+
+    return _CONSTRUCTOR.sub(constructor, text) if "constant" in text else text
 
 
 def _without_zeros(match: re.Match[str]) -> str:

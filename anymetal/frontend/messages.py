@@ -47,7 +47,7 @@ _SPELLING: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], .
     (re.compile(r"; did you mean '__am(?:_\w+|::[\w:]+)'\?"), ""),
     (re.compile(r"\b__am_double\b"), "double"),
     (
-        re.compile(r"no viable conversion from '__am_fc<\w+>' to '(?:const )?([^']*)'"),
+        re.compile(r"no viable conversion from '__am_fc<[^']*>' to '(?:const )?([^']*)'"),
         r"a function constant cannot be of type '\1'",
     ),
     (

@@ -7,7 +7,6 @@ namespace scope; only their parameter lists are read. Clang tells the types late
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -19,9 +18,11 @@ from anymetal.frontend.expanded import (
     spelled,
     split_at_commas,
 )
+from anymetal.frontend.numbers import Numbers, value_of
 from anymetal.frontend.reach import Reach
 
-_OCTAL = re.compile(r"0[0-7]+")
+#: Attributes whose argument is a number. (A parameter's `function_constant` has a name.)
+_NUMBERED = frozenset({"buffer", "threadgroup"})
 
 
 @dataclass(frozen=True)
@@ -32,13 +33,16 @@ class Attribute:
     arguments: tuple[Token, ...]
 
     def number(self, source: SourceFile) -> int:
-        """The argument, which must be a number."""
-        text = self.arguments[0].text.rstrip("uUlL") if len(self.arguments) == 1 else ""
+        """The argument, which must be a number, or an expression of numbers."""
         try:
-            return int(text, 8 if _OCTAL.fullmatch(text) else 0)
+            return value_of([token.text for token in self.arguments])
         except ValueError:
             what = f"[[{self.name.text}({spelled(self.arguments)})]]"
-            source.fail(self.name, f"{what}: AnyMetal understands only a plain number here")
+            words = [token for token in self.arguments if token.is_word]
+            source.fail(
+                (words or [self.name])[0],
+                f"{what}: AnyMetal understands only plain numbers and constants here",
+            )
 
     def string(self, source: SourceFile) -> str:
         """The argument, one or more string literals."""
@@ -112,6 +116,7 @@ class _Scanner:
         self.tokens = tokens
         self.source = source
         self.found = Found()
+        self.numbers = Numbers()
         self.scopes: list[tuple[str, Token]] = []  #: namespaces that are open, and their brackets
 
     def run(self) -> Found:
@@ -174,7 +179,7 @@ class _Scanner:
                 break
             if token.text == "[" and self._text(position + 1) == "[":
                 end = close_of(self.tokens, position, self.source)
-                new = _attributes(self.tokens[position + 2 : end - 1], self.source)
+                new = _attributes(self.tokens[position + 2 : end - 1], self.source, self.numbers)
                 attributes += new
                 kernel = kernel or any(a.name.text == "kernel" for a in new)
                 self._constants(words, new)
@@ -203,13 +208,18 @@ class _Scanner:
             self._instantiation(attributes, words)
         else:
             self.found.reach.add(self.tokens[start:position], self.source)
+            self.numbers.add(self.tokens[start:position])
         return position
 
     def _constants(self, words: list[Token], attributes: list[Attribute]) -> None:
         for attribute in attributes:
             if attribute.name.text == "function_constant" and words:
-                index = attribute.number(self.source)
+                index = self._index(attribute)
                 self.found.constants.append(Constant(words[-1].text, index))
+
+    def _index(self, attribute: Attribute) -> int:
+        arguments = self.numbers.instead_of(attribute.arguments)
+        return Attribute(attribute.name, tuple(arguments)).number(self.source)
 
     def _scope(self) -> str:
         return "::".join(name for name, _ in self.scopes if name)
@@ -222,14 +232,14 @@ class _Scanner:
         parts = split_at_commas(tokens, self.source)
         if not all(parts):
             self.source.fail(name, f"a parameter of '{name.text}' is empty")
-        parameters = tuple(_parameter(part, self.source) for part in parts)
+        parameters = tuple(_parameter(part, self.source, self.numbers) for part in parts)
         if parameters and spelled(parameters[0].words) == "void":
             parameters = ()
         host_name = next((a.string(self.source) for a in attributes if _is_host(a)), path)
         self.found.functions[path] = Function(name, scope, path, host_name, template, parameters)
 
     def _instantiation(self, attributes: list[Attribute], words: list[Token]) -> None:
-        """`decltype(f<…>) f<…>` or `void f<…>(…)` behind `template [[…]]`."""
+        """`decltype(f<…>) f<…>`, `type f<…>` or `void f<…>(…)` behind `template [[…]]`."""
         host = next((a for a in attributes if _is_host(a)), None)
         if host is None:
             return
@@ -238,13 +248,15 @@ class _Scanner:
             words = words[close_of(words, 1, self.source) + 1 :]
         elif words and words[0].text == "void":
             words = words[1:]
-        end = 0
+        start = end = 0
         while end < len(words) and (words[end].is_word or words[end].text == "::"):
+            if end and words[end].is_word and words[end - 1].is_word:
+                start = end  # what stands before is a type
             end += 1
         if end == 0:
             self.source.fail(host.name, "AnyMetal does not understand this instantiation")
         name = words[end - 1]
-        written = "".join(token.text for token in words[:end])
+        written = "".join(token.text for token in words[start:end])
         arguments: Sequence[Token] = ()
         if end < len(words) and words[end].text == "<":
             arguments = words[end : close_of_angle(words, end, self.source) + 1]
@@ -271,7 +283,9 @@ class _Scanner:
     def _types(self, tokens: Sequence[Token]) -> str:
         """Parameters without their attributes."""
         parts = split_at_commas(tokens, self.source)
-        return ", ".join(spelled(_parameter(part, self.source).words) for part in parts if part)
+        return ", ".join(
+            spelled(_parameter(part, self.source, self.numbers).words) for part in parts if part
+        )
 
     def _opens(self, words: list[Token], position: int) -> bool:
         return position < len(words) and words[position].text == "("
@@ -303,8 +317,9 @@ def _is_function(words: list[Token]) -> bool:
     return not any(word.text in heads for word in words) or words[-1].text == ")"
 
 
-def _attributes(tokens: Sequence[Token], source: SourceFile) -> list[Attribute]:
-    """What stands between `[[` and `]]`; a prefix such as `clang::` is no part of the name."""
+def _attributes(tokens: Sequence[Token], source: SourceFile, numbers: Numbers) -> list[Attribute]:
+    """What stands between `[[` and `]]`; a prefix such as `clang::` is no part of the name, and
+    names of numbers are these."""
     attributes = []
     for part in split_at_commas(tokens, source):
         arguments: Sequence[Token] = ()
@@ -314,18 +329,21 @@ def _attributes(tokens: Sequence[Token], source: SourceFile) -> list[Attribute]:
                 part = part[:position]
                 break
         if part:
-            attributes.append(Attribute(part[-1], tuple(arguments)))
+            name = part[-1]
+            if name.text in _NUMBERED:
+                arguments = numbers.instead_of(arguments)
+            attributes.append(Attribute(name, tuple(arguments)))
     return attributes
 
 
-def _parameter(tokens: Sequence[Token], source: SourceFile) -> Declared:
+def _parameter(tokens: Sequence[Token], source: SourceFile, numbers: Numbers) -> Declared:
     words: list[Token] = []
     attributes: list[Attribute] = []
     position = 0
     while position < len(tokens):
         if tokens[position].text == "[" and tokens[position + 1].text == "[":
             end = close_of(tokens, position, source)
-            attributes += _attributes(tokens[position + 2 : end - 1], source)
+            attributes += _attributes(tokens[position + 2 : end - 1], source, numbers)
             position = end + 1
         else:
             words.append(tokens[position])

@@ -72,6 +72,8 @@ def test_a_parameter() -> None:
         'template [[host_name("x")]] kernel void f<float, 1>(device float* a [[buffer(0)]]);',
         'template [[kernel, host_name("x")]] decltype(a::f<float, 1>) a::f<float, 1>;',
         'namespace a { template [[host_name("x")]] [[kernel]] decltype(f<float, 1>) f<float, 1>; }',
+        'typedef void (t)(device float*); template [[host_name("x")]] kernel t f<float, 1>;',
+        'template [[host_name("x")]] kernel a::t a::f<float, 1>;',
     ],
 )
 def test_instantiations(text: str) -> None:
@@ -118,7 +120,9 @@ def test_names_that_a_kernel_leads_to() -> None:
         ("void f() {\n  if (x) {\n}", "1:10: error: this '{' is never closed"),
         ("namespace a {\n}\n }", "3:2: error: extraneous"),
         ("void f() { (] }", "1:13: error: unexpected ']'"),
-        ("constant int x [[function_constant(N)]];", "1:18: error"),
+        ("constant int x [[function_constant(N)]];", "1:36: error"),
+        ("constant int x [[function_constant(1 + N)]];", "1:40: error"),
+        ("enum { N = 1 }; enum { N = 2 }; constant int x [[function_constant(N)]];", "1:8: error"),
         ('template [[host_name("x")]] decltype(f) f;', "1:38: error: no kernel 'f'"),
     ],
 )

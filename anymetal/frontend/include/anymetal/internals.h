@@ -135,3 +135,13 @@ template <typename T>
 constexpr T __metal_get_simdgroup_size(T) {
   return T(32);
 }
+
+namespace metal {
+// How many components a vector has; whether functions across lanes take a type.
+template <typename T>
+struct vec_elements : integral_constant<uint, 1> {};
+template <typename T, int N>
+struct vec_elements<vec<T, N>> : integral_constant<uint, N> {};
+template <typename T>
+struct __is_valid_simdgroup_type : bool_constant<__am::crosses_lanes<T>> {};
+}  // namespace metal

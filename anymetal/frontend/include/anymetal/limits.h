@@ -1,4 +1,5 @@
-// numeric_limits<T> for every scalar type.
+// numeric_limits<T> for every scalar type. In Metal's headers it is derived from another template,
+// which kernels specialise for types of their own.
 #pragma once
 
 namespace __am {
@@ -81,15 +82,17 @@ struct float_limits {
 namespace metal {
 
 template <typename T>
-struct numeric_limits {
+struct _numeric_limits_impl {
   static constexpr bool is_specialized = false;
 };
+template <typename T>
+struct numeric_limits : _numeric_limits_impl<T> {};
 template <typename T>
 struct numeric_limits<const T> : numeric_limits<T> {};
 
 #define AM_INTEGER_LIMITS(T) \
   template <>                \
-  struct numeric_limits<T> : __am::integer_limits<T> {};
+  struct _numeric_limits_impl<T> : __am::integer_limits<T> {};
 AM_INTEGER_LIMITS(bool)
 AM_INTEGER_LIMITS(char)
 AM_INTEGER_LIMITS(signed char)
@@ -105,10 +108,10 @@ AM_INTEGER_LIMITS(unsigned long long)
 #undef AM_INTEGER_LIMITS
 
 template <>
-struct numeric_limits<float> : __am::float_limits<float, 24, 128, 6, 9, 38, -37> {};
+struct _numeric_limits_impl<float> : __am::float_limits<float, 24, 128, 6, 9, 38, -37> {};
 template <>
-struct numeric_limits<half> : __am::float_limits<half, 11, 16, 3, 5, 4, -4> {};
+struct _numeric_limits_impl<half> : __am::float_limits<half, 11, 16, 3, 5, 4, -4> {};
 template <>
-struct numeric_limits<bfloat> : __am::float_limits<bfloat, 8, 128, 2, 4, 38, -37> {};
+struct _numeric_limits_impl<bfloat> : __am::float_limits<bfloat, 8, 128, 2, 4, 38, -37> {};
 
 }  // namespace metal
