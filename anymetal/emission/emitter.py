@@ -23,7 +23,7 @@ Programs are of the stages GUARDED or CHECKED (ir/spec.py); an instruction for g
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from anymetal.emission.lowering import Lowering
 from anymetal.emission.writer import suffix
@@ -120,6 +120,7 @@ class ThreadEmitter:
         self.edges: dict[tuple[Block, Block], str] = {}  #: with the label that each comes from
         #: Of addresses, in bytes, where more is known than the program says.
         self.alignments: Mapping[Value, int] = {}
+        self.joined: Collection[t.Type] = ()  #: types of accesses that are told of it
 
     def run(self, name: str) -> str:
         for block in self.blocks:
@@ -243,12 +244,11 @@ class ThreadEmitter:
         return f"{op} {words}{value}, {pointer} {address}{order}, align {align}"
 
     def _known_alignment(self, instr: Instr) -> int:
-        """Of words only, so that LLVM joins no smaller loads to vectors: where their elements meet
-        again in one integer, it reads that from a wrong place (LLVM 22, `ld.global.v2.b8`)."""
+        """Of types that LLVM may join to vectors."""
         type_, pointer = instr.type, instr.operands[0]
         if instr.op == "store":
             type_, pointer = instr.operands[0].type, instr.operands[1]
-        return self.alignments.get(pointer, 1) if type_ in (t.FLOAT, t.I32) else 1
+        return self.alignments.get(pointer, 1) if type_ in self.joined else 1
 
     def _load(self, instr: Instr, address: str) -> str:
         return self.w.value(self._accessed(instr, str(instr.type), address))

@@ -210,8 +210,9 @@ KERNEL bench_mandelbrot(int steps, int* __restrict__ out) {
   float zx = 0, zy = 0;
   int n = 0;
   while (n < steps && zx * zx + zy * zy <= 4.0f) {
-    const float next = zx * zx - zy * zy + cx;
-    zy = 2.0f * zx * zy + cy;
+    // Rounded before c is added, as in the Metal text, whose sum is one of vectors.
+    const float next = __fadd_rn(zx * zx - zy * zy, cx);
+    zy = __fadd_rn(2.0f * zx * zy, cy);
     zx = next;
     ++n;
   }

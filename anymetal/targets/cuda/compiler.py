@@ -77,8 +77,8 @@ def _module(program: Program, entry: str, form: Form, stages: WarpStages) -> str
     together = not apart
     lowering = CudaThread(program, entry, form, known(read_only), together, marks)
     emitter = InStep(known, lowering) if apart else ThreadEmitter(program, lowering)
-    if form.aligned and not _joins_words(program):
-        emitter.alignments = known(alignments)
+    if form.aligned:
+        emitter.alignments, emitter.joined = known(alignments), _joined(program)
     function = emitter.run(entry)
     tables = constant_tables(program, lowering.spaces[t.CONSTANT])
     stages.written(program, apart)
@@ -86,9 +86,15 @@ def _module(program: Program, entry: str, form: Form, stages: WarpStages) -> str
     return marks.declared(text) if marks else text
 
 
-def _joins_words(program: Program) -> bool:
-    """Whether integers of 64 bits may be made of words: see `ThreadEmitter.alignments`."""
-    return any(instr.op == "or" and instr.type == t.I64 for instr in program.instructions())
+def _joined(program: Program) -> tuple[t.Type, ...]:
+    """The types of which LLVM may join accesses to vectors. Where such elements meet again in one
+    integer, it reads that from a wrong place (LLVM 22, `ld.global.v2.b8`)."""
+    if any(instr.op == "or" and instr.type == t.I64 for instr in program.instructions()):
+        return ()  # perhaps of two words
+    for instr in program.instructions():
+        if instr.op in ("zext", "sext") and instr.operands[0].type == t.I16:
+            return (t.FLOAT, t.I32)
+    return (t.FLOAT, t.I32, t.I16)
 
 
 def ptx(ir: str, architecture: str) -> str:
