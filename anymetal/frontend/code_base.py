@@ -62,10 +62,11 @@ def code_base(
     """
     home = os.path.abspath(folder) if folder else None
     folders = list(dict.fromkeys(map(os.path.abspath, include_dirs)))
-    found, used = _found(text, home, folders)
+    found, used, passed = _found(text, home, folders)
     paths, search = {}, []
     if found:
-        base = os.path.commonpath([*map(os.path.dirname, found), *used, *filter(None, [home])])
+        known = [*map(os.path.dirname, found), *used, *passed, *filter(None, [home])]
+        base = os.path.commonpath(known)
         paths = {path: f"{INCLUDED}{_below(base, path)}" for path in found}
         if home:
             search += ["-iquote", f"{INCLUDED}{_below(base, home)}"]
@@ -86,10 +87,14 @@ def _below(base: str, path: str) -> str:
     return "" if path == base else _UNQUOTABLE.sub("_", os.path.relpath(path, base))
 
 
-def _found(text: str, home: str | None, folders: list[str]) -> tuple[dict[str, str], set[str]]:
-    """The texts of all files by their paths, and the folders in which some were found."""
+def _found(
+    text: str, home: str | None, folders: list[str]
+) -> tuple[dict[str, str], set[str], set[str]]:
+    """The texts of all files by their paths, the folders in which some were found, and those that
+    names with `..` pass on their way."""
     found: dict[str, str] = {}
     used: set[str] = set()
+    passed: set[str] = set()
     work = [(text, home)]
     while work:
         text, around = work.pop()
@@ -99,11 +104,20 @@ def _found(text: str, home: str | None, folders: list[str]) -> tuple[dict[str, s
                 if path in found or os.path.isfile(path):
                     if one in folders:
                         used.add(one)
+                    passed.update(_passed(one or "", name))
                     if path not in found:
                         found[path] = Path(path).read_text(encoding="utf-8", errors="replace")
                         work.append((found[path], os.path.dirname(path)))
                     break
-    return found, used
+    return found, used, passed
+
+
+def _passed(folder: str, name: str) -> Iterator[str]:
+    """The folders to which the `..` of a name lead."""
+    for part in name.split("/")[:-1]:
+        folder = os.path.normpath(os.path.join(folder, part))
+        if part == "..":
+            yield folder
 
 
 def _names(text: str) -> Iterator[tuple[str, bool]]:

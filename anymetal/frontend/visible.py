@@ -33,6 +33,7 @@ def file_system(
     contents = shipped | {
         path: f'#line 1 "{part_name(source, path)}"\n{content}\n' for path, content in own
     }
+    empty = [one.rstrip("/") for one in search if one.startswith("/")]
     folders = [headers]
     if source.prelude == "mlx":
         folders.append(_REPLACED)
@@ -47,6 +48,8 @@ def file_system(
                 for one in folders
             ),
             {"type": "file", "name": compiled, "external-contents": compiled},
+            # Clang looks for nothing in folders that are not there, not for `../a.h` either.
+            *({"type": "directory", "name": one, "contents": []} for one in empty),
             *(
                 {"type": "file", "name": name, "external-contents": files.add(content.encode())}
                 for name, content in contents.items()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import anymetal
 from anymetal.frontend.code_base import CodeBase, code_base
 
 LIBRARY = {
@@ -78,3 +79,21 @@ def test_the_first_folder_that_has_it(tmp_path: Path) -> None:
 def test_a_text_that_includes_nothing_has_mlx_in_front(text: str, prelude: str) -> None:
     assert code_base(text, "text").prelude == prelude
     assert code_base(text, "text", prelude="mlx").prelude == "mlx"
+
+
+def test_names_that_lead_out_of_their_folder_and_back(tmp_path: Path) -> None:
+    """Folders that no file is in are there for Clang, too: it looks for `../` from them."""
+    fields, curves = tmp_path / "fields", tmp_path / "curves"
+    for folder in (fields, curves):
+        folder.mkdir()
+    (fields / "one.h").write_text('#include "../fields/two.h"\n')
+    (fields / "two.h").write_text("constant int two = 2;\n")
+    head = '#include <metal_stdlib>\n#include "../fields/{}.h"\n'
+    kernel = "kernel void k(device int* a) { a[0] = two; }\n"
+    for folder, name in ((fields, "two"), (fields, "one"), (curves, "one"), (curves, "two")):
+        path = folder / "main.metal"
+        path.write_text(head.format(name) + kernel)
+        code = code_base(path.read_text(), path.name, folder)
+        assert ("/library/fields/two.h", "constant int two = 2;\n") in code.included
+        assert code.search == ("-iquote", f"/library/{folder.name}")
+        assert anymetal.metal_library(path).kernel_names == ["k"]
