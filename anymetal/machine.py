@@ -121,6 +121,11 @@ class Machine(NamedTuple):
         AVX-512's vrangeps."""
         return "avx512dq" in self.enabled
 
+    @property
+    def converts_longs(self) -> bool:
+        """Whether it converts vectors of 64-bit integers to double and back."""
+        return "avx512dq" in self.enabled
+
     # -- memory ---------------------------------------------------------------------------
 
     @property

@@ -17,6 +17,7 @@ from anymetal.ir.model import Const, Instr, Value
 from anymetal.simd.code.deinterleave import in_chunks
 from anymetal.simd.code.gang_context import GangEmitter
 from anymetal.simd.code.values import VECTOR
+from anymetal.simd.emit import wide_division
 from anymetal.simd.emit.extremes import CHOICES, LANES, extreme
 from anymetal.simd.emit.saturation import saturated
 from anymetal.simd.emit.vecmath import vector_symbol
@@ -184,8 +185,8 @@ class Arithmetic(GangEmitter):
         """Division that never traps, not even in lanes, or in a whole gang, that are not active.
 
         The front end has replaced zero divisors, but where a condition excludes them LLVM has taken
-        that out again, and blocks run without active lanes, too. MIN / -1 is handled here. There is
-        no SIMD instruction for 64 bits: LLVM divides lane by lane.
+        that out again, and blocks run without active lanes, too. MIN / -1 is handled here. Where
+        64 bits do not become double in SIMD, LLVM divides lane by lane.
         """
         op, type_, divisor = instr.op, instr.type, names[1]
         assert isinstance(type_, t.Int)
@@ -193,6 +194,8 @@ class Arithmetic(GangEmitter):
             return self.w.value(f"{op} {self._type(type_, width)} {names[0]}, {divisor}")
         if width and type_.bits <= 32:
             return self._division_by_double(instr, names)
+        if width and self.machine.converts_longs:
+            return self._division_of_longs(instr, names)
         vector, boolean = self._type(type_, width), self._type(t.I1, width)
         one, zero = self._constant(type_, "1", width), "zeroinitializer" if width else "0"
         divisor = self.w.value(f"freeze {vector} {divisor}")
@@ -240,6 +243,14 @@ class Arithmetic(GangEmitter):
             return quotient
         product = self.w.value(f"mul {vector} {quotient}, {names[1]}")
         return self.w.value(f"sub {vector} {names[0]}, {product}")
+
+    def _division_of_longs(self, instr: Instr, names: list[str]) -> str:
+        divisor, signed = instr.operands[1], instr.op[0] == "s"
+        if self.v.shape(divisor).is_uniform:
+            by = wide_division.uniform(self.w, signed, self.v.scalar(divisor))
+        else:
+            by = wide_division.varying(self.w, signed, names[1])
+        return wide_division.divided(self.w, instr.op, names[0], by)
 
     # -- half and bfloat --------------------------------------------------------------------
 
