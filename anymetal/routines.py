@@ -3,7 +3,8 @@ call."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from inspect import signature
 from typing import ParamSpec, TypeVar, cast
@@ -33,7 +34,7 @@ def routine(function: Callable[_P, _R]) -> Callable[_P, _R]:
         try:
             if stream is None:
                 return function(*args, **kwargs)
-            with mx.stream(cast(Stream, stream)):
+            with _running_on(cast(Stream, stream)):
                 return function(*args, **kwargs)
         except Exception as error:
             wrong = _no_array(function, args, kwargs)
@@ -42,6 +43,19 @@ def routine(function: Callable[_P, _R]) -> Callable[_P, _R]:
         raise wrong
 
     return call
+
+
+@contextmanager
+def _running_on(stream: Stream) -> Iterator[None]:
+    """`mx.stream`, which for a stream of another device than the default one leaves it behind as
+    that device's default stream."""
+    device = stream.device if isinstance(stream, mx.Stream) else stream
+    before = mx.default_stream(device)
+    try:
+        with mx.stream(stream):
+            yield
+    finally:
+        mx.set_default_stream(before)
 
 
 def _no_array(

@@ -95,8 +95,11 @@ def qr(
     among = list(_WAYS)
     if max(m, n) > _THREAD:
         among.remove("thread")
-    if n > min(m, WIDEST) or is_transformed([A]):
+    transformed = is_transformed([A])
+    if n > min(m, WIDEST) or transformed:
         among.remove("cholesky")
+    if transformed and path != "mlx":
+        among.remove("mlx")  # of which MLX has no mx.vmap
     choice = choose(
         "qr",
         sizes=(math.prod(batch), m, n),

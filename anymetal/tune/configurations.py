@@ -127,7 +127,7 @@ class Autotuned:
     def best(self, *args: Any, **options: Any) -> Config:
         """The configuration for a call with these arguments, measured now if it is not known."""
         given = {**dict(zip(self._others, args, strict=False)), **options}
-        key = (targets.active().name, *(_key_of(given.get(name)) for name in self._key))
+        key = (targets.for_stream(None).name, *(_key_of(given.get(name)) for name in self._key))
         found = self._chosen.get(key)
         if found is None:
             with self._lock:

@@ -27,7 +27,7 @@ class Device:
 
 def device() -> Device:
     """That on which kernels run now."""
-    kind = targets.active().name
+    kind = targets.for_stream(None).name
     if kind != "cpu":
         name = str(mx.device_info().get("device_name", kind))
         return Device(kind, name, _key(kind, name))

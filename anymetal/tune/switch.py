@@ -92,9 +92,9 @@ def choose(
 def answer(question: Question, forced: str | None = None, explain: bool = False) -> Choice:
     """`choose`, for those who keep their questions: small calls take a few microseconds."""
     if forced is None and _tuning.get() is None:
-        choice = _settled(question)
+        choice = _settled(question, tables.kind_of_device())
     else:
-        choice = _demanded(question, forced) or _settled(question)
+        choice = _demanded(question, forced) or _settled(question, tables.kind_of_device())
         _tell(question, choice)
         if (tuning := _tuning.get()) and tuning.asking:
             raise _Asked(question, choice)
@@ -122,9 +122,10 @@ def _demanded(question: Question, forced: str | None) -> Choice | None:
 
 
 @functools.lru_cache(maxsize=4096)
-def _settled(question: Question) -> Choice:
-    """What environment, tables and rules say; all stay as they are while a process runs."""
-    choice = _of_environment(question) or _looked_up(question)
+def _settled(question: Question, kind: str) -> Choice:
+    """What environment, tables and rules say of a kind of device; all stay as they are while a
+    process runs."""
+    choice = _of_environment(question) or _looked_up(question, kind)
     _tell(question, choice)
     return choice
 
@@ -136,14 +137,14 @@ def _of_environment(question: Question) -> Choice | None:
     return Choice(_known(question, wanted, "ANYMETAL_SWITCH"), "ANYMETAL_SWITCH")
 
 
-def _looked_up(question: Question) -> Choice:
+def _looked_up(question: Question, kind: str) -> Choice:
     operation, sizes, dtype, among, default = question
     table = tables.of_this_device()
     if table is not None:
         found = table.nearest(operation, sizes, dtype, among)
         if found is not None:
             return Choice(*found)
-    ruled = policies.choose(operation, sizes, dtype, among, tables.kind_of_device())
+    ruled = policies.choose(operation, sizes, dtype, among, kind)
     if ruled is not None:
         return Choice(*ruled)
     return Choice(default, "the default; nothing was measured here")
@@ -152,7 +153,7 @@ def _looked_up(question: Question) -> Choice:
 def forget() -> None:
     """Read tables and the environment anew, after one was written or the device changed."""
     _settled.cache_clear()
-    tables.of_this_device.cache_clear()
+    tables.forget()
 
 
 @contextmanager

@@ -121,20 +121,30 @@ class Table:
         return None
 
 
-@functools.cache
 def of_this_device() -> Table | None:
     """The table of the device in use, if there is one."""
+    return _of_kind(kind_of_device())
+
+
+@functools.cache
+def _of_kind(_: str) -> Table | None:
     # Asking for the device starts the thread pool; most machines never saw `anymetal tune`.
     if not disk_cache.tables():
         return None
     return read(device())
 
 
+def forget() -> None:
+    """Have tables read again."""
+    _of_kind.cache_clear()
+
+
 def kind_of_device() -> str:
-    """The target in use, by name."""
+    """The target that runs kernels of MLX's default device, by name: with a GPU it may be the CPU
+    for some calls."""
     from anymetal import targets
 
-    return targets.active().name
+    return targets.for_stream(None).name
 
 
 def read(wanted: Device, topic: str = "") -> Table | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import mlx.core as mx
@@ -9,8 +10,10 @@ import numpy as np
 import pytest
 import scipy.linalg
 
+from anymetal import targets
 from anymetal.errors import DtypeError
 from anymetal.linalg.qr import PATHS, qr
+from anymetal.tune import policies, switch
 
 Array = np.ndarray[Any, Any]
 
@@ -156,6 +159,7 @@ def test_small_matrices(shape: tuple[int, int, int]) -> None:
         check(matrix, q, r)
 
 
+@pytest.mark.skipif(targets.active().on_gpu, reason="which path is the fastest is known of CPUs")
 def test_tall_matrices_go_by_cholesky(capsys: pytest.CaptureFixture[str]) -> None:
     a = mx.array(normal(17_000, 5))
     q, _ = qr(a, explain=True)
@@ -276,13 +280,34 @@ def test_gradient_of_wide_matrices_beside_finite_differences() -> None:
 # Transformations
 
 
-def test_compile_and_vmap() -> None:
+@pytest.mark.parametrize("path", ("householder", "mgs", None))
+def test_compile_and_vmap(path: str | None) -> None:
     a = mx.array(normal(2, 9, 5))
-    for transformed in (mx.compile(qr), mx.vmap(qr)):
-        for got, want in zip(transformed(a), qr(a), strict=True):
-            assert mx.array_equal(got, want)
+    function = functools.partial(qr, path=path)
+    for transformed in (mx.compile(function), mx.vmap(function)):
+        for got, want in zip(transformed(a), function(a), strict=True):
+            if path:
+                assert mx.array_equal(got, want)
+            else:  # MLX's decomposition has no transformations
+                assert mx.allclose(got, want, rtol=1e-5, atol=1e-5)
+
+
+def test_compile_tall() -> None:
     tall = mx.array(normal(17_000, 5))
     assert mx.allclose(mx.compile(qr)(tall)[1], qr(tall)[1], rtol=1e-5, atol=1e-5)
+
+
+def test_vmap_where_mlx_would_be_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """MLX has no `mx.vmap` of its decomposition."""
+    monkeypatch.setenv("ANYMETAL_SWITCH", "")
+    monkeypatch.setitem(policies.POLICIES, "qr", lambda *_: ("mlx", "in this test"))
+    switch.forget()
+    try:
+        a = mx.array(normal(2, 9, 5))
+        for got, want in zip(mx.vmap(qr)(a), qr(a), strict=True):
+            assert mx.allclose(got, want, rtol=1e-5, atol=1e-5)
+    finally:
+        switch.forget()
 
 
 @pytest.mark.parametrize("shape", ((8, 5), (3, 3), (20, 12), (12, 20), (40, 33)))

@@ -39,6 +39,7 @@ def kernel(blocks, block, arguments):
 class cuda:
     class Device:
         def synchronize(self): pass
+    def set_allocator(allocator): assert allocator is None
 """
 
 _CASE = """// input: x = float32[100] normal
@@ -91,3 +92,64 @@ def test_driver(packed: Path, tmp_path: Path, kernel: str, told: str) -> None:
     assert told in done.stdout, done.stdout + done.stderr
     assert "1 trials" in done.stdout
     assert (done.returncode == 0) == (kernel == "good")
+
+
+_SANITIZER = """#!{python}
+import os, subprocess, sys
+arguments = sys.argv[1:]
+log, tool = (arguments[arguments.index(name) + 1] for name in ("--log-file", "--tool"))
+done = subprocess.run(arguments[arguments.index({python!r}) :], check=False)
+open(log, "w").write(os.environ["LOG"])
+sys.exit(done.returncode)
+"""
+_NOTHING = """========= COMPUTE-SANITIZER
+========= ERROR SUMMARY: 0 errors
+"""
+_STRAY = """========= COMPUTE-SANITIZER
+========= Invalid __global__ write of size 4 bytes
+=========     at {entry}+0x70
+=========     by thread (96,0,0) in block (3,0,0)
+=========
+========= Invalid __global__ write of size 4 bytes
+=========     at {entry}+0x70
+=========     by thread (97,0,0) in block (3,0,0)
+=========
+========= ERROR SUMMARY: 2 errors
+"""
+_RACE = """========= COMPUTE-SANITIZER
+========= Error: Race reported between Write access at {entry}+0x1b0
+=========     and Read access at {entry}+0x200 [508 hazards]
+=========
+========= RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)
+"""
+
+
+@pytest.mark.parametrize(
+    ("tool", "log", "told"),
+    [
+        ("memcheck", _NOTHING, "1 ok"),
+        ("memcheck", _STRAY, "of math0/exp.metal: Invalid __global__ write of size 4 bytes\n"),
+        ("racecheck", _RACE, "of math0/exp.metal: Error: Race reported between Write access\n"),
+        ("racecheck", _RACE.format(entry="metal_spin_lock_of_one_lane"), "1 ok, 1 known"),
+        ("synccheck", "========= Error: no device\n", "told no summary: ========= Error: no"),
+        ("synccheck", "========= ERROR SUMMARY: 3 errors\n", "counts 3 findings"),
+    ],
+    ids=["nothing", "stray", "race", "known race", "no summary", "no function"],
+)
+def test_sanitized(packed: Path, tmp_path: Path, tool: str, log: str, told: str) -> None:
+    (trial,) = json.loads((packed / "0.json").read_text())
+    (tmp_path / "cupy.py").write_text(_CUPY)
+    program = tmp_path / "compute-sanitizer"
+    program.write_text(_SANITIZER.format(python=sys.executable))
+    program.chmod(0o755)
+    environment = {
+        **os.environ,
+        "PATH": f"{tmp_path}:{os.environ['PATH']}",
+        "PYTHONPATH": str(tmp_path),
+        "KERNEL": "good",
+        "LOG": log.format(entry=trial["entry"]),
+    }
+    command = [sys.executable, drive.__file__, str(packed), "--tool", tool]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert told in done.stdout, done.stdout + done.stderr
+    assert (done.returncode == 0) == (told.startswith("1 ok"))

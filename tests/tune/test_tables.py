@@ -178,9 +178,9 @@ def test_a_failed_write_leaves_the_old_table(folder, monkeypatch):
 
 def test_without_tables_nobody_asks_for_the_device(folder, monkeypatch):
     monkeypatch.setattr(tables, "device", lambda: pytest.fail("asked"))
-    tables.of_this_device.cache_clear()
+    tables.forget()
     assert tables.of_this_device() is None
-    tables.of_this_device.cache_clear()
+    tables.forget()
 
 
 def test_the_device_in_use():

@@ -11,7 +11,7 @@ import argparse
 import json
 import runpy
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import prod
@@ -230,7 +230,7 @@ def _timed_trials(launches: list[Launch]) -> Iterator[Trial]:
         yield name, large, partial(_same, nothing)
 
 
-def fuzz_trials(seeds: range) -> Iterator[Trial]:
+def fuzz_trials(seeds: Iterable[int]) -> Iterator[Trial]:
     """Random kernels, with the results of the fuzzer's interpreter."""
     for seed in seeds:
         case = case_of(seed, draw=False)
@@ -310,19 +310,21 @@ def main() -> None:
     parser.add_argument("--kernels", type=Path, default=Path("tests/kernels"), help=".metal cases")
     parser.add_argument("--scripts", type=Path, nargs="*", default=[], help="Python files")
     parser.add_argument("--fuzz", type=int, default=0, help="so many random kernels")
-    parser.add_argument("--seed", type=int, default=0, help="of the first of them")
-    parser.add_argument("--first-part", type=int, default=0, help="the number of the first part")
+    parser.add_argument("--share", default="0/1", help="K/N: of N processes that pack, the K-th")
     parser.add_argument("--all-dtypes", action="store_true", help="cases in each of their types")
     parser.add_argument("--count", type=int, help="at most so many cases")
     options = parser.parse_args()
-    paths = sorted(options.kernels.rglob("*.metal"))[: options.count]
+    share, shares = (int(number) for number in options.share.split("/"))
+    paths = sorted(options.kernels.rglob("*.metal"))[: options.count][share::shares]
+    scripts = options.scripts[share::shares]
+    seeds = range(share, options.fuzz, shares)
 
     def trials() -> Iterator[Trial]:
         yield from case_trials(paths, options.all_dtypes)
-        yield from script_trials(options.scripts)
-        yield from fuzz_trials(range(options.seed, options.seed + options.fuzz))
+        yield from script_trials(scripts)
+        yield from fuzz_trials(seeds)
 
-    count = pack(trials(), options.arch, options.out, options.parts, options.first_part)
+    count = pack(trials(), options.arch, options.out, options.parts, share * options.parts)
     size = sum(file.stat().st_size for file in options.out.iterdir())
     print(f"{count} trials for {options.arch}, {size / 1e6:.1f} MB in {options.out}")
 
