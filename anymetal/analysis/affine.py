@@ -14,10 +14,13 @@ strided value that is no sum is then its value in lane 0 plus a constant for eac
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from anymetal.analysis.cache import Analyses
 from anymetal.analysis.lane_numbers import LaneNumbers, lane_numbers, signed
+from anymetal.analysis.ranges import Bounds
 from anymetal.analysis.uniformity import Shapes, shapes
-from anymetal.ir.model import Instr, Value
+from anymetal.ir.model import Const, Instr, Value
 from anymetal.ir.walk import from_below
 
 MOST_TERMS = 12
@@ -29,21 +32,28 @@ Linear = dict[Product, tuple[int, ...]]
 #: How far apart two addresses are: the factor of each product, in bytes.
 Distance = dict[Product, int]
 ONE: Product = ()
-_SUMS = frozenset("add sub or mul shl zext sext trunc".split())
+_SUMS = frozenset("add sub or xor mul shl zext sext trunc".split())
 
 
 def forms(known: Analyses) -> LinearForms:
     """The deep forms of a program's values."""
-    return LinearForms(known(shapes), known(lane_numbers), deep=True)
+    return LinearForms(known(shapes), known(lane_numbers), True, Bounds(known.program.limits))
 
 
 class LinearForms:
     """The linear forms of a program's values, found when they are asked for."""
 
-    def __init__(self, shapes: Shapes, numbers: LaneNumbers, deep: bool = False) -> None:
+    def __init__(
+        self,
+        shapes: Shapes,
+        numbers: LaneNumbers,
+        deep: bool = False,
+        bound: Callable[[Value], int] | None = None,
+    ) -> None:
         self.shapes = shapes
         self.deep = deep
         self.numbers = numbers
+        self.bound = bound or Bounds()
         self.width = shapes.width
         self.known: dict[Value, Linear | None] = {}
 
@@ -88,6 +98,14 @@ class LinearForms:
         if value.op == "sub":
             first, second = value.operands
             return self._sum([self.known[first], self._scaled(second, -1)])
+        if value.op == "xor":
+            first, second = value.operands
+            least = self.bound(first)
+            mask = second.int_value if isinstance(second, Const) else None
+            # LLVM writes `255 - x` so where x has 8 bits.
+            if not mask or mask & (mask + 1) or not 0 < least <= mask + 1:
+                return None
+            return self._sum([self._scaled(second, 1), self._scaled(first, -1)])
         if value.op == "add" or (value.op == "or" and "disjoint" in value.flags):
             return self._sum([self.known[v] for v in value.operands])
         if value.op == "mul":

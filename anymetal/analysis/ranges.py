@@ -3,6 +3,8 @@ and minima, and from the largest threadgroup."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from anymetal.ir import types as t
 from anymetal.ir.calls import IN_THREADGROUP
 from anymetal.ir.model import Const, Instr, Value
@@ -15,7 +17,8 @@ _OF_BOTH = ("add", "mul", "shl", "or", "xor", "and")
 class Bounds:
     """The bounds of a program's values, found when they are asked for."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: Mapping[str, int] = IN_THREADGROUP) -> None:
+        self.limits = limits  #: of positions (ir/model.py)
         self.known: dict[Value, int] = {}
 
     def __call__(self, value: Value) -> int:
@@ -32,8 +35,8 @@ class Bounds:
         return min((b for b in (limit, self._result(value)) if b), default=0)
 
     def _result(self, value: Instr) -> int:
-        if value.op == "call" and value.arg in IN_THREADGROUP:
-            return IN_THREADGROUP[value.arg]
+        if value.op == "call" and value.arg in self.limits:
+            return self.limits[value.arg]
         below = [self.known[v] for v in _parts(value)]
         if value.op in ("add", "mul", "shl"):
             return _grown(value, *below)

@@ -30,12 +30,14 @@ from anymetal.frontend import (
 from anymetal.frontend.defined import define_semantics
 from anymetal.frontend.known import Known, with_known
 from anymetal.frontend.profile import ANY_PROFILE, Profile
-from anymetal.ir.calls import IN_THREADGROUP
+from anymetal.ir.calls import IN_THREADGROUP, in_threadgroup
 from anymetal.ir.problem import Problem
+from anymetal.ir.sizes import MAX_THREADS_PER_THREADGROUP
 from anymetal.runtime import locks
 
 KERNEL = "__am_kernel"
-UNROLL = "llvm.loop.unroll.full"
+UNROLL, UNROLL_COUNT = "llvm.loop.unroll.full", "llvm.loop.unroll.count"
+_HINT = re.compile(rf"{UNROLL}|{UNROLL_COUNT}")
 THREADGROUP_PREFIX = "threadgroup."
 
 #: Options that keep LLVM from what is bad for programs of lanes, here and in code generation.
@@ -86,15 +88,16 @@ def optimise(
     profile: Profile = ANY_PROFILE,
     sanitized: bool = False,
     known: Known | None = None,
+    threads: int = MAX_THREADS_PER_THREADGROUP,
 ) -> str:
     """Optimised LLVM IR text of `__am_kernel` out of Clang's raw output.
 
     `large`: how many times 2^31 bytes the largest array has (see indices.py). `sanitized`: with
     markers of what it does (observed.py, wrong_operands.py, index_overflow.py). `known`: what is
-    known of the launches (known.py). What cannot become one function, such as recursion, has been
-    refused before (see restrictions.py).
+    known of the launches (known.py). `threads`: of a threadgroup, at most. What cannot become one
+    function, such as recursion, has been refused before (see restrictions.py).
     """
-    limits = known.limits() if known else IN_THREADGROUP
+    limits = known.limits() if known else in_threadgroup(threads)
     with locks.llvm:
         if known:
             raw = with_known(raw, known)
@@ -114,7 +117,7 @@ def optimise(
 
 
 def unrolled(text: str, profile: Profile) -> str:
-    """Optimised IR whose loops with the hint `UNROLL` are unrolled, optimised once more.
+    """Optimised IR whose loops with hints are unrolled, optimised once more.
 
     It stays as it is if cross-lane calls would leave their loops by that.
     """
@@ -125,7 +128,8 @@ def unrolled(text: str, profile: Profile) -> str:
         passes.add_loop_unroll_pass()
         passes.run(module, builder)
         # LLVM would print a warning for each hint that is left.
-        module = llvm.parse_assembly(str(module).replace(UNROLL, "am.was_not_unrolled"))
+        left = _HINT.sub("am.was_not_unrolled", str(module))
+        module = llvm.parse_assembly(left)
         _run_passes(module, machine)
         result = str(module)
         return text if convergence.escapes(result) - convergence.escapes(text) else result

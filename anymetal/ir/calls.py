@@ -94,12 +94,16 @@ UNDEFINED_TYPES: dict[str, Type] = {
 OF_GANGS = frozenset((APART, ALL, PREFETCH))
 #: Where a thread stands, and how many there are.
 POSITIONS = frozenset(f"__am_{name}" for name in _POSITIONS)
-#: Positions in a threadgroup: how many values each has at most.
-IN_THREADGROUP = {
-    "__am_lane": SIMD_GROUP,
-    "__am_gang": MAX_THREADS_PER_THREADGROUP // SIMD_GROUP,
-    **{f"__am_thread_{axis}": MAX_THREADS_PER_THREADGROUP for axis in "xyz"},
-}
+
+
+def in_threadgroup(threads: int) -> dict[str, int]:
+    """Positions in a threadgroup of at most so many: how many values each has at most."""
+    limits = {f"__am_thread_{axis}": threads for axis in "xyz"}
+    return {**limits, "__am_lane": SIMD_GROUP, "__am_gang": -(-threads // SIMD_GROUP)}
+
+
+#: The same of any threadgroup.
+IN_THREADGROUP = in_threadgroup(MAX_THREADS_PER_THREADGROUP)
 #: Whether the processor has an instruction to multiply by powers of two, and that instruction (see
 #: simd/emit/ldexp.py).
 SCALES, SCALE = "__am_scales", "__am_scale"

@@ -20,9 +20,10 @@ own words (nuw, nsw, fast, exact, disjoint …) in front of the operands.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from anymetal.ir.calls import IN_THREADGROUP
 from anymetal.ir.types import DEVICE, VOID, Type
 
 
@@ -219,6 +220,8 @@ class Program:
         self.globals = globals
         self.type_definitions = type_definitions  #: LLVM text, for the globals
         self.shared_buffers = False  #: several arguments may be one array
+        #: How many values a position has at most, by the function that gives it.
+        self.limits: Mapping[str, int] = IN_THREADGROUP
 
     def instructions(self) -> Iterator[Instr]:
         for block in self.blocks:

@@ -12,9 +12,10 @@ from anymetal.frontend.known import Known
 from anymetal.frontend.optimise import optimise, unrolled
 from anymetal.frontend.profile import ANY_PROFILE, Profile
 from anymetal.ir import types as t
-from anymetal.ir.calls import plain_name
+from anymetal.ir.calls import in_threadgroup, plain_name
 from anymetal.ir.model import Program, Value
 from anymetal.ir.reader import read_program
+from anymetal.ir.sizes import MAX_THREADS_PER_THREADGROUP
 from anymetal.ir.spec import Stage
 from anymetal.ir.tokens import plain
 from anymetal.pipeline import thread
@@ -38,24 +39,27 @@ def thread_program(
     profile: Profile = ANY_PROFILE,
     sanitized: bool = False,
     known: Known | None = None,
+    threads: int = MAX_THREADS_PER_THREADGROUP,
 ) -> Program:
     """The optimised, scalar program of one thread.
 
     `large`: how many times 2^31 bytes the largest array may have; `raw`: Clang's output, if it is
     there already; `without`: passes that are switched off; `sanitized`: with markers of what it
-    does (frontend/observed.py); `known`: what is known of its launches (frontend/known.py).
+    does (frontend/observed.py); `known`: what is known of its launches (frontend/known.py);
+    `threads`: of a threadgroup, at most.
     """
     stages = stages or Stages()
     if raw is None:
         with stages.stage("front end"):
             raw = compile_to_ir(source, profile)
     with stages.stage("optimiser"):
-        text = optimise(raw, large, profile, sanitized, known)
+        text = optimise(raw, large, profile, sanitized, known, threads)
         if profile.unrolls and (hinted := with_hints(text)):
             text = unrolled(hinted, profile)
     with stages.stage("passes"):
         program = read_program(text)
         program.name = source.name
+        program.limits = known.limits() if known else in_threadgroup(threads)
         for argument, parameter in zip(program.args, source.parameters, strict=True):
             argument.describes = parameter.kind not in ("input", "output")
             argument.output = parameter.kind == "output"

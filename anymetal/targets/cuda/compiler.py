@@ -54,7 +54,7 @@ def llvm_ir(
     """
     profile = profile_of(architecture)
     stages = stages or WarpStages()
-    program = thread_program(source, large, stages, profile=profile)
+    program = thread_program(source, large, stages, profile=profile, threads=form.threads)
     with stages.stage("emitter"):
         return _module(program, entry_of(source.entry), form, stages)
 
