@@ -12,7 +12,6 @@ from anymetal.emission.marks import Marks
 from anymetal.explain import lane_split
 from anymetal.explain.kernels import Explanation
 from anymetal.explain.listing import Instruction, read_ptx
-from anymetal.explain.occupancy import occupancy
 from anymetal.explain.ranking import Weights, rounds
 from anymetal.explain.warps import Warp, is_access
 from anymetal.ir.model import Instr, Program
@@ -25,6 +24,7 @@ from anymetal.targets.cpu.variant import variant_for
 from anymetal.targets.cuda import compiler
 from anymetal.targets.cuda.arguments import block_of, form_of, geometry
 from anymetal.targets.cuda.names import Form
+from anymetal.targets.cuda.occupancy import occupancy
 from anymetal.targets.cuda.ptxas import Assembled, assembled
 from anymetal.targets.cuda.reporting import WarpStages
 

@@ -1,5 +1,6 @@
 """Where the time of kernels goes: launches, bytes, operations, and the slowest Metal lines."""
 
-from anymetal.profiling.session import Profile, profile
+from anymetal.profiling.api import profile
+from anymetal.profiling.session import Profile
 
 __all__ = ["Profile", "profile"]

@@ -29,6 +29,7 @@ class Report:
         self.threads = 0
         self.lost = 0
         self.bytes_per_second = 0.0
+        self.where = ""  #: the GPU; empty: the threads of the pool
 
     def __str__(self) -> str:
         written = io.StringIO()
@@ -54,7 +55,7 @@ def show(profile: Report, console: Console) -> None:
     in_kernels = sum(kernel.total_seconds for kernel in profile.kernels)
     console.print(
         f"{duration(profile.seconds)} by the clock, {duration(in_kernels)} in kernels on "
-        f"{profile.threads} thread{'s' * (profile.threads > 1)}; "
+        f"{profile.where or f'{profile.threads} thread' + 's' * (profile.threads > 1)}; "
         f"a copy moves {profile.bytes_per_second * 1e-9:.1f} GB/s here",
         soft_wrap=True,
     )

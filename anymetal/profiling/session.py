@@ -19,11 +19,6 @@ from anymetal.runtime.pool import pool
 from anymetal.runtime.recorder import Launch
 from anymetal.targets.cpu import code_lookup
 
-_ELSEWHERE = {
-    "apple": "Take a Metal capture (mx.metal.start_capture) and open it in Xcode.",
-    "cuda": "Use Nsight Systems or Nsight Compute, which show kernels by their names.",
-}
-
 
 class Profile(Report):
     """What was found out while the block of `with anymetal.profile() as found:` ran.
@@ -48,11 +43,10 @@ class Profile(Report):
         self._ended = ExitStack()
 
     def __enter__(self) -> Profile:
-        name = targets.active().name
-        if name in _ELSEWHERE:
+        if targets.active().name == "apple":
             raise UnsupportedFeatureError(
-                f"anymetal.profile looks at kernels on the CPU; they run on the target {name!r} "
-                f"here. {_ELSEWHERE[name]}"
+                "anymetal.profile does not see kernels that run on Apple's GPUs. Take a Metal "
+                "capture (mx.metal.start_capture) and open it in Xcode."
             )
         with ExitStack() as stack:
             self._codes = stack.enter_context(code_lookup.holding())
@@ -89,42 +83,3 @@ class Profile(Report):
 
     def _note(self, kernel: str, where: str, seconds: float) -> None:
         self._compilations.append(Compilation(kernel, where, time.monotonic_ns(), seconds))
-
-
-def profile() -> Profile:
-    """Profile the kernels that a block runs on the CPU.
-
-    Launches are timed one by one; a thousand times a second it is noted where the threads inside of
-    them are, which gives the slowest lines. Only kernels of this process that run inside of the
-    block count, so evaluate what you want to see there (`mx.eval`).
-
-    Returns:
-        A context manager; `as` gives the `Profile`, which is filled when the block ends.
-
-    Raises:
-        UnsupportedFeatureError: where kernels run on a GPU.
-        RuntimeError: inside of another profile.
-
-    Example:
-        >>> import mlx.core as mx
-        >>> import anymetal
-        >>> double = anymetal.metal_kernel(
-        ...     name="double",
-        ...     input_names=["x"],
-        ...     output_names=["y"],
-        ...     source="uint i = thread_position_in_grid.x; y[i] = 2 * x[i];",
-        ... )
-        >>> with anymetal.profile() as found:
-        ...     for _ in range(3):
-        ...         (y,) = double(
-        ...             inputs=[mx.ones(1000)],
-        ...             grid=(1000, 1, 1),
-        ...             threadgroup=(250, 1, 1),
-        ...             output_shapes=[(1000,)],
-        ...             output_dtypes=[mx.float32],
-        ...         )
-        ...         mx.eval(y)
-        >>> [(one.title, one.launches, one.bytes_read, one.flops) for one in found.kernels]
-        [('double', 3, 12000, 3000)]
-    """
-    return Profile()

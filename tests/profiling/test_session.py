@@ -176,8 +176,8 @@ def test_one_profile_at_a_time_and_another_one_after_an_error() -> None:
     assert titles(found)["double<float>"].launches == 1
 
 
-def test_where_kernels_run_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(type(targets.active()), "name", "cuda")
-    refused = pytest.raises(UnsupportedFeatureError, match=r"'cuda' here\. Use Nsight")
+def test_where_kernels_run_on_apples_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(type(targets.active()), "name", "apple")
+    refused = pytest.raises(UnsupportedFeatureError, match=r"Apple's GPUs\. Take a Metal capture")
     with refused, anymetal.profile():
         pass

@@ -283,3 +283,22 @@ def test_kernels_of_libraries_in_memory_of_numpy() -> None:
     expected = o + 2 * x
     result, _ = add(o, x, 2.0, count, grid=500, threadgroup=100)
     assert result is o and np.allclose(o, expected) and count[0] == 500
+
+
+def test_a_profile() -> None:
+    pytest.importorskip("cupti", reason="pip install cupti-python")
+    x = mx.random.normal((1 << 20,))
+    mx.eval(twice(x), x + 1)
+    for _ in range(2):  # a second one after the first
+        with anymetal.profile() as found:
+            for _ in range(5):
+                mx.eval(twice(x))
+            mx.eval(mx.exp(x))
+        titles = {kernel.title: kernel for kernel in found.kernels}
+        kernel = titles["twice"]
+        assert kernel.launches == 5 and kernel.bytes_read == kernel.bytes_written == 5 * 4 << 20
+        assert all(1e-6 < seconds < 1e-3 for seconds in kernel.seconds)
+        assert "threadgroups of 256, " in kernel.variant and "100% of the warps" in kernel.variant
+        assert titles["(kernels of MLX and others)"].launches >= 1
+        assert 1e11 < found.bytes_per_second < 1e14 and 0 < found.seconds < 10
+        assert mx.array_equal(twice(x), 2 * x).item()
