@@ -112,3 +112,46 @@ def test_what_has_no_type_here_is_refused_with_its_file() -> None:
     what = r"x\.metal:4:\d+: parameter 'a' of kernel 'k' is ray tracing data"
     with pytest.raises(UnsupportedFeatureError, match=what):
         anymetal.metal_library(text, name="x.metal")
+
+
+GRAPHICS = (
+    HEAD
+    + """struct Corner { float3 at [[attribute(0)]]; float2 uv [[attribute(1)]]; };
+struct Point { float4 position [[position]]; float2 uv; half4 colour [[flat]]; };
+// vertex Point of_comment() {}
+vertex Point corners(Corner in [[stage_in]], uint id [[vertex_id]],
+                     constant float4x4& view [[buffer(1)]]) {
+  float vertices = id; Point point; point.position = view * float4(in.at, vertices);
+  point.uv = in.uv; return point;
+}
+template <typename T> fragment vec<T, 4> shaded(Point in [[stage_in]]) { return vec<T, 4>(1); }
+fragment
+half4 colours(Point in [[stage_in]], bool front [[front_facing]],
+                       texture2d<half> image [[texture(0)]], sampler s [[sampler(0)]]) {
+  if (in.uv.x < 0 || fwidth(in.uv).y > dfdx(in.uv.x)) discard_fragment();
+  return front ? image.sample(s, in.uv) : in.colour;
+} fragment float4 one() { return 1; }
+[[vertex]] float4 zero() { return 0; }
+"""
+)
+
+
+def test_functions_of_vertices_and_fragments_are_passed_over() -> None:
+    library = anymetal.metal_library(GRAPHICS + TWICE)
+    assert library.kernel_names == ["twice"]
+    (out,) = library.twice(((40,), mx.float32), grid=40, threadgroup=32)
+    assert out.tolist() == [2.0 * i for i in range(40)]
+
+
+@pytest.mark.parametrize("call", ["discard_fragment()", "x[0] = dfdx(x[0])"])
+def test_a_kernel_that_calls_a_function_of_fragments_is_refused(call: str) -> None:
+    text = f"{HEAD}kernel void k(device float* x) {{ {call}; }}\n"
+    name = "discard_fragment" if "discard" in call else "dfdx"
+    with pytest.raises(MetalCompileError, match=f"error: 'metal::{name}.* is for fragment func"):
+        anymetal.metal_library(text).k(mx.ones(1), grid=1, threadgroup=1)[0].tolist()
+
+
+def test_errors_keep_their_columns_behind_these_words() -> None:
+    text = HEAD + "vertex float4 v() { return undefined; }\n" + TWICE
+    with pytest.raises(MetalCompileError, match="metal_library:3:28: error: use of undecl"):
+        anymetal.metal_library(text)

@@ -1,6 +1,7 @@
 """What only Metal files have and C++ has not, overwritten character by character.
 
-Explicit instantiations with attributes go (we make our own); the attribute of function constants
+Explicit instantiations with attributes go (we make our own); so do `vertex` and `fragment` in front
+of functions that nothing here calls; the attribute of function constants
 becomes their initialiser; the word `threadgroup` inside of `[[…]]` is another one, as it is a macro
 of ours; so is the word `kernel`, so that kernels without calls leave no code behind.
 """
@@ -17,6 +18,11 @@ _SEMICOLON = re.compile(rf"{_TEXTUAL}|(?P<found>;)", re.S)
 _END_OF_MACRO = re.compile(r"(?<!\\)\n|\Z")
 _ATTRIBUTES = re.compile(rf'{_TEXTUAL}|(?P<found>\[\[(?:"(?:\\.|[^"\\\n])*"|[^\[\]"])*\]\])', re.S)
 _THREADGROUP = re.compile(r"\bthreadgroup(?=\s*\()")
+#: At the beginning of a declaration.
+_GRAPHICS = re.compile(
+    rf"{_TEXTUAL}|(?:^|(?<=[;}}\]>]))[ \t]*(?P<found>\b(?:vertex|fragment)\b)(?=\s+[A-Za-z_\[])",
+    re.M | re.S,
+)
 _KERNEL = re.compile(rf"{_TEXTUAL}|\b(?P<found>kernel)\b", re.S)
 
 
@@ -27,6 +33,7 @@ def as_cpp(text: str) -> str:
         lambda m: _renamed(_THREADGROUP.sub("threadspace", m[0]), "__am_k") if m["found"] else m[0],
         text,
     )
+    text = _GRAPHICS.sub(lambda m: " " * len(m[0]) if m["found"] else m[0], text)
     return header_for_clang(_renamed(text, "__am_K"))
 
 

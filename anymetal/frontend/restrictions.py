@@ -43,6 +43,10 @@ _ANNOTATION = "llvm.var.annotation"
 _ATOMIC = r'%"struct\.metal::atomic[\w.]*"'
 _TYPE = re.compile(rf"^(?P<name>%(?:{_NAME})) = type (?P<parts>.*)$", re.M)
 _VARIABLE = re.compile(r"^ *(?P<name>%[^ ]+) = alloca (?P<type>.*?), align", re.M)
+#: Functions of fragments (include/anymetal/texture.h).
+_OF_FRAGMENTS = frozenset(
+    f"metal::{name}" for name in ("discard_fragment", "dfdx", "dfdy", "fwidth")
+)
 _TRAPS = frozenset({"llvm.trap", "llvm.debugtrap", "llvm.ubsantrap"})
 _CONSTRAINED = "llvm.experimental.constrained."
 _OWN = ("__am_", "llvm.")
@@ -210,6 +214,8 @@ def _undefined(callee: str) -> str:
         return reason_for("delete")
     if _TEXTURE in callee:
         return "textures are not supported: only buffers are. Pass the data as a buffer"
+    if plain_name(callee).partition("<")[0] in _OF_FRAGMENTS:
+        return f"'{plain_name(callee)}' is for fragment functions; a kernel has no fragments"
     return (
         f"function '{plain_name(callee)}' is called, but it is declared only: Metal has no such "
         "function, and the kernel's text does not define it"

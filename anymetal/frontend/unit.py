@@ -42,10 +42,10 @@ _UNOBSERVED = """\
 #pragma clang diagnostic ignored "-Weverything"
 #pragma clang diagnostic warning "-Wuninitialized"
 """
-#: Types of textures. Texts of libraries that use one find all that belongs to textures; others have
-#: names such as `bias`, `level` and `access` for themselves.
+#: Types of textures. Texts of libraries that use one, or a function of fragments, find all that
+#: belongs to textures; others have names such as `bias`, `level` and `access` for themselves.
 TEXTURE_TYPES = r"(?:texture(?:1d|2d|3d|cube|_buffer)|depth(?:2d|cube))(?:_ms)?(?:_array)?"
-_TEXTURES = re.compile(rf"\b(?:{TEXTURE_TYPES}|sampler)\b")
+_TEXTURES = re.compile(rf"\b(?:{TEXTURE_TYPES}|sampler|discard_fragment|dfd[xy]|fwidth)\b")
 _INLINE = "static inline __attribute__((always_inline)) void"
 
 

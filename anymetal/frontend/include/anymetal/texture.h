@@ -1,4 +1,4 @@
-// Textures and samplers, for libraries whose text has some. A kernel that takes one is refused when
+// Textures, samplers and functions of fragments, for libraries whose text has some. A kernel that takes one is refused when
 // it is called (frontend/parameters.py); here is what it takes to read its text, such that the other
 // kernels of its file run. No function of a texture has a body, so none can be a part of a kernel
 // that runs (frontend/restrictions.py). What they are called with is not checked.
@@ -139,5 +139,14 @@ AM_TEXTURE(depthcube_array, T)
 
 template <typename T, typename Sample>
 bool is_null_texture(__am::texture<T, Sample>);
+
+// Functions of fragments.
+void discard_fragment();
+template <typename T>
+T dfdx(T);
+template <typename T>
+T dfdy(T);
+template <typename T>
+T fwidth(T);
 
 }  // namespace metal
