@@ -58,6 +58,9 @@ OPTIONS = (
     # that SIMD-groups could share loads in): private arrays become registers, and what walks
     # through memory becomes neighbours (simd/access/groups.py).
     "-unroll-threshold=250",
+    # Of two short sides of a branch, min(a, b) and max(a, b), say, both are computed: lanes that do
+    # not agree do both anyway, one after the other.
+    "-two-entry-phi-node-folding-threshold=12",
 )
 
 _FUNCTION = re.compile(r"^define .*?^}$", re.M | re.S)

@@ -6,6 +6,7 @@ a mask is applied to the uniform part and to the lane number separately:
 
     i >> 3      becomes  ((i - lane) >> 3) + (lane >> 3)
     4 * i & 28  becomes  4 * lane & 28          as no bits of the uniform part are left
+    i ^ 33      becomes  ((i - lane) ^ 32) + (lane ^ 1)
 
 The lane's part is known when compiling: see analysis/lane_numbers.py and simd/access/tiles.py.
 """
@@ -27,7 +28,7 @@ def split_lanes(known: Analyses) -> bool:
 
 
 def _split(block: Block, instr: Instr, shapes: Shapes) -> Value | None:
-    if instr.op not in ("lshr", "and") or not shapes[instr].is_varying:
+    if instr.op not in ("lshr", "and", "xor", "or") or not shapes[instr].is_varying:
         return None
     value, number = instr.operands
     if not isinstance(number, Const) or number.int_value is None:
@@ -36,12 +37,15 @@ def _split(block: Block, instr: Instr, shapes: Shapes) -> Value | None:
     if lowest is None or _is_lane(value):
         return None
     lane = _lane(block, instr.type, lowest)
-    part = block.append(Instr(instr.type, instr.op, [lane, number]))
     bits = (shapes.width - 1) << lowest
+    numbers = [number, number]
+    if instr.op in ("xor", "or"):  # each part has the bits in its own places
+        numbers = [Const(instr.type, str(number.int_value & places)) for places in (bits, ~bits)]
+    part = block.append(Instr(instr.type, instr.op, [lane, numbers[0]]))
     if instr.op == "and" and not number.int_value & ~bits:  # no bits of the uniform part are left
         return part
     base = block.append(Instr(instr.type, "sub", [value, lane]))
-    rest = block.append(Instr(instr.type, instr.op, [base, number]))
+    rest = block.append(Instr(instr.type, instr.op, [base, numbers[1]]))
     return block.append(Instr(instr.type, "add", [rest, part], None, "nuw nsw"))
 
 

@@ -25,10 +25,18 @@ class TileAccess(GangEmitter):
 
     def emit(self, tile: Tile, mask: Mask) -> None:
         """All members, in the place of the anchor."""
-        spelling = self.w.vector(accessed(tile.anchor).type)
-        vectors = self.full_or_partial(
-            mask, lambda: self._runs(tile), lambda: self._lanes(tile, mask), spelling
-        )
+        type_ = accessed(tile.anchor).type
+        order = None if mask is None else _order(tile, self.w.width)
+        what = "store" if tile.anchor.op == "store" else "load"
+        if order is not None and self.machine.masked(what, type_.size):
+            vectors = self._under_mask(tile, order, mask)
+        else:
+            vectors = self.full_or_partial(
+                mask,
+                lambda: self._runs(tile),
+                lambda: self._lanes(tile, mask),
+                self.w.vector(type_),
+            )
         for member, vector in zip(tile.members, vectors, strict=False):  # none of stores
             self.v.define(member, vector=vector)
 
@@ -37,6 +45,21 @@ class TileAccess(GangEmitter):
             return self._load(tile)
         self._store(tile)
         return []
+
+    def _under_mask(self, tile: Tile, order: list[int], mask: Mask) -> list[str]:
+        """One row of memory that belongs to the lanes in this order: the mask gets that order."""
+        (member,), (run,) = tile.members, tile.runs
+        type_, align = accessed(member).type, member.arg.align
+        vector = self.w.vector(type_)
+        row_mask = self.w.shuffle(self.masks.type, order, self.masks.text(mask))
+        address = self._address(tile, run)
+        if member.op == "store":
+            row = self.w.shuffle(vector, order, self.v.vector(accessed(member)))
+            self.accesses.store(type_, row, address, True, align, row_mask)
+            return []
+        row = self.accesses.load(type_, address, True, align, row_mask)
+        places = [order.index(lane) for lane in range(self.w.width)]
+        return [self.w.shuffle(vector, places, row)]
 
     def _lanes(self, tile: Tile, mask: Mask) -> list[str]:
         """The same accesses as gathers or scatters; returns what was loaded."""
@@ -140,6 +163,15 @@ class TileAccess(GangEmitter):
                 f"getelementptr [{scale} x i8], ptr {result}, {source.type} {index}"
             )
         return self.w.value(f"getelementptr i8, ptr {result}, i64 {pointer.arg[-1]}")
+
+
+def _order(tile: Tile, width: int) -> list[int] | None:
+    """The lanes to which the elements of a row belong, if it has one for each lane."""
+    if len(tile.members) > 1 or len(tile.runs) > 1:
+        return None
+    lanes = [lane for cell in tile.runs[0].cells for lane, _ in cell]
+    each = len(tile.runs[0].cells) == len(lanes) == width
+    return lanes if each and len(set(lanes)) == width else None
 
 
 def _value_of(one: tuple[object, str]) -> Value:
