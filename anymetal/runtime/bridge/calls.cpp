@@ -70,13 +70,27 @@ std::function<std::string()> text_by(nb::callable make) {
   };
 }
 
+// Python's function, which gets one that takes a text as bytes.
+std::function<void(OnGpu::Taker)> telling(nb::object function) {
+  return [function = shared(std::move(function))](OnGpu::Taker taker) {
+    const Holding gil;
+    outliving_python([&] {
+      raising([&] {
+        (*function)(nb::cpp_function([taker = std::move(taker)](const nb::bytes& text) {
+          taker(std::string(text.c_str(), text.size()));
+        }));
+      });
+    });
+  };
+}
+
 DescriptorHandle gpu_descriptor(std::string name, const nb::bytes& text,
                                 nb::callable text_for_any, std::vector<int> numbers,
                                 OnGpu::Extent grid, OnGpu::Extent block,
                                 std::vector<size_t> order, std::vector<mx::array> descriptions,
                                 const nb::list& shapes, std::vector<mx::Dtype> dtypes,
                                 std::optional<float> init_value, nb::handle lift,
-                                nb::handle made) {
+                                nb::handle made, nb::object when_hot) {
   auto gpu = std::make_shared<OnGpu>();
   for (nb::handle shape : shapes) gpu->shapes.push_back(shape_of(shape));
   gpu->name = std::move(name);
@@ -89,6 +103,7 @@ DescriptorHandle gpu_descriptor(std::string name, const nb::bytes& text,
   gpu->descriptions = std::move(descriptions);
   gpu->dtypes = std::move(dtypes);
   gpu->init_value = init_value;
+  if (!when_hot.is_none()) gpu->when_hot = telling(std::move(when_hot));
   LaunchDescriptor made_of{nullptr, gpu->shapes, gpu->dtypes, true, init_value, lift_of(lift),
                            {}, location_from(made)};
   made_of.gpu = std::move(gpu);
@@ -149,7 +164,7 @@ void define_calls(nb::module_& module) {
              nb::arg("text_for_any"), nb::arg("numbers"), nb::arg("grid"), nb::arg("block"),
              nb::arg("order"), nb::arg("descriptions"), nb::arg("shapes"), nb::arg("dtypes"),
              nb::arg("init_value").none(), nb::arg("lift").none(),
-             nb::arg("made").none() = nb::none());
+             nb::arg("made").none() = nb::none(), nb::arg("when_hot").none() = nb::none());
   module.def("call", call, nb::arg("descriptor"), nb::arg("inputs"), nb::arg("ignored_interrupts"),
              nb::arg("stream").none(),
              "A node of the graph: arrays that are not evaluated yet.");

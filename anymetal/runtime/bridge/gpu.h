@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -17,13 +18,16 @@
 
 namespace anymetal {
 
-// Immutable but for the primitives, which are MLX's own and know their stream. A node of ours has
-// one evaluate it; so the text is copied once for a stream, not for each launch.
-class OnGpu {
+// Immutable but for the text, of which a better one may come, and the primitives, which are MLX's
+// own and know their stream. A node of ours has one evaluate it; so the text is copied once for a
+// stream, not for each launch.
+class OnGpu : public std::enable_shared_from_this<OnGpu> {
  public:
   using Extent = std::tuple<int, int, int>;
+  using Taker = std::function<void(std::string)>;
 
-  std::string name, text;  // of the function in PTX, for buffers at multiples of 16 bytes
+  std::string name;  // of the function in PTX
+  mutable std::string text;  // for buffers at multiples of 16 bytes
   std::function<std::string()> text_for_any;  // the same for all others
   std::vector<int> numbers;  // behind the arrays
   Extent grid, block;
@@ -32,16 +36,20 @@ class OnGpu {
   std::vector<mlx::core::Shape> shapes;  // of the outputs, as the next two
   std::vector<mlx::core::Dtype> dtypes;
   std::optional<float> init_value;
+  std::function<void(Taker)> when_hot;  // is told once; takes another `text` when there is one
 
   void eval(mlx::core::Stream stream, const std::vector<mlx::core::array>& inputs,
             std::vector<mlx::core::array>& outputs) const {
     std::vector<mlx::core::array> buffers;
     buffers.reserve(order.size());
     for (size_t place : order) buffers.push_back(inputs[place]);
+    if (when_hot && ++evaluations_ == kHot) when_hot(taker());
     primitive(stream, buffers)->eval_gpu(buffers, outputs);
   }
 
  private:
+  static constexpr int kHot = 16;  // evaluations
+
   struct Known {
     mlx::core::Stream stream;
     bool aligned;
@@ -82,6 +90,20 @@ class OnGpu {
     return nullptr;
   }
 
+  Taker taker() const {
+    return [held = weak_from_this()](std::string better) {
+      const auto here = held.lock();
+      if (!here) return;
+      const std::lock_guard lock(here->mutex_);
+      here->text = std::move(better);
+      auto& known = here->known_;
+      known.erase(std::remove_if(known.begin(), known.end(),
+                                 [](const Known& one) { return one.aligned; }),
+                  known.end());
+    };
+  }
+
+  mutable std::atomic<int> evaluations_{0};
   mutable std::mutex mutex_;
   mutable std::vector<Known> known_;
 };

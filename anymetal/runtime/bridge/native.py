@@ -92,13 +92,15 @@ class Native(Protocol):
         init_value: float | None,
         lift: Callable[..., object] | None,
         made: Location | None = None,
+        when_hot: Callable[[Callable[[bytes], None]], None] | None = None,
     ) -> NativeDescriptor:
         """A launch on an NVIDIA GPU without its inputs.
 
         `name` and `text`: the function in PTX, for buffers at multiples of 16 bytes; `text_for_any`
         makes that for all others. `numbers` are behind its arrays. `order`: for each
         buffer in front of the outputs the number of the input, or of one of the `descriptions`
-        behind these.
+        behind these. `when_hot` is called once, after some evaluations, with what takes another
+        text for buffers at multiples of 16 bytes.
         """
 
     def call(

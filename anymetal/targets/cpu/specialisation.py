@@ -14,23 +14,18 @@ the second.
 
 from __future__ import annotations
 
-import os
-from weakref import WeakKeyDictionary
-
 from anymetal.errors import CompilerError
 from anymetal.frontend.known import Content, Extent, Known
 from anymetal.runtime import cache_folder
 from anymetal.runtime.code import Code
 from anymetal.source import KernelSource, LibrarySource, Parameter
+from anymetal.targets import versions
 from anymetal.targets.cpu.code_lookup import code_of
 from anymetal.targets.cpu.variant import Variant
 
 #: Nanoseconds of processors that launches of the general version take before another one pays: as
 #: long as it takes to compile a kernel of some size.
 _HOT = 1e9
-#: Of a kernel, for all its grids and threadgroups.
-MOST_VERSIONS = 8
-_made: WeakKeyDictionary[KernelSource, int] = WeakKeyDictionary()
 
 
 class Specialisation:
@@ -59,10 +54,8 @@ class Specialisation:
     def code_for(self, contents: list[tuple[int, bytes]]) -> Code | None:
         """A version for launches in which these buffers hold these bytes; None if there are enough
         of them, or if nothing would be gained."""
-        made = _made.get(self._source, 0)
-        if made >= MOST_VERSIONS:
+        if not versions.may_have_another(self._source):
             return None
-        _made[self._source] = made + 1
         names = [p.name for p in self._source.parameters]
         held = tuple(Content(slot, names[slot], bytes_) for slot, bytes_ in contents)
         inputs = range(len(names)) if self.written else ()
@@ -82,14 +75,11 @@ def specialisation(
 
     Raises ValueError for a value that `ANYMETAL_SPECIALISE` may not have.
     """
-    text = os.environ.get("ANYMETAL_SPECIALISE") or "1"
-    if text not in ("0", "1", "eager"):
-        raise ValueError(f"ANYMETAL_SPECIALISE must be 0, 1 or eager, not {text!r}")
-    if text == "0":
+    mode = versions.mode()
+    if mode == "0":
         return None
-    found = Specialisation(source, variant, grid, group, 0 if text == "eager" else _HOT)
-    sizes = any("threads_per" in name or "size" in name for name in source.attributes)
-    return found if found.slots or sizes else None
+    found = Specialisation(source, variant, grid, group, 0 if mode == "eager" else _HOT)
+    return found if found.slots or versions.knows_sizes(source) else None
 
 
 def _describes(source: KernelSource, parameter: Parameter) -> bool:

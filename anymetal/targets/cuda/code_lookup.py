@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from anymetal.frontend.known import Known
 from anymetal.runtime import helpers, identity, locks
 from anymetal.source import KernelSource
 from anymetal.targets.cuda.names import ANY_FORM, Form
@@ -18,6 +19,7 @@ class Version(NamedTuple):
     architecture: str  #: sm_90, say
     form: Form = ANY_FORM
     large: int = 0  #: how many times 2^31 bytes the largest array may have
+    known: Known | None = None  #: of the launches, if the version is for these alone
 
 
 def ptx_of(version: Version) -> bytes:

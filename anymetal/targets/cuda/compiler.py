@@ -11,6 +11,7 @@ from anymetal.analysis.cache import ANY_LAUNCH, Analyses
 from anymetal.analysis.objects import read_only
 from anymetal.emission.emitter import ThreadEmitter, constant_tables
 from anymetal.errors import UnsupportedFeatureError
+from anymetal.frontend.known import Known
 from anymetal.frontend.optimise import host_machine
 from anymetal.frontend.profile import Profile
 from anymetal.ir import types as t
@@ -47,14 +48,18 @@ def llvm_ir(
     form: Form = ANY_FORM,
     large: int = 0,
     stages: WarpStages | None = None,
+    known: Known | None = None,
 ) -> str:
-    """LLVM IR of a kernel. `large`: how many times 2^31 bytes the largest array may have.
+    """LLVM IR of a kernel. `large`: how many times 2^31 bytes the largest array may have. `known`:
+    what is known of its launches.
 
     Raises MetalCompileError and UnsupportedFeatureError for what is wrong with the kernel.
     """
     profile = profile_of(architecture)
     stages = stages or WarpStages()
-    program = thread_program(source, large, stages, profile=profile, threads=form.threads)
+    program = thread_program(
+        source, large, stages, profile=profile, known=known, threads=form.threads
+    )
     with stages.stage("emitter"):
         return _module(program, entry_of(source.entry), form, stages)
 

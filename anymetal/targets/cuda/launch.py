@@ -17,13 +17,15 @@ from anymetal.errors import ToolchainError, UnsupportedFeatureError
 from anymetal.runtime.arrays import Exporter
 from anymetal.runtime.bridge import loader as bridge
 from anymetal.source import KernelSource, LibrarySource
+from anymetal.targets import versions
 from anymetal.targets.base import LARGE, Extent, Launch, check_extents
 from anymetal.targets.by_source import BySource
-from anymetal.targets.cuda.arguments import Geometry, binding, buffers, form_of, geometry
+from anymetal.targets.cuda.arguments import Binding, Geometry, binding, buffers, form_of, geometry
 from anymetal.targets.cuda.call_cache import Calls
 from anymetal.targets.cuda.code_lookup import Version, ptx_of
 from anymetal.targets.cuda.in_place import as_input, beginning_with, write_back
 from anymetal.targets.cuda.names import PTX_OF, Form, entry_of
+from anymetal.targets.cuda.specialisation import known_of, when_hot
 from anymetal.targets.graph import CallArguments, CallCache, GraphTarget
 
 if TYPE_CHECKING:
@@ -148,9 +150,11 @@ class CudaTarget(GraphTarget):
         blocks = geometry(launch.source.name, launch.grid, launch.threadgroup)
         bound = binding(launch)
         text = functools.partial(self._ptx, launch.source, blocks, _large(launch))
+        special = self._special(launch, blocks, bound)
+        eager = special is not None and versions.mode() == "eager"
         return native.gpu_descriptor(
             entry_of(launch.source.entry),
-            text(aligned=True),
+            ptx_of(special) if special and eager else text(aligned=True),
             text,
             blocks.numbers,
             blocks.grid,
@@ -162,7 +166,18 @@ class CudaTarget(GraphTarget):
             launch.init_value,
             launch.lift,
             launch.made,
+            when_hot(special) if special and not eager else None,
         )
+
+    def _special(self, launch: Launch, blocks: Geometry, bound: Binding) -> Version | None:
+        """A version for such launches alone; None if it could be no better, or is not wanted."""
+        if versions.mode() == "0" or not (known := known_of(launch, bound)):
+            return None
+        form = form_of(blocks, isinstance(launch.source, LibrarySource), aligned=True)
+        return Version(launch.source, self._for(), form, _large(launch), known)
+
+    def _for(self) -> str:
+        return self._architecture or architecture_here()
 
     def _kernel(self) -> Callable[..., list[mx.array]]:
         if self._launch is None:
@@ -185,8 +200,7 @@ class CudaTarget(GraphTarget):
         texts, key = self._texts.of(source), (form, large)
         text = texts.get(key)
         if text is None:
-            architecture = self._architecture or architecture_here()
-            text = ptx_of(Version(source, architecture, form, large))
+            text = ptx_of(Version(source, self._for(), form, large))
             BySource.keep(texts, key, text)
         return text
 

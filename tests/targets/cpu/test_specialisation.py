@@ -15,6 +15,7 @@ import anymetal
 from anymetal import targets
 from anymetal.runtime import disk_cache
 from anymetal.source import KernelSource
+from anymetal.targets import versions
 from anymetal.targets.cpu import CpuTarget, code_lookup, specialisation
 from anymetal.targets.cpu.variant import Variant
 
@@ -148,7 +149,7 @@ def test_a_thousand_shapes(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> Non
         threads = 2 * rows
         found = launch(many, x, 2, threads)
         np.testing.assert_allclose(found, expected(x, 2, threads), rtol=1e-5)
-    assert len(special(asked)) == specialisation.MOST_VERSIONS
+    assert len(special(asked)) == versions.MOST_VERSIONS
 
 
 def test_sizes_alone(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:

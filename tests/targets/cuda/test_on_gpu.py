@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import mlx.core as mx
@@ -302,3 +303,30 @@ def test_a_profile() -> None:
         assert titles["(kernels of MLX and others)"].launches >= 1
         assert 1e11 < found.bytes_per_second < 1e14 and 0 < found.seconds < 10
         assert mx.array_equal(twice(x), 2 * x).item()
+
+
+@pytest.mark.parametrize("mode", ["0", "1", "eager"])
+def test_versions_for_a_launch(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bits are the same, whichever version runs; the hot one comes between the rounds."""
+    monkeypatch.setenv("ANYMETAL_SPECIALISE", mode)
+    text = (
+        f"// {mode}\n"
+        + """
+        uint i = thread_position_in_grid.x;
+        int rows = x_shape[0], columns = x_shape[1];
+        o[i] = x[i / columns * columns] + 3 * x[i % columns] + i / columns / rows;
+    """
+    )
+    flat = _kernel("flat", text, ["x"])
+    x = mx.random.normal((37, 59))
+    at = np.arange(x.size)
+    values = np.array(x).ravel()
+    wanted = values[at // 59 * 59] + 3 * values[at % 59]
+    for _ in range(3):
+        for _ in range(20):
+            (out,) = flat(
+                inputs=[x], output_shapes=[x.shape], output_dtypes=[x.dtype], grid=(x.size, 1, 1),
+                threadgroup=(64, 1, 1),
+            )  # fmt: skip
+            assert np.allclose(np.array(out).ravel(), wanted, 1e-6, 1e-6)
+        time.sleep(1)
