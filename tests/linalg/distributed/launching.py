@@ -26,7 +26,8 @@ def free_ports(count: int) -> list[int]:
 
 def start(ranks: int, program: Path, folder: Path, *arguments: str) -> list[subprocess.Popen[str]]:
     """A process for each rank, as `mlx.launch` starts them, but which end one by one."""
-    about = {"PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1", "ANYMETAL_BRIDGE": "wait"}
+    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    about = {"PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1", "ANYMETAL_BRIDGE": "wait"}
     of_ranks = (_over_nccl if BACKEND == "nccl" else _over_the_ring)(ranks, folder)
     return [
         subprocess.Popen(
