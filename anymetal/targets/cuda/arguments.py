@@ -115,13 +115,22 @@ def buffers(launch: Launch) -> list[mx.array]:
 
 def description(kind: str, shape: tuple[int, ...]) -> mx.array:
     """What a parameter of this kind says about a row-contiguous array."""
+    return mx.array(numbers_of(kind, shape), getattr(mx, DESCRIBED[kind]))
+
+
+#: Types of what describes arrays, by the kinds of parameters.
+DESCRIBED = {"shape": "int32", "strides": "int64", "ndim": "int32", "size": "uint32"}
+
+
+def numbers_of(kind: str, shape: tuple[int, ...]) -> list[int]:
+    """The same as numbers."""
     match kind:
         case "shape":
-            return mx.array(shape, mx.int32)
+            return list(shape)
         case "strides":
-            return mx.array([prod(shape[axis + 1 :]) for axis in range(len(shape))], mx.int64)
+            return [prod(shape[axis + 1 :]) for axis in range(len(shape))]
         case "ndim":
-            return mx.array([len(shape)], mx.int32)
+            return [len(shape)]
         case "size":
-            return mx.array([prod(shape)], mx.uint32)
+            return [prod(shape)]
     raise ValueError(f"a parameter of the kind {kind!r} describes no array")

@@ -9,6 +9,7 @@ import functools
 from collections.abc import Callable, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any, cast
+from weakref import ref
 
 import mlx.core as mx
 
@@ -20,12 +21,12 @@ from anymetal.source import KernelSource, LibrarySource
 from anymetal.targets import versions
 from anymetal.targets.base import LARGE, Extent, Launch, check_extents
 from anymetal.targets.by_source import BySource
-from anymetal.targets.cuda.arguments import Binding, Geometry, binding, buffers, form_of, geometry
+from anymetal.targets.cuda.arguments import Geometry, binding, buffers, form_of, geometry
 from anymetal.targets.cuda.call_cache import Calls
 from anymetal.targets.cuda.code_lookup import Version, ptx_of
 from anymetal.targets.cuda.in_place import as_input, beginning_with, write_back
 from anymetal.targets.cuda.names import PTX_OF, Form, entry_of
-from anymetal.targets.cuda.specialisation import known_of, when_hot
+from anymetal.targets.cuda.specialisation import Special, Taker, known_of
 from anymetal.targets.graph import CallArguments, CallCache, GraphTarget
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class CudaTarget(GraphTarget):
         self._launch: Callable[..., list[mx.array]] | None = None
         self._architecture = architecture
         self._texts: BySource[tuple[Form, int], bytes] = BySource()
+        self._specials: BySource[tuple[object, ...], Special] = BySource()
 
     def run(self, launch: Launch) -> list[mx.array]:
         """Record the kernel in MLX's graph; compiles it, if need be.
@@ -150,11 +152,10 @@ class CudaTarget(GraphTarget):
         blocks = geometry(launch.source.name, launch.grid, launch.threadgroup)
         bound = binding(launch)
         text = functools.partial(self._ptx, launch.source, blocks, _large(launch))
-        special = self._special(launch, blocks, bound)
-        eager = special is not None and versions.mode() == "eager"
+        special, when_hot = self._special(launch, blocks)
         return native.gpu_descriptor(
             entry_of(launch.source.entry),
-            ptx_of(special) if special and eager else text(aligned=True),
+            special or text(aligned=True),
             text,
             blocks.numbers,
             blocks.grid,
@@ -166,15 +167,36 @@ class CudaTarget(GraphTarget):
             launch.init_value,
             launch.lift,
             launch.made,
-            when_hot(special) if special and not eager else None,
+            when_hot,
         )
 
-    def _special(self, launch: Launch, blocks: Geometry, bound: Binding) -> Version | None:
-        """A version for such launches alone; None if it could be no better, or is not wanted."""
-        if versions.mode() == "0" or not (known := known_of(launch, bound)):
-            return None
+    def _special(
+        self, launch: Launch, blocks: Geometry
+    ) -> tuple[bytes | None, Callable[[Taker], None] | None]:
+        """The text for such launches alone, if it is there, and what the bridge has to call when it
+        is worth while; neither if no text could be better, or none is wanted."""
+        mode = versions.mode()
+        if mode == "0" or not (known := known_of(launch)):
+            return None, None
         form = form_of(blocks, isinstance(launch.source, LibrarySource), aligned=True)
-        return Version(launch.source, self._for(), form, _large(launch), known)
+        version = Version(launch.source, self._for(), form, _large(launch), known)
+        if mode == "eager":
+            return ptx_of(version), None
+        kept, key = self._specials.of(launch.source), version[2:]
+        special = kept.get(key)
+        if special is None:
+            special = Special()
+            BySource.keep(kept, key, special)
+        special.called(version)
+        if special.text:
+            return special.text, None
+        source, rest = ref(launch.source), version[1:]
+
+        def when_hot(take: Taker) -> None:
+            if (alive := source()) is not None:
+                special.wanted(Version(alive, *rest), take)
+
+        return None, when_hot
 
     def _for(self) -> str:
         return self._architecture or architecture_here()

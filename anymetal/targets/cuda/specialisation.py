@@ -1,9 +1,9 @@
 """Versions with the sizes of a launch compiled in, as the CPU's (targets/cpu/specialisation.py).
 
 MLX's graph keeps what it was told of a call, so a version belongs to calls of one form: with
-these shapes, grid and threadgroup. The bridge counts their evaluations; when there have been some,
-it asks for the version, which is compiled beside the program, and takes it from then on. What
-inputs hold is not known before they are evaluated, so scalars are no part of it.
+these shapes, grid and threadgroup. Each call that is made anew counts, and the bridge tells when
+one has been evaluated some times. Then the version is compiled beside the program, and taken from
+then on. What inputs hold is not known before they are evaluated, so scalars are no part of it.
 """
 
 from __future__ import annotations
@@ -18,41 +18,67 @@ from anymetal.frontend.known import Content, Known
 from anymetal.runtime import cache_folder
 from anymetal.targets import versions
 from anymetal.targets.base import Launch
-from anymetal.targets.cuda.arguments import Binding, block_of
+from anymetal.targets.cuda.arguments import DESCRIBED, block_of, numbers_of
 from anymetal.targets.cuda.code_lookup import Version, ptx_of
 
 #: Takes the text of a version.
 Taker = Callable[[bytes], None]
+#: Calls that are made anew before a version pays; the bridge has as many evaluations (gpu.h).
+_ENOUGH = 16
 
 
-def known_of(launch: Launch, bound: Binding) -> Known | None:
+def known_of(launch: Launch) -> Known | None:
     """What is known of all launches like this one; None if that is nothing that code asks for."""
-    count, contents = len(launch.inputs), []
+    contents = []
     before = (p for p in launch.source.parameters if p.kind != "output")
-    for slot, (parameter, place) in enumerate(zip(before, bound.order, strict=True)):
-        if place >= count:
-            held = np.array(bound.descriptions[place - count]).tobytes()
-            contents.append(Content(slot, parameter.name, held))
+    for slot, parameter in enumerate(before):
+        if parameter.kind != "input":
+            shape = launch.inputs[parameter.argument].shape
+            numbers = np.array(numbers_of(parameter.kind, shape), DESCRIBED[parameter.kind])
+            contents.append(Content(slot, parameter.name, numbers.tobytes()))
     if not contents and not versions.knows_sizes(launch.source):
         return None
     return Known(launch.grid, block_of(launch.grid, launch.threadgroup), tuple(contents))
 
 
-def when_hot(version: Version) -> Callable[[Taker], None]:
-    """What the bridge is to call: begins to make a version, and hands it over when it is there."""
-    folder = cache_folder.place()
+class Special:
+    """The version for calls of one form, once there are enough of them."""
 
-    def begin(take: Taker) -> None:
-        if versions.may_have_another(version.source):
-            threading.Thread(target=_make, args=(version, folder, take), daemon=True).start()
+    def __init__(self) -> None:
+        self.text: bytes | None = None
+        self._lock = threading.Lock()  # of what follows
+        self._calls = 0
+        self._begun = False
+        self._waiting: list[Taker] = []
 
-    return begin
+    def called(self, version: Version) -> None:
+        """There is another such call."""
+        self._calls += 1
+        if self._calls == _ENOUGH:
+            self.wanted(version, lambda text: None)
 
+    def wanted(self, version: Version, take: Taker) -> None:
+        """Calls `take` with the text as soon as there is one; the first who asks has it made, if
+        the kernel may have another version."""
+        with self._lock:
+            if not self.text:
+                self._waiting.append(take)
+            begins = not self._begun and versions.may_have_another(version.source)
+            self._begun = True
+        if self.text:
+            take(self.text)
+        elif begins:
+            work = self._make, (version, cache_folder.place())
+            threading.Thread(target=work[0], args=work[1], daemon=True).start()
 
-def _make(version: Version, folder: cache_folder.Folder, take: Taker) -> None:
-    try:
-        with cache_folder.bound(folder):
-            text = ptx_of(version)
-    except CompilerError:
-        return  # the general version runs on; ANYMETAL_DEBUG tells
-    take(text)
+    def _make(self, version: Version, folder: cache_folder.Folder) -> None:
+        try:
+            with cache_folder.bound(folder):
+                text = ptx_of(version)
+        except CompilerError:
+            return  # the general version runs on; ANYMETAL_DEBUG tells
+        with self._lock:
+            self.text, waiting = text, self._waiting[:]
+            self._waiting.clear()
+        for take in waiting:
+            take(text)

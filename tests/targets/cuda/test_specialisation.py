@@ -14,7 +14,6 @@ from anymetal import targets
 from anymetal.targets import versions
 from anymetal.targets.base import Launch
 from anymetal.targets.cuda import specialisation
-from anymetal.targets.cuda.arguments import binding
 from anymetal.targets.cuda.code_lookup import Version, texts_of
 from anymetal.targets.cuda.launch import CudaTarget
 
@@ -62,7 +61,7 @@ def _launch(spy: _Spy, source: str, shape: tuple[int, int]) -> Launch:
 
 def test_what_is_known(spy: _Spy) -> None:
     launch = _launch(spy, _FLAT, (6, 40))
-    known = specialisation.known_of(launch, binding(launch))
+    known = specialisation.known_of(launch)
     assert known and (known.grid, known.group) == ((240, 1, 1), (64, 1, 1))
     (shape,) = known.contents
     assert shape.name == "x_shape" and shape.held == struct.pack("ii", 6, 40)
@@ -70,12 +69,12 @@ def test_what_is_known(spy: _Spy) -> None:
 
 def test_a_kernel_that_asks_for_no_size_has_no_versions(spy: _Spy) -> None:
     launch = _launch(spy, _PLAIN, (6, 40))
-    assert specialisation.known_of(launch, binding(launch)) is None
+    assert specialisation.known_of(launch) is None
 
 
 def test_divisions_by_sizes_are_gone(spy: _Spy) -> None:
     launch = _launch(spy, _FLAT, (6, 40))
-    known = specialisation.known_of(launch, binding(launch))
+    known = specialisation.known_of(launch)
     general, special = (
         texts_of(Version(launch.source, "sm_80", known=one))[1] for one in (None, known)
     )
@@ -93,12 +92,29 @@ def test_a_version_comes_in_the_background_and_there_are_few(
         came = threading.Event()
         grown = _launch(spy, _FLAT.replace("+ s", "- s"), (rows, 40))
         assert grown.source == launch.source
-        known = specialisation.known_of(grown, binding(grown))
+        known = specialisation.known_of(grown)
 
         def take(text: bytes, came: threading.Event = came) -> None:
             texts.append(text)
             came.set()
 
-        specialisation.when_hot(Version(launch.source, "sm_80", known=known))(take)
+        version = Version(launch.source, "sm_80", known=known)
+        specialisation.Special().wanted(version, take)
         assert came.wait(60 if rows < 8 else 0.2) == (rows < 8)
     assert len(texts) == 2 and b"div.u32" not in texts[0]
+
+
+def test_all_who_asked_get_the_version(spy: _Spy, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(specialisation, "_ENOUGH", 3)
+    launch = _launch(spy, _FLAT.replace("+ s", "* s"), (6, 40))
+    version = Version(launch.source, "sm_80", known=specialisation.known_of(launch))
+    special, came = specialisation.Special(), threading.Event()
+    special.called(version)
+    special.called(version)
+    assert not special._begun
+    special.called(version)
+    special.wanted(version, lambda text: came.set())
+    assert came.wait(60) and special.text
+    again: list[bytes] = []
+    special.wanted(version, again.append)
+    assert again == [special.text]
