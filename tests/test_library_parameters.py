@@ -238,6 +238,14 @@ PARAMETERS = {
         [571],
         {"constants": {"A": 7, 2402: True}},
     ),
+    "what the host reads of a launch": Case(
+        "#include <metal_stdlib>\n#include <TargetConditionals.h>\nusing namespace metal;\n"
+        "kernel void k(device MTLDispatchThreadgroupsIndirectArguments& a) {\n"
+        "a.threadgroupsPerGrid[0] = TARGET_OS_OSX; a.threadgroupsPerGrid[1] = TARGET_OS_IOS;\n"
+        "a.threadgroupsPerGrid[2] = sizeof(MTLDrawIndexedPrimitivesIndirectArguments); }",
+        (((3,), mx.uint32),),
+        [1, 0, 20],
+    ),
     "numbers that have names": Case(
         "typedef enum Buffers { In = 0, Out = 2, Scale, More = Scale + 2, } Buffers;\n"
         "namespace n { constant constexpr int first = 11; static constant uint next = first + 1;\n"

@@ -34,9 +34,9 @@ kernel void blur(texture2d<float, access::sample> in [[texture(0)]],
 kernel void many(array<texture2d_array<float>, 4> a [[texture(0)]], depthcube<float> b,
                  sampler s [[sampler(0)]], device float* o,
                  texture3d<uint, access::read_write, memory_coherence_device> c [[texture(9)]]) {
-  o[0] = a[1].gather(s, float2(0), 1, int2(0), component::y).x + b.sample(s, float3(1));
+  o[0] = a[1].gather(s, float2(0), 1, int2(0), component::y).x * is_null_texture(c);
   o[1] = b.sample_compare(s, float3(1), 0.5f) + float(c.atomic_fetch_add(uint3(0), uint4(1)).x);
-  if (!is_null_texture(c)) { c.write(uint4(1), uint3(0)); c.fence(); }
+  if (b.sparse_sample(s, float3(2)).resident()) { c.write(uint4(1), uint3(0)); c.fence(); }
 }
 template <typename T> kernel void first(device T* o, texture2d<T, access::read> image) {
   *o = red(image, uint2(0));

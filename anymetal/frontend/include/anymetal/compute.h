@@ -49,3 +49,20 @@ inline void simdgroup_barrier(mem_flags flags, thread_scope = thread_scope_simdg
 }
 
 }  // namespace metal
+
+// What the host reads of launches that kernels prepare.
+struct MTLDispatchThreadgroupsIndirectArguments {
+  metal::uint threadgroupsPerGrid[3];
+};
+struct MTLStageInRegionIndirectArguments {
+  metal::uint stageInOrigin[3];
+  metal::uint stageInSize[3];
+};
+struct MTLDrawPrimitivesIndirectArguments {
+  metal::uint vertexCount, instanceCount, vertexStart, baseInstance;
+};
+struct MTLDrawIndexedPrimitivesIndirectArguments {
+  metal::uint indexCount, instanceCount, indexStart;
+  int baseVertex;
+  metal::uint baseInstance;
+};

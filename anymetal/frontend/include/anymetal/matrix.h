@@ -66,6 +66,9 @@ struct matrix {
     AM_GATHER(matrix, C, a[0] * b, a[1] * b, a[2] * b, a[3] * b)
   }
   friend constexpr matrix operator*(T a, const matrix& b) { return b * a; }
+  friend constexpr matrix operator/(const matrix& a, T b) {
+    AM_GATHER(matrix, C, a[0] / b, a[1] / b, a[2] / b, a[3] / b)
+  }
   friend constexpr column operator*(const matrix& m, const vec<T, C>& v) {
     column sum = m[0] * v.at(0) + m[1] * v.at(1);
     if constexpr (C > 2) sum += m[2] * v.at(2);
@@ -85,6 +88,7 @@ struct matrix {
   friend constexpr matrix& operator-=(matrix& a, const matrix& b) { return a = a - b; }
   friend constexpr matrix& operator*=(matrix& a, T b) { return a = a * b; }
   friend constexpr matrix& operator*=(matrix& a, const matrix<T, C, C>& b) { return a = a * b; }
+  friend constexpr matrix& operator/=(matrix& a, T b) { return a = a / b; }
   friend constexpr bool operator==(const matrix& a, const matrix& b) {
     bool equal = all(a[0] == b[0]) & all(a[1] == b[1]);
     if constexpr (C > 2) equal &= all(a[2] == b[2]);

@@ -59,6 +59,17 @@ struct sampler {
 
 }  // namespace metal
 
+namespace metal {
+
+// What sparse textures give.
+template <typename T>
+struct sparse_color {
+  bool resident() const;
+  T value() const;
+};
+
+}  // namespace metal
+
 namespace __am {
 
 // A texture whose samples are of type Sample, with components of type T.
@@ -74,6 +85,14 @@ struct texture {
   ::metal::vec<T, 4> gather(A...) const;
   template <typename... A>
   ::metal::vec<T, 4> gather_compare(A...) const;
+  template <typename... A>
+  ::metal::sparse_color<Sample> sparse_sample(A...) const;
+  template <typename... A>
+  ::metal::sparse_color<Sample> sparse_read(A...) const;
+  template <typename... A>
+  ::metal::sparse_color<T> sparse_sample_compare(A...) const;
+  template <typename... A>
+  ::metal::sparse_color<::metal::vec<T, 4>> sparse_gather(A...) const;
   template <typename... A>
   void write(A...) const;
   void fence() const;
