@@ -9,6 +9,10 @@ as part of the loop, and lanes that have left a loop meet all others behind it. 
 optimised program are compared with those of the text, whose beginnings and ends the line table has.
 If a call is no longer in its loop, an edge back into the loop, which is never taken, goes behind
 the call, and the program is optimised again.
+
+So it is with what opens a lock: `while (!done) if (taken(lock)) { …; open(lock); done = 1; }`.
+Behind the loop, the lane that has the lock would wait for those that try to take it. All atomic
+stores and exchanges count as such.
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from anymetal.frontend.loops import LOOP_MARK, Function, Loop, Place, last_instruction
+from anymetal.frontend.loops import LOOP_MARK, Function, Loop, Place
 
 CROSS_LANE = r"__am_(?:shuffle|ballot|matrix_fma|reduce_\w+|scan_\w+|xscan_\w+)"
 #: In a sanitized build also what stands in front of barriers (wrong_operands.py).
@@ -27,9 +31,20 @@ _TOGETHER = rf"(?:{CROSS_LANE}|__am_lanes)"
 _ALWAYS = "__am_always"
 _DECLARATION = f"declare i1 @{_ALWAYS}() nounwind willreturn memory(inaccessiblemem: readwrite)\n"
 _ASKED = re.compile(rf"(?:tail )?call i1 @{_ALWAYS}\(\)(?: #\d+)?")
-_DECLARED = re.compile(rf"^declare .*@{_TOGETHER}\(", re.M)
-_CALL = re.compile(rf"@{_TOGETHER}\(.*?!dbg !(\d+)")
-_ANY_CALL = re.compile(r"\bcall [^\n]*!dbg !(\d+)")
+_OPENS = r"\b(?:store atomic|atomicrmw(?: volatile)? xchg) "
+_CALL = re.compile(rf"(?:@{_TOGETHER}\(|{_OPENS}).*?!dbg !(\d+)")
+_ANY_CALL = re.compile(r"\bcall [^@\n]*@(?P<callee>\"[^\"]+\"|[\w.$]+)\([^\n]*!dbg !(?P<place>\d+)")
+_RETURN = re.compile(r"^  ret ", re.M)
+
+
+_DEFINED = re.compile(r"^  (?P<name>%[\w.$]+) = (?P<what>.*)$", re.M)
+_BRANCH = re.compile(r"^  br i1 (%[\w.$]+),", re.M)
+_NAME = re.compile(r"%[\w.$]+")
+_MET = re.compile(r"\[ (%[\w.$]+), ")
+_COMPUTES = re.compile(
+    r"(?:add|sub|mul|[us]div|[us]rem|shl|[al]shr|and|or|xor|icmp|fcmp|f(?:add|sub|mul|div)|trunc|"
+    r"[sz]ext)\b"
+)
 
 
 class Escape(NamedTuple):
@@ -39,23 +54,67 @@ class Escape(NamedTuple):
     loop: Place
 
 
+class _Call(NamedTuple):
+    callee: str
+    place: Place
+    end: int  #: of its line, in the text of its block
+
+
 def at_risk(raw: str, optimised: str) -> bool:
     """Whether calls may leave their loops: Clang's output has one in the text of a loop that ends
-    not by its condition only."""
-    if not _DECLARED.search(optimised) or "!llvm.loop" not in raw:
+    not by its condition only, or one that some iterations of a loop leave out: the condition may
+    follow from that (`if (…) { total = simd_sum(1); done = true; }`)."""
+    if not _CALL.search(optimised) or "!llvm.loop" not in raw:
         return False
-    called = _called(optimised)
+    return any(_at_risk(Function.all(raw), _called(optimised)))
+
+
+def _at_risk(functions: list[Function], called: set[Place]) -> Iterator[tuple[Loop, Place]]:
+    """The loops of Clang's output with those of these places that may have left them."""
+    guarding = _guarding(functions, called)
+    for function in functions:
+        for loop in function.loops:
+            all_of_it = _has_ways_out(function, loop)
+            for place in called if all_of_it else _left_out(function, loop, guarding) & called:
+                if loop.begin.place <= place <= loop.end.place:
+                    yield loop, place
+
+
+def _guarding(functions: list[Function], called: set[Place]) -> set[str]:
+    """The functions that make some of these calls, or do not."""
+    found: set[str] = set()
+    while new := {
+        function.name
+        for function in functions
+        if function.name not in found and _leaves_out(function, called, found)
+    }:
+        found |= new
+    return found
+
+
+def _leaves_out(function: Function, called: set[Place], guarding: set[str]) -> bool:
+    ends = [block for block, text in function.blocks.items() if _RETURN.search(text)]
     return any(
-        loop.begin.place <= place <= loop.end.place
-        for function in Function.all(raw)
-        for loop in function.loops
-        if _has_ways_out(function, loop)
-        for place in called
+        call.place in called
+        and (call.callee in guarding or not all(function.returns(end, block) for end in ends))
+        for block, text in function.blocks.items()
+        for call in _calls(function, text)
     )
 
 
+def _left_out(function: Function, loop: Loop, guarding: set[str]) -> set[Place]:
+    """The places of the calls that some iterations leave out."""
+    return {
+        call.place
+        for block in loop.blocks
+        for call in _calls(function, function.blocks[block])
+        if call.callee in guarding or not _in_each_iteration(function, loop, block)
+    }
+
+
 def _called(optimised: str) -> set[Place]:
-    """The places of all cross-lane calls, and of the calls that were inlined around them."""
+    """The places of all cross-lane calls, of what opens locks, and of the calls that were inlined
+    around them."""
     return {
         level.place
         for function in Function.all(optimised)
@@ -89,14 +148,10 @@ def doubtful(raw: str, simplified: str, optimised: str) -> set[Escape]:
     left = _begins(Function.all(optimised))
     functions = Function.all(simplified)
     named = _begins(functions)
-    called = _called(optimised)
     unknown = {
         Escape(place, loop.begin.place)
-        for function in Function.all(raw)
-        for loop in function.loops
-        if (loop.is_macro or loop.begin.place not in named) and _has_ways_out(function, loop)
-        for place in called
-        if loop.begin.place <= place <= loop.end.place
+        for loop, place in _at_risk(Function.all(raw), _called(optimised))
+        if loop.is_macro or loop.begin.place not in named
     }
     return unknown | {
         Escape(level.place, loop.begin.place)
@@ -117,10 +172,45 @@ def _begins(functions: list[Function]) -> set[Place]:
 
 
 def _may_lead_out(function: Function, loop: Loop, block: str) -> bool:
-    """Whether a block is left out by some iterations, and may lead out of the loop."""
-    always = all(function.returns(latch, block) for latch in loop.latches)
+    """Whether a block is left out by some iterations, and may lead out of the loop: by itself, or
+    by what it tells the loop's condition."""
+    if _in_each_iteration(function, loop, block):
+        return False
     behind = function.behind(block) & loop.blocks
-    return not always and any(function.leaves(loop, other) for other in behind)
+    return any(function.leaves(loop, other) for other in behind) or not _counts(function, loop)
+
+
+def _counts(function: Function, loop: Loop) -> bool:
+    """Whether all lanes go round equally often: the loop's conditions follow from constants."""
+    defined = {
+        match["name"]: (block, match["what"])
+        for block in loop.blocks
+        for match in _DEFINED.finditer(function.blocks[block])
+    }
+    asked = [
+        match[1]
+        for block in loop.blocks
+        if function.leaves(loop, block)
+        for match in _BRANCH.finditer(function.blocks[block])
+    ]
+    seen: set[str] = set()
+    while asked:
+        name = asked.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        block, what = defined.get(name, ("", ""))
+        if block == loop.header and what.startswith("phi "):
+            asked += _MET.findall(what)
+        elif _COMPUTES.match(what):
+            asked += _NAME.findall(what)
+        else:
+            return False
+    return True
+
+
+def _in_each_iteration(function: Function, loop: Loop, block: str) -> bool:
+    return all(function.returns(latch, block) for latch in loop.latches)
 
 
 def marked(raw: str) -> str:
@@ -144,7 +234,7 @@ def held(raw: str, found: set[Escape]) -> str:
     """Clang's output, with an edge back into the loop behind each of these calls."""
     functions = Function.all(raw)
     for function in functions:
-        if ways := sorted(_ways_back(function, found)):
+        if ways := sorted(_ways_back(function, found), reverse=True):
             raw = raw.replace(function.text, _with_ways_back(function, ways), 1)
     return raw + _DECLARATION
 
@@ -154,23 +244,25 @@ def settled(optimised: str) -> str:
     return _ASKED.sub("icmp eq i32 0, 0", optimised)
 
 
-def _ways_back(function: Function, found: set[Escape]) -> Iterator[tuple[str, str]]:
-    """Blocks with a call that has left its loop, and the block of the loop to go back to."""
-    places = {block: set(_places(function, text)) for block, text in function.blocks.items()}
+def _ways_back(function: Function, found: set[Escape]) -> Iterator[tuple[str, int, str]]:
+    """Blocks with a call that has left its loop, where in their text it ends, and the block of the
+    loop to go back to. What the call's iteration tells the loop's condition comes behind it."""
+    calls = {block: list(_calls(function, text)) for block, text in function.blocks.items()}
     for loop in function.loops:
         # The blocks of Clang's output stand in the order of the text.
-        order = list(places)
+        order = list(calls)
         last = max(order.index(latch) for latch in loop.latches)
         for block in order[order.index(loop.header) : last + 1]:
-            if any(Escape(place, loop.begin.place) in found for place in places[block]):
-                yield block, _again(loop)
+            ends = [c.end for c in calls[block] if Escape(c.place, loop.begin.place) in found]
+            if ends:
+                yield block, max(ends), _again(loop)
 
 
-def _places(function: Function, text: str) -> Iterator[Place]:
-    """Where the calls in a block stand."""
+def _calls(function: Function, text: str) -> Iterator[_Call]:
+    """The calls in a block that stand in the user's text."""
     for call in _ANY_CALL.finditer(text):
-        for level in list(function.levels(call[1]))[:1]:
-            yield level.place
+        for level in list(function.levels(call["place"]))[:1]:
+            yield _Call(call["callee"], level.place, text.index("\n", call.end()) + 1)
 
 
 def _again(loop: Loop) -> str:
@@ -179,17 +271,16 @@ def _again(loop: Loop) -> str:
     return ends[0] if ends else loop.header
 
 
-def _with_ways_back(function: Function, ways: list[tuple[str, str]]) -> str:
+def _with_ways_back(function: Function, ways: list[tuple[str, int, str]]) -> str:
     blocks = dict(function.blocks)
-    renamed = {}
-    for number, (block, target) in enumerate(ways):
-        at = last_instruction(blocks[block])
+    renamed: dict[str, str] = {}
+    for number, (block, at, target) in enumerate(ways):
         blocks[block] = (
             f"{blocks[block][:at]}  %am.always.{number} = call i1 @{_ALWAYS}()\n"
             f"  br i1 %am.always.{number}, label %am.rest.{number}, label %{target}\n\n"
             f"am.rest.{number}:\n{blocks[block][at:]}"
         )
-        renamed[block] = f"am.rest.{number}"
+        renamed.setdefault(block, f"am.rest.{number}")  # the last part comes first
     text = function.changed(blocks).text
     for block, name in renamed.items():
         text = re.sub(rf"(\[ [^][]*, )%{re.escape(block)} \]", rf"\1%{name} ]", text)

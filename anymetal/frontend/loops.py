@@ -114,6 +114,11 @@ class Function:
         blocks.update(zip(rest[::2], rest[1::2], strict=True))
         return blocks
 
+    @cached_property
+    def name(self) -> str:
+        """Its symbol."""
+        return self.text.split("@", 1)[1].split("(", 1)[0]
+
     def changed(self, blocks: dict[str, str]) -> Function:
         """The function with other blocks."""
         head = self.text.split("\n", 1)[0]
