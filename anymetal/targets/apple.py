@@ -96,6 +96,19 @@ def recorded_for_export(launch: Launch) -> list[mx.array] | None:
         return None
 
 
+def exported(launch: Launch) -> list[mx.array] | None:
+    """The same of a launch that `mx.export_function` is known to trace.
+
+    Raises UnsupportedFeatureError for kernels of libraries.
+    """
+    if launch.definition is None:
+        raise UnsupportedFeatureError(
+            f"kernel `{launch.source.name}` of a Metal library cannot be exported: "
+            "mx.export_function records kernels of metal_kernel only. Make one of it."
+        )
+    return recorded_for_export(launch)
+
+
 @lru_cache(maxsize=1024)
 def _mlx_kernel(
     source: KernelSource,

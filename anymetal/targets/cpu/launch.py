@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, cast
 
 import mlx.core as mx
 
-from anymetal.errors import KernelMemoryError, UnsupportedFeatureError
+from anymetal.errors import KernelMemoryError
 from anymetal.runtime import arrays
 from anymetal.runtime.arrays import Exporter
 from anymetal.runtime.bridge import loader as bridge
 from anymetal.runtime.pool import ignored_interrupts
 from anymetal.source import KernelSource
-from anymetal.targets.apple import recorded_for_export
+from anymetal.targets.apple import exported
 from anymetal.targets.base import LARGE, Extent, Launch, check_extents
 from anymetal.targets.by_source import BySource
 from anymetal.targets.cpu.plan import Plan
@@ -68,14 +68,9 @@ class CpuTarget(GraphTarget):
         if native is None:
             return self._run_now(launch)
         if native.exporting(launch.inputs):
-            if launch.definition is None:
-                raise UnsupportedFeatureError(
-                    f"kernel `{launch.source.name}` of a Metal library cannot be exported: "
-                    "mx.export_function records kernels of metal_kernel only. Make one of it."
-                )
-            exported = recorded_for_export(launch)
-            if exported is not None:
-                return exported
+            recorded = exported(launch)
+            if recorded is not None:
+                return recorded
         descriptor = self._descriptor(native, launch)
         return native.call(descriptor, launch.inputs, ignored_interrupts(), launch.stream)
 

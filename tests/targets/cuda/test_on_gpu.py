@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Any
 
 import mlx.core as mx
@@ -330,3 +331,17 @@ def test_versions_for_a_launch(mode: str, monkeypatch: pytest.MonkeyPatch) -> No
             )  # fmt: skip
             assert np.allclose(np.array(out).ravel(), wanted, 1e-6, 1e-6)
         time.sleep(1)
+
+
+def test_an_export(tmp_path: Path) -> None:
+    """Holds Metal, as those of other machines, and not code for this GPU."""
+    if bridge.native() is None:
+        pytest.skip("only the bridge sees that a function is exported")
+    path = str(tmp_path / "twice.mlxfn")
+    x = mx.random.normal((1001,))
+    mx.eval(twice(x))
+    mx.export_function(path, lambda x: twice(x) + 1, x)
+    assert b"[[kernel]]" in Path(path).read_bytes()
+    (found,) = anymetal.import_function(path)(x)
+    assert mx.array_equal(found, 2 * x + 1).item()
+    assert mx.array_equal(twice(x), 2 * x).item()
