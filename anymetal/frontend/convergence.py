@@ -144,14 +144,16 @@ def escapes(optimised: str) -> set[Escape]:
 
 def doubtful(raw: str, simplified: str, optimised: str) -> set[Escape]:
     """Calls that may or may not have left their loop: the loop has been unrolled or replaced, has
-    lost its name when LLVM joined branches, or comes from one macro and so has one place only."""
+    lost its name when LLVM joined branches, or comes from one macro and so has one place only.
+    A loop that is gone although all that are left have names goes round once: there is no way out
+    of it that others do not take, and with an edge back it would be one with loops inside of it."""
     left = _begins(Function.all(optimised))
     functions = Function.all(simplified)
-    named = _begins(functions)
+    named, nameless = _begins(functions), any(function.has_nameless_loops for function in functions)
     unknown = {
         Escape(place, loop.begin.place)
         for loop, place in _at_risk(Function.all(raw), _called(optimised))
-        if loop.is_macro or loop.begin.place not in named
+        if loop.is_macro or (loop.begin.place not in named and nameless)
     }
     return unknown | {
         Escape(level.place, loop.begin.place)

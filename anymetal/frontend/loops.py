@@ -161,6 +161,15 @@ class Function:
                 loops.append(Loop(header, frozenset(latches), blocks, *extent))
         return sorted(loops, key=lambda loop: loop.begin.place)
 
+    @property
+    def has_nameless_loops(self) -> bool:
+        """Whether control goes back anywhere without a mark that names the loop."""
+        return any(
+            self.returns(block, target) and not LOOP_MARK.search(text, last_instruction(text))
+            for block, text in self.blocks.items()
+            for target in self.successors[block]
+        )
+
     def _between(self, header: str, latches: set[str]) -> set[str]:
         before: dict[str, list[str]] = {name: [] for name in self.blocks}
         for name in self._dominators:  # what can be reached
