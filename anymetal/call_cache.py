@@ -22,6 +22,22 @@ def _nothing(positional: tuple[Any, ...], call: dict[str, Any]) -> list[mx.array
     return None
 
 
+def _with_plain_extents(call: dict[str, Any]) -> dict[str, Any] | None:
+    """The call with integers of NumPy as plain ones, which `np.prod(x.shape)` is not; None if all
+    are plain."""
+    changed = {}
+    for name in ("grid", "threadgroup"):
+        extent = call.get(name)
+        if isinstance(extent, tuple) and any(type(n).__module__ == "numpy" for n in extent):
+            changed[name] = tuple(_plain(n) for n in extent)
+    return {**call, **changed} if changed else None
+
+
+def _plain(number: Any) -> Any:
+    """A NumPy integer as one of Python; whatever else it is, as it is."""
+    return number.item() if type(number).__module__ == "numpy" else number
+
+
 class CurrentCache:
     """The cache of calls of one kernel, and the epoch in which it holds.
 
@@ -74,6 +90,8 @@ def cached(implementation: _Call[_Kernel, _P, _R]) -> _Call[_Kernel, _P, _R]:
         epoch, cache = self.calls.kept
         if epoch is graph.epoch:
             outputs = cache(args, kwargs)
+            if outputs is None and (plain := _with_plain_extents(kwargs)):
+                outputs = cache(args, plain)
             if outputs is not None:
                 return cast(_R, outputs)
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Sequence
 from functools import partial
@@ -110,7 +111,14 @@ def metal_kernel(
         raise ValueError("[metal_kernel] Must specify at least one output.")
     if vmap is not None and not (isinstance(vmap, str) and vmap == "batch"):
         raise ValueError(f'[metal_kernel] `vmap` must be None or "batch", got {vmap!r}.')
-    return MetalKernel(definition, batched=vmap is not None, made=caller())
+    return _made(definition, vmap is not None, caller())
+
+
+@functools.lru_cache(maxsize=256)
+def _made(definition: KernelDefinition, batched: bool, made: Location | None) -> MetalKernel:
+    """The same line makes the same kernel: many programs make theirs within a function, and what
+    one call has found out serves the next."""
+    return MetalKernel(definition, batched=batched, made=made)
 
 
 class MetalKernel:

@@ -18,7 +18,7 @@ import mlx.core as mx
 import pytest
 
 import anymetal
-from anymetal import targets
+from anymetal import kernel, targets
 from anymetal.errors import ToolchainError
 from anymetal.runtime import helpers
 from anymetal.runtime.bridge import loader, recipe
@@ -69,6 +69,13 @@ class RecordingTarget(GraphTarget):
 
     def become_lazy(self) -> None:
         raise ToolchainError("no compiler; install one")
+
+
+@pytest.fixture(autouse=True)
+def no_kernels_of_other_tests() -> Iterator[None]:
+    """The same line of a test makes the same kernel, which remembers its calls."""
+    yield
+    kernel._made.cache_clear()
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import pytest
 
 import anymetal
 from anymetal import arguments, targets
+from anymetal import kernel as kernels
 from anymetal.errors import AnyMetalWarning
 from anymetal.runtime.bridge import loader
 from anymetal.targets import graph
@@ -23,6 +24,8 @@ TWICE = "out[i] = T(2) * x[i] + K * T(i);"
 
 
 def made(body: str = TWICE, **options: Any) -> anymetal.MetalKernel:
+    """A kernel that knows of no call yet."""
+    kernels._made.cache_clear()
     return kernel("recent", body, **options)
 
 
@@ -430,3 +433,19 @@ for _ in range(2):
 print(twice.calls.kept[0])
 """
     assert answer(text, ANYMETAL_BRIDGE="0") == [str([2.0] * 8)] * 2 + ["None"]
+
+
+def test_a_kernel_that_is_made_anew_for_each_call_is_the_same(checks):
+    """As in MLX's documentation: within the function that calls it, with NumPy's integers."""
+
+    def twice(x: mx.array) -> mx.array:
+        grid = (np.prod(x.shape), 1, 1)
+        return made_here()(**call(inputs=[x], grid=grid))[0]
+
+    def made_here() -> anymetal.MetalKernel:
+        return kernel("recent", TWICE)
+
+    for factor in range(3):
+        x = mx.arange(16).astype(mx.float32) * factor
+        assert twice(x).tolist() == (2 * x + mx.arange(16)).tolist()
+    assert len(checks) == 1

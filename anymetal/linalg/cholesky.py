@@ -12,11 +12,11 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import mlx.core as mx
 
-from anymetal import metal_kernel
+from anymetal import metal_kernel, targets
 from anymetal.custom import CustomFunction, custom_function
 from anymetal.errors import DtypeError
 from anymetal.kernel import MetalKernel
@@ -24,6 +24,7 @@ from anymetal.linalg.gemm import matmul_atb
 from anymetal.linalg.triangular import solve_lower
 from anymetal.metal_files import read
 from anymetal.routines import Stream, routine
+from anymetal.targets import graph
 from anymetal.tune.switch import Question, answer, asked
 
 # The largest matrices of a thread, a SIMD-group and a threadgroup.
@@ -31,6 +32,8 @@ _LARGEST = {"thread": 8, "simdgroup": 32, "threadgroup": 512}
 # Rows that are factored between two updates of all that is left, and how many times at most: one
 # threadgroup factors them while other threads wait, which takes the time of their square.
 _BLOCK, _PANELS = 128, 16
+_TRACED = frozenset({"cuda"})  #: targets on which ways of many launches are traced
+_TILE_THREADS = 128  #: for each tile of a step: its lanes have eight rows
 
 Shape = tuple[int, ...]
 Extent = tuple[int, int, int]
@@ -160,6 +163,27 @@ def _raise_unless_zero(pivots: mx.array) -> None:
 # The paths
 
 
+def _as_one(way: Callable[[_Job, mx.array], Factor]) -> Callable[[_Job, mx.array], Factor]:
+    """A way of many launches, which a GPU is through with before Python has asked for them all:
+    there it is traced once for each shape, and what was traced is launched as a whole."""
+
+    def once(job: _Job, A: mx.array) -> Factor:
+        if targets.for_stream(None).name not in _TRACED:
+            return way(job, A)
+        stream = repr(mx.default_stream(mx.default_device()))
+        return cast("Factor", _traced(way, job, graph.epoch, stream)(A))
+
+    return once
+
+
+@functools.lru_cache(maxsize=64)
+def _traced(
+    way: Callable[[_Job, mx.array], Factor], job: _Job, epoch: object, stream: str
+) -> Callable[[mx.array], Any]:
+    """`epoch` and `stream`: what is traced holds for them only."""
+    return mx.compile(functools.partial(way, job))
+
+
 def _in_one_launch(name: str) -> Callable[[_Job, mx.array], Factor]:
     def way(job: _Job, A: mx.array) -> Factor:
         kernel, arguments = _single_launch(name, A.shape, job)
@@ -199,18 +223,10 @@ def _by_blocks(job: _Job, A: mx.array) -> Factor:
     matrices, height = A.size // A.shape[-1] ** 2, _whole_strips(A.shape[-1])
     count = height // 32  # strips of 32 columns
     block = min(max(_BLOCK, _whole_strips(-(-height // _PANELS))), 1024)
-    guard = {} if job.guard is None else {"guard": job.guard}
+    guard = _guard(job)
     lanes = (32, 1, 1)
 
-    strips = _run(
-        "pack",
-        {"a": A},
-        ("strips", (matrices, count, height, 32)),
-        (32 * count, count, matrices),
-        lanes,
-        UPPER=int(job.upper),
-        SCALED=int(job.guard is None),
-    )
+    strips = _packed(job, A)
     panels = []
     while count > 0:
         done = min(count, block // 32)
@@ -240,8 +256,53 @@ def _by_blocks(job: _Job, A: mx.array) -> Factor:
         panels.append(panel)
         count = left
 
-    outputs = _results(A.shape, job)
     panels += panels[-1:] * (_PANELS - len(panels))  # one kernel for all of these numbers
+    return _unpacked(job, A, panels)
+
+
+def _by_steps(job: _Job, A: mx.array) -> Factor:
+    """Steps of 64 rows, a launch each: the fewest turns where threadgroups run side by side."""
+    strips = _packed(job, A)
+    matrices, count, _, _ = strips.shape
+    for step in range(-(-count // 2)):
+        strips = _run(
+            "step",
+            {"strips": strips, "at": _number(step), **_guard(job)},
+            ("rest", strips.shape),
+            (_TILE_THREADS * count, count, matrices),
+            (_TILE_THREADS, 1, 1),
+        )
+    return _unpacked(job, A, [strips])
+
+
+@functools.cache
+def _number(value: int) -> mx.array:
+    """Kept, and too large to be a scalar for MLX, which would leave it in the memory of the CPU."""
+    return mx.array([value] * 4, mx.uint32)
+
+
+def _guard(job: _Job) -> dict[str, float]:
+    return {} if job.guard is None else {"guard": job.guard}
+
+
+def _packed(job: _Job, A: mx.array) -> mx.array:
+    """The triangle as strips, scaled: (matrices, n/32, n, 32) with n to the next multiple of 32."""
+    height = _whole_strips(A.shape[-1])
+    matrices, count = math.prod(A.shape[:-2]), height // 32
+    return _run(
+        "pack",
+        {"a": A},
+        ("strips", (matrices, count, height, 32)),
+        (height, height // 8, matrices),
+        (32, 1, 1),
+        UPPER=int(job.upper),
+        SCALED=int(job.guard is None),
+    )
+
+
+def _unpacked(job: _Job, A: mx.array, panels: list[mx.array]) -> Factor:
+    """The factor out of panels of its rows."""
+    height, outputs = _whole_strips(A.shape[-1]), _results(A.shape, job)
     names = tuple(f"panel{p}" for p in range(len(panels)))
     choices = [*(f"(p) == {p} ? {name}" for p, name in enumerate(names[:-1])), names[-1]]
     results = _kernel(
@@ -253,8 +314,8 @@ def _by_blocks(job: _Job, A: mx.array) -> Factor:
         **{"PANEL(p)": f"({' : '.join(choices)})"},
     )(
         inputs=[*panels, A],
-        grid=(height, matrices, 1),
-        threadgroup=lanes,
+        grid=(height, height // 8, math.prod(A.shape[:-2])),
+        threadgroup=(32, 1, 1),
         output_shapes=list(outputs.values()),
         output_dtypes=_dtypes(outputs),
     )
@@ -330,7 +391,8 @@ _WAYS: dict[str, Callable[[_Job, mx.array], Factor]] = {
     "thread": _in_one_launch("thread"),
     "simdgroup": _in_one_launch("simdgroup"),
     "threadgroup": _in_one_launch("threadgroup"),
-    "blocks": _by_blocks,
+    "blocks": _as_one(_by_blocks),
+    "steps": _as_one(_by_steps),
     "mlx": _by_mlx,
 }
 PATHS = {name: functools.partial(cholesky, path=name) for name in _WAYS}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import NamedTuple
 
@@ -24,6 +25,7 @@ _WIDE = 24
 _GATHERED = 3
 _LANES = 32
 _CHUNK = 4  #: vectors of channels that a SIMD-group has in registers, at most
+_RUN = 16  #: pixels that a SIMD-group goes through
 _INT32 = 2**31
 
 Template = list[tuple[str, TemplateValue]]
@@ -67,8 +69,8 @@ def _kernel(name: str, inputs: str, outputs: str, atomic: bool = False) -> Metal
 
 _sample = _kernel("grid_sample", "x points", "out")
 _points_grad = _kernel("grid_sample_points_grad", "x points cotangent", "points_grad")
-_x_grad = _kernel("grid_sample_x_grad", "height width points cotangent", "x_grad", atomic=True)
-_link = _kernel("grid_sample_link", "height width points", "heads links", atomic=True)
+_x_grad = _kernel("grid_sample_x_grad", "size points cotangent", "x_grad", atomic=True)
+_link = _kernel("grid_sample_link", "size points", "heads links", atomic=True)
 _gather = _kernel("grid_sample_gather", "heads links cotangent", "x_grad")
 
 
@@ -117,10 +119,9 @@ def x_gradient_added(
     x: mx.array, points: mx.array, cotangent: mx.array, sampling: Sampling
 ) -> mx.array:
     """The gradient of x: every sample adds its part atomically, in float32."""
-    _, height, width, _ = x.shape
     threads = _threads(x, points)
     (gradient,) = _x_grad(
-        inputs=[height, width, points, cotangent],
+        inputs=[_size(x), points, cotangent],
         template=[*threads.template, *sampling.template],
         grid=threads.grid,
         threadgroup=threads.threadgroup,
@@ -141,7 +142,7 @@ def x_gradient_gathered(
     images, height, width, channels = x.shape
     samples, entries = math.prod(points.shape[1:3]), TAPS[sampling.mode] ** 2
     heads, links = _link(
-        inputs=[height, width, points],
+        inputs=[_size(x), points],
         template=sampling.template,
         grid=(samples, 1, images),
         threadgroup=(256, 1, 1),
@@ -151,13 +152,24 @@ def x_gradient_gathered(
     )
     (gradient,) = _gather(
         inputs=[heads, links, cotangent],
-        template=[("T", x.dtype), ("ENTRIES", entries), *_chunk(channels)],
-        grid=(_LANES, height * width, images),
-        threadgroup=(_LANES, 8, 1),
+        template=[("T", x.dtype), ("ENTRIES", entries), ("RUN", _RUN), *_chunk(channels)],
+        grid=(_LANES * -(-height * width // _RUN), 1, images),
+        threadgroup=(8 * _LANES, 1, 1),
         output_shapes=[x.shape],
         output_dtypes=[x.dtype],
     )
     return gradient
+
+
+def _size(x: mx.array) -> mx.array:
+    return _kept_size(x.shape[1], x.shape[2])
+
+
+@functools.lru_cache(maxsize=256)
+def _kept_size(height: int, width: int) -> mx.array:
+    """For kernels that need of x only its height and width. An array that is kept is on the GPU
+    already; each thread would read a Python number from memory of the CPU."""
+    return mx.array([height, width, 0, 0])
 
 
 def _threads(x: mx.array, points: mx.array) -> _Threads:

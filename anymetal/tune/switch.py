@@ -5,8 +5,9 @@ The first of these that says something decides:
 1. the caller: `path=` of the routine
 2. ANYMETAL_SWITCH="cholesky=mlx,dot=limb", a path for each operation that is named
 3. what `anymetal tune` measured on this machine (tables.py), at the nearest sizes
-4. the rules that AnyMetal ships for this kind of device (policies.py)
-5. the routine's own default
+4. what was measured on another device of this kind, in tables that AnyMetal ships (shipped/)
+5. the rules that AnyMetal ships for this kind of device (policies.py)
+6. the routine's own default
 
 ANYMETAL_DEBUG=1 tells each choice once, `explain=True` of a routine that of one call.
 """
@@ -139,8 +140,7 @@ def _of_environment(question: Question) -> Choice | None:
 
 def _looked_up(question: Question, kind: str) -> Choice:
     operation, sizes, dtype, among, default = question
-    table = tables.of_this_device()
-    if table is not None:
+    for table in filter(None, (tables.of_this_device(), tables.shipped(kind))):
         found = table.nearest(operation, sizes, dtype, among)
         if found is not None:
             return Choice(*found)

@@ -66,6 +66,7 @@ class Table:
     device: Device
     entries: dict[tuple[str, str], Entry] = field(default_factory=dict)  #: by operation and case
     topic: str = ""  #: of a table that is not about our own routines (configurations.py)
+    where: str = "here"  #: it was measured, in words
 
     def add(self, entry: Entry) -> None:
         """Keep a measurement in the place of an older one of the same case."""
@@ -117,7 +118,7 @@ class Table:
         for _, entry in sorted(candidates, key=lambda pair: (pair[0], pair[1].sizes)):
             for path in (self.winner(entry), *entry.order()):
                 if path is not None and path in among:
-                    return Found(path, _reason(entry, path, among))
+                    return Found(path, _reason(entry, path, among, self.where))
         return None
 
 
@@ -132,6 +133,17 @@ def _of_kind(_: str) -> Table | None:
     if not disk_cache.tables():
         return None
     return read(device())
+
+
+@functools.cache
+def shipped(kind: str) -> Table | None:
+    """The table that AnyMetal brings for all devices of a kind, measured on one of them."""
+    file = Path(__file__).with_name("shipped") / f"{kind}.json"
+    if not file.exists():
+        return None
+    stored = json.loads(file.read_text())
+    name = stored["device"]
+    return _table(stored, Table(Device(kind, name, ""), where=f"on {name}"))
 
 
 def forget() -> None:
@@ -203,9 +215,9 @@ def _distance(measured: Iterable[int], wanted: Sequence[int]) -> float | None:
     return math.hypot(*steps)
 
 
-def _reason(entry: Entry, path: str, among: Sequence[str]) -> str:
+def _reason(entry: Entry, path: str, among: Sequence[str], place: str) -> str:
     """How the path compares with the best of the others that can serve the call."""
-    where = f"measured here at {entry.case}"
+    where = f"measured {place} at {entry.case}"
     others = [other for other in entry.order() if other != path and other in among]
     if not others:
         return where

@@ -17,7 +17,14 @@ cholesky_module = importlib.import_module("anymetal.linalg.cholesky")  # not the
 
 Array = np.ndarray[Any, Any]
 
-LARGEST = {"thread": 8, "simdgroup": 32, "threadgroup": 512, "blocks": 4096, "mlx": 4096}
+LARGEST = {
+    "thread": 8,
+    "simdgroup": 32,
+    "threadgroup": 512,
+    "blocks": 4096,
+    "steps": 4096,
+    "mlx": 4096,
+}
 # A kernel is compiled for each size up to 8, and above that for each number of strips of 32 rows:
 # what other tests take, too, is compiled already.
 SIZES = (pytest.param(1, marks=pytest.mark.slow), 3, 8, 9, 31, 32, 33, 100, 257, 512)
@@ -69,6 +76,29 @@ def test_few_large_blocks_and_many_small_ones(
     lower, upper = factor(a, path="blocks"), factor(a, upper=True, path="blocks")
     check_against_lapack(a, lower)
     check_against_lapack(a, upper.T)
+
+
+@pytest.mark.parametrize("path", ["blocks", "steps"])
+def test_launches_that_are_traced_once(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on GPUs: for each shape and option, on any stream, and in transformations."""
+    monkeypatch.setattr(cholesky_module, "_TRACED", {"cpu"})
+    stream = mx.new_stream(mx.cpu)
+    for a in (spd(130, 130), spd(2, 70, 70), spd(130, 130) + np.eye(130, dtype=np.float32)):
+        expected = scipy.linalg.cholesky(a[0], lower=True) if a.ndim == 3 else None
+        for keywords in ({}, {"guard": 1e-10}, {"check": True}, {"stream": stream}):
+            lower = factor(a, path=path, **keywords)
+            check_against_lapack(*((a[0], lower[0]) if a.ndim == 3 else (a, lower)))
+            assert np.allclose(factor(a, upper=True, path=path, **keywords), lower.swapaxes(-1, -2))
+        if expected is not None:
+            mapped = mx.vmap(lambda one: cholesky(one, path=path))(mx.array(a))
+            assert np.allclose(np.array(mapped)[0], expected, atol=1e-5)
+
+    def trace(path: str) -> Callable[[mx.array], mx.array]:
+        return mx.grad(lambda one: mx.sum(cholesky(one, path=path) ** 2))
+
+    a = mx.array(spd(100, 100))
+    assert mx.allclose(trace(path)(a), trace("threadgroup")(a), atol=1e-4)
+    assert mx.allclose(mx.compile(trace(path))(a), trace(path)(a), atol=1e-6)
 
 
 @pytest.mark.parametrize("n", SIZES)
@@ -310,8 +340,14 @@ def test_vmap_of_a_gradient(n: int, upper: bool) -> None:
         (lambda: cholesky(mx.zeros((2, 2), mx.int32)), "float32, not mlx.core.int32"),
         (lambda: cholesky(mx.eye(2), guard=0.0), "guard must be above zero"),
         (lambda: cholesky(mx.eye(2), path="fast"), "'fast'.*thread, simdgroup.*mlx"),
-        (lambda: cholesky(mx.eye(40), path="simdgroup"), "'simdgroup'.*threadgroup, blocks, mlx"),
-        (lambda: cholesky(mx.eye(40), guard=1e-10, path="mlx"), "'mlx'.*threadgroup, blocks"),
+        (
+            lambda: cholesky(mx.eye(40), path="simdgroup"),
+            "'simdgroup'.*threadgroup, blocks, steps, mlx",
+        ),
+        (
+            lambda: cholesky(mx.eye(40), guard=1e-10, path="mlx"),
+            "'mlx'.*threadgroup, blocks, steps",
+        ),
     ),
 )
 def test_wrong_arguments(call: Callable[[], object], message: str) -> None:

@@ -63,12 +63,19 @@ def test_the_default():
 
 
 def test_each_may_overrule_the_next(monkeypatch):
-    paths = ("default", "rule", "table", "environment", "tuned", "caller")
+    paths = ("default", "rule", "shipped", "table", "environment", "tuned", "caller")
     among = {"among": paths, "default": "default"}
     assert ask(**among).path == "default"
     monkeypatch.setitem(policies.POLICIES, "cholesky", lambda *_: ("rule", "says a rule"))
     known(monkeypatch, None)
     assert ask(**among) == Choice("rule", "says a rule")
+    elsewhere = measured((1, 64), shipped=1.0, default=3.0)
+    elsewhere.where = "on a processor"
+    monkeypatch.setattr(tables, "shipped", lambda kind: elsewhere if kind == "cpu" else None)
+    switch._settled.cache_clear()
+    assert ask(**among) == Choice(
+        "shipped", "measured on a processor at a case: default takes 3.00 times as long"
+    )
     known(monkeypatch, measured((1, 64), table=1.0, default=2.0))
     assert ask(**among) == Choice(
         "table", "measured here at a case: default takes 2.00 times as long"

@@ -155,3 +155,29 @@ inline ulong in_panel(uint k, uint s, uint matrix, uint count, uint block) {
     const uint rows = metal::min(block, 32 * count - before), strips = count - before / 32;
     return ((ulong(matrix) * strips + s - before / 32) * rows + k - before) * 32;
 }
+
+// A tile of 32 × 32 in threadgroup memory, on the diagonal, becomes one of U. `mine` is the lane's
+// column of it.
+inline void factor_tile(threadgroup float* mine, threadgroup float* u, uint lane, float2 bounds) {
+    #pragma clang loop unroll(disable)
+    for (uint first = 0; first < 32; first += 8) {
+        float x[8];
+        load_rows(x, mine + 32 * first);
+        subtract_products(x, u + first, mine, first);
+        factor_rows(x, first, lane, bounds);
+        store_rows(x, mine + 32 * first);
+        simdgroup_barrier(metal::mem_flags::mem_threadgroup);
+    }
+}
+
+// The same beside the diagonal, whose tile of U is `u`.
+inline void solve_tile(threadgroup float* mine, const threadgroup float* u) {
+    #pragma clang loop unroll(disable)
+    for (uint first = 0; first < 32; first += 8) {
+        float x[8];
+        load_rows(x, mine + 32 * first);
+        subtract_products(x, u + first, mine, first);
+        solve_rows(x, u + 33 * first);
+        store_rows(x, mine + 32 * first);
+    }
+}

@@ -1,20 +1,16 @@
-// The triangle of a matrix as strips, with the identity beyond its end. A SIMD-group per tile.
-// Nobody needs the strips beyond the diagonal, and they stay unwritten:
+// The triangle of a matrix as strips, with the identity beyond its end. A SIMD-group per eight rows of
+// a strip. Nobody needs the strips beyond the diagonal, and they stay unwritten:
 // anymetal: ignore-kernel[unwritten-output(strips)]
 const uint n = a_shape[a_ndim - 1];
 const uint height = (n + 31) / 32 * 32;
 const uint lane = thread_index_in_simdgroup;
-const uint s = threadgroup_position_in_grid.x, r = threadgroup_position_in_grid.y;
+const uint s = threadgroup_position_in_grid.x, first = 8 * threadgroup_position_in_grid.y;
 const uint matrix = threadgroup_position_in_grid.z;
-if (r > s) {
+if (first > 32 * s + 31) {
     return;
 }
 auto from = a + ulong(matrix) * n * n;
-device float* to = strips + ulong(matrix) * height * height + s * height * 32 + lane;
-const int exponent = exponent_of(from, n, 32 * s + lane);
-for (uint first = 32 * r; first < 32 * r + 32; first += 8) {
-    float x[8];
-    load_triangle(x, from, n, first, 32 * s + lane, UPPER);
-    scale_rows(x, from, n, first, exponent);
-    store_rows(x, to + 32 * first);
-}
+float x[8];
+load_triangle(x, from, n, first, 32 * s + lane, UPPER);
+scale_rows(x, from, n, first, exponent_of(from, n, 32 * s + lane));
+store_rows(x, strips + ulong(matrix) * height * height + (s * height + first) * 32 + lane);

@@ -1,6 +1,7 @@
 // Who contributes to a pixel: a linked list per pixel, of entries that are one pixel of one sample
 // each. `heads` has the first entry of each list, `links` for each entry the next one and the
 // weight, side by side because they are read together.
+int height = size[0], width = size[1];
 size_t image = size_t(thread_position_in_grid.z) * height * width;
 size_t sample = size_t(thread_position_in_grid.z) * threads_per_grid.x + thread_position_in_grid.x;
 

@@ -1,5 +1,5 @@
 // Samples share pixels: their parts of the gradient are added up atomically.
-int channels = cotangent_shape[3];
+int height = size[0], width = size[1], channels = cotangent_shape[3];
 Work work = work_of<WIDE>(thread_position_in_grid, threads_per_grid);
 size_t image = size_t(work.image) * height * width * channels;
 
