@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 
 import pytest
@@ -10,6 +11,8 @@ from anymetal.errors import ToolchainError
 from anymetal.runtime import disk_cache
 from anymetal.tune import tables
 from anymetal.tune.device import Device, device
+from anymetal.tune.names import MEASURED
+from anymetal.tune.operations import operations
 from anymetal.tune.tables import Entry, Table
 
 HERE = Device("cpu", "a processor, 2 threads", "cpu-0123")
@@ -190,3 +193,31 @@ def test_the_device_in_use():
     assert here.key.startswith(f"{here.kind}-")
     assert here.key.replace("-", "").isalnum()
     assert "thread" in here.name or here.kind != "cpu"
+
+
+def test_what_is_shipped():
+    """Paths of routines as they are, each measured where it gave the right result."""
+    assert tables.shipped("cpu") is None  # whose rules are the routines' defaults
+    table = tables.shipped("cuda")
+    assert table.device.kind == "cuda" and table.where == f"on {table.device.name}"
+    assert set(table.operations()) == set(MEASURED)
+    for operation in operations():
+        assert {entry.case for entry in table.of(operation.name)} == {
+            case.name for case in operation.cases
+        }
+    assert not [entry for entry in table.entries.values() if entry.rough or not entry.seconds]
+
+
+@pytest.mark.parametrize(
+    ("routine", "module"),
+    [
+        ("cholesky", "linalg.cholesky"),
+        ("qr", "linalg.qr"),
+        ("svd_topk", "linalg.svd"),
+        ("grid_sample", "nn.sampling"),
+    ],
+)
+def test_shipped_paths_are_there(routine, module):
+    paths = importlib.import_module(f"anymetal.{module}").PATHS
+    for entry in tables.shipped("cuda").of(routine):
+        assert entry.seconds.keys() | entry.wrong.keys() <= set(paths)
