@@ -13,6 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+#: Kinds of devices on which routines' defaults were measured (RESULTS.md, shipped/cuda.json).
+_MEASURED = ("cpu", "cuda")
+
 #: A path and the reason for it.
 Ruled = tuple[str, str]
 #: From sizes, dtype and kind of device.
@@ -29,17 +32,17 @@ def choose(
 
 
 def choose_qr(sizes: Sequence[int], dtype: str, kind: str) -> Ruled | None:
-    """MLX's, that is LAPACK's, on devices other than CPUs."""
+    """MLX's, that is LAPACK's, where nobody has measured ours."""
     return _unmeasured("mlx", kind)
 
 
 def choose_matmul(sizes: Sequence[int], dtype: str, kind: str) -> Ruled | None:
-    """MLX's on devices other than CPUs, for which it has kernels of its own."""
+    """MLX's, which has kernels of its own for GPUs, where nobody has measured ours."""
     return _unmeasured("mlx", kind)
 
 
 def choose_svd_topk(sizes: Sequence[int], dtype: str, kind: str) -> Ruled | None:
-    """All of MLX's decomposition on devices other than CPUs."""
+    """All of MLX's decomposition, where nobody has measured ours."""
     return _unmeasured("full", kind)
 
 
@@ -54,7 +57,7 @@ def choose_matrix_sum(sizes: Sequence[int], dtype: str, kind: str) -> Ruled | No
 
 
 def _unmeasured(path: str, kind: str) -> Ruled | None:
-    return None if kind == "cpu" else (path, f"nobody has measured kernels on {kind} yet")
+    return None if kind in _MEASURED else (path, f"nobody has measured kernels on {kind} yet")
 
 
 #: By operation.

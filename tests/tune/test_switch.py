@@ -25,6 +25,7 @@ def nothing_known(monkeypatch):
     monkeypatch.delenv("ANYMETAL_SWITCH", raising=False)
     monkeypatch.setattr(policies, "POLICIES", {})
     monkeypatch.setattr(switch, "OPERATIONS", ("cholesky", "dot"))
+    monkeypatch.setattr(tables, "shipped", lambda kind: None)
     known(monkeypatch, None)
     yield
     switch._settled.cache_clear()
