@@ -46,7 +46,7 @@ def test_names_that_c_has_mangled(symbol: str, name: str) -> None:
         ("int größe;", "out[0] = größe++;", "header:1:5: error: program scope variable 'größe'"),
         ("", "static int 数据; out[0] = 数据++;", "source:1:12: error: static variable '数据'"),
         ("float ö(float);", "out[0] = ö(1);", "source:1:10: error: function 'ö' is called, but"),
-        ("int ä(int n) { return n ? ä(n - 1) : 0; }", "out[0] = ä(3);", "ä -> ä"),
+        ("int ä(int n) { return n ? ä(n - 1) + ä(n / 2) : 0; }", "out[0] = ä(3);", "ä -> ä"),
         ("extern constant int ñ;", "out[0] = ñ;", "source:1:10: error: variable 'ñ' is declared"),
         (
             "float f() { threadgroup float é[4]; return é[0]; }",

@@ -20,6 +20,7 @@ from anymetal.frontend.clang import compile_to_ir
 from anymetal.frontend.known import Known
 from anymetal.frontend.optimise import optimise
 from anymetal.frontend.profile import Profile
+from anymetal.ir.sizes import MAX_THREADS_PER_THREADGROUP
 from anymetal.machine import Machine
 from anymetal.pipeline import program
 from anymetal.runtime import zig
@@ -136,9 +137,14 @@ class Compiler:
             return self._raw[profile]
 
         def optimised(
-            text: str, large: int, profile: Profile, sanitized: bool, known: Known | None
+            text: str,
+            large: int,
+            profile: Profile,
+            sanitized: bool,
+            known: Known | None,
+            threads: int,
         ) -> str:
-            assert not large and not sanitized
+            assert not large and not sanitized and threads == MAX_THREADS_PER_THREADGROUP
             if (profile, known) not in self._text:
                 self._text[profile, known] = optimise(text, large, profile, known=known)
             return self._text[profile, known]

@@ -198,7 +198,7 @@ def test_too_much_threadgroup_memory() -> None:
     ],
 )
 def test_errors_of_the_text_pass_through(body: str, kind: type[Exception]) -> None:
-    header = "int f(int n) { return n ? f(n - 1) : 0; }"
+    header = "int f(int n) { return n ? f(n - 1) + f(n / 2) : 0; }"
     with pytest.raises(kind):
         compile_kernel(kernel_source(body, header), variant())
 
