@@ -63,9 +63,7 @@ def test_an_error_is_that_of_its_kernel(text: str, error: type[AnyMetalError], p
     template = (
         "template <typename T> kernel void f(device T* x, uint i [[thread_position_in_grid]])"
     )
-    again = (
-        "template <typename T> T again(T i) { return i < 2 ? 1 : again(i - 1) * again(i-2); }\n"
-    )
+    again = "template <typename T> T again(T i) { return i < 2 ? 1 : again(i - 1) * again(i-2); }\n"
     made = 'template [[host_name("wrong")]] [[kernel]] decltype(f<float>) f<float>;\n'
     right = "kernel void right(device float* x) { x[0] = 1; }\n"
     head = HEAD if "size" in text else HEAD + again
