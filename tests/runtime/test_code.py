@@ -13,6 +13,7 @@ import mlx.core as mx
 import pytest
 
 import anymetal
+from anymetal import kernel as kernels
 from anymetal.runtime import disk_cache, zig
 from anymetal.runtime.bridge import loader
 from anymetal.runtime.code import Code
@@ -82,6 +83,7 @@ def loaded() -> int:
 
 def forget() -> None:
     """Nobody defines a kernel again that was defined before."""
+    kernels._made.cache_clear()
     generator_of.cache_clear()
     code_lookup._recent.clear()
     gc.collect()

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import anymetal
+from anymetal import kernel as kernels
 from anymetal.errors import KernelMemoryError, StrayAccessWarning
 from anymetal.runtime.bridge import loader
 from anymetal.targets.cpu import faults
@@ -238,6 +239,7 @@ def at_once(monkeypatch):
     def turn_off() -> None:
         monkeypatch.setattr(loader, "native", lambda: None)
         monkeypatch.setattr(faults, "_told", set())
+        kernels._made.cache_clear()  # of the kernel that knows the bridge
 
     return turn_off
 
