@@ -10,8 +10,8 @@ from anymetal.kernel import MetalKernel, metal_kernel
 from anymetal.machine import caches_here
 from anymetal.runtime import recorder
 
-_RUNS = 6
-_MOST = 128 << 20  #: bytes of the array that is copied
+RUNS = 6
+MOST = 128 << 20  #: bytes of the array that is copied
 
 
 @functools.cache
@@ -40,12 +40,12 @@ def bandwidth() -> float:
     The array is twice as large as the last cache; all threads of the pool take part. No
     profile may be running.
     """
-    size = min(max(2 * caches_here().last, 64 << 20), _MOST) // 4
+    size = min(max(2 * caches_here().last, 64 << 20), MOST) // 4
     source = mx.arange(size, dtype=mx.uint32)
     mx.eval(source)
     recorder.begin()
     try:
-        for _ in range(_RUNS):
+        for _ in range(RUNS):
             copied = copy_of(source)
             mx.eval(copied)
             del copied  # MLX gives its memory to the next one

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from math import prod
 from statistics import fmean
-from types import TracebackType
 from typing import NamedTuple
 
 import mlx.core as mx
@@ -29,7 +27,6 @@ from anymetal.targets.graph import GraphTarget
 
 #: Kernels that are not from Metal.
 OPERATIONS = "(kernels of MLX and others)"
-_COPIES, _COPIED = 6, 128 << 20
 
 Blocks = tuple[int, ...]
 
@@ -84,27 +81,18 @@ class GpuProfile(Profile):
     `variant` of a kernel says how large its blocks are, and how many of them the GPU has in flight.
     """
 
-    def __enter__(self) -> Profile:
+    def _start(self, stack: ExitStack) -> None:
         self._activities = Activities()
-        with ExitStack() as stack:
-            self._before = targets.put_in_front(self._in_front)
-            stack.callback(lambda: targets.put_in_front(self._before))
-            mx.synchronize()
-            self._activities.begin()
-            self._ended = stack.pop_all()
-        self._begun = time.monotonic_ns()
-        return self
+        before = targets.put_in_front(self._in_front)
+        stack.callback(targets.put_in_front, before)
+        mx.synchronize()
+        self._activities.begin()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: object, traceback: TracebackType | None
-    ) -> None:
-        with self._ended:
-            try:
-                if kind is None:
-                    mx.synchronize()
-            finally:
-                self.seconds = (time.monotonic_ns() - self._begun) * 1e-9
-                found = self._activities.end()
+    def _stop(self) -> None:
+        self._ran = self._activities.end()
+
+    def _read(self) -> None:
+        found = self._ran
         self.where = str(mx.device_info(mx.gpu).get("device_name", "a GPU"))
         self.bytes_per_second = _bandwidth() if found else 0.0
         self.kernels = kernels_of(found, self._noting, self.bytes_per_second)
@@ -157,13 +145,13 @@ def _timed(one: Activity) -> Timed:
 
 def _bandwidth() -> float:
     """Bytes per second, read and written together, of the fastest of some copies by a kernel."""
-    source = mx.arange(_COPIED // 4, dtype=mx.uint32)
+    source = mx.arange(bandwidth.MOST // 4, dtype=mx.uint32)
     mx.eval(source)
     activities = Activities()
     mx.synchronize()
     activities.begin()
-    for _ in range(_COPIES):
+    for _ in range(bandwidth.RUNS):
         mx.eval(bandwidth.copy_of(source))
     mx.synchronize()
     copies = [one for one in activities.end() if "memory_floor" in one.name]
-    return 2 * _COPIED / (min(one.ended - one.begun for one in copies) * 1e-9)
+    return 2 * bandwidth.MOST / (min(one.ended - one.begun for one in copies) * 1e-9)

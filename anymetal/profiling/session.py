@@ -49,10 +49,7 @@ class Profile(Report):
                 "capture (mx.metal.start_capture) and open it in Xcode."
             )
         with ExitStack() as stack:
-            self._codes = stack.enter_context(code_lookup.holding())
-            code_lookup.listeners.append(self._note)
-            stack.callback(code_lookup.listeners.remove, self._note)
-            recorder.begin()
+            self._start(stack)
             self._ended = stack.pop_all()
         self._begun = time.monotonic_ns()
         return self
@@ -65,14 +62,29 @@ class Profile(Report):
                 if kind is None:
                     mx.synchronize()  # what mx.async_eval has begun
             finally:
-                recording = recorder.end()
-        self.seconds = (time.monotonic_ns() - self._begun) * 1e-9
+                self.seconds = (time.monotonic_ns() - self._begun) * 1e-9
+                self._stop()
+        self._read()
+
+    def _start(self, stack: ExitStack) -> None:
+        """Begins to record; `stack` undoes it at the end of the block."""
+        self._codes = stack.enter_context(code_lookup.holding())
+        code_lookup.listeners.append(self._note)
+        stack.callback(code_lookup.listeners.remove, self._note)
+        recorder.begin()
+
+    def _stop(self) -> None:
+        self._recording = recorder.end()
+
+    def _read(self) -> None:
+        """Finds out what the recording says."""
+        recording = self._recording
         self.threads, self.lost = pool().threads, recording.lost
         self.bytes_per_second = bandwidth.bandwidth() if recording.launches else 0.0
         self.kernels = kernels_of(recording, self._codes, self.bytes_per_second)
         names = {entry: kernel.title for kernel in self.kernels for entry in kernel.entries}
         self._launches = [(names[launch.entry], launch) for launch in recording.launches]
-        del self._codes
+        del self._codes, self._recording
 
     def write_trace(self, path: str) -> None:
         """Write all launches in Chrome's trace format, for chrome://tracing and ui.perfetto.dev.
