@@ -46,10 +46,10 @@ class Special:
 
     def __init__(self) -> None:
         self.text: bytes | None = None
-        self._lock = threading.Lock()  # of what follows
+        self._lock = threading.Lock()  # of what follows, and of `text`
         self._calls = 0
         self._begun = False
-        self._waiting: list[Taker] = []
+        self._waiting: list[Taker] | None = []  #: None: there will be no more to wait for
 
     def called(self, version: Version) -> None:
         """There is another such call."""
@@ -61,24 +61,31 @@ class Special:
         """Calls `take` with the text as soon as there is one; the first who asks has it made, if
         the kernel may have another version."""
         with self._lock:
-            if not self.text:
+            if not self._begun:
+                self._begun = True
+                self._begin(version)
+            if self._waiting is not None:
                 self._waiting.append(take)
-            begins = not self._begun and versions.may_have_another(version.source)
-            self._begun = True
-        if self.text:
-            take(self.text)
-        elif begins:
-            work = self._make, (version, cache_folder.place())
-            threading.Thread(target=work[0], args=work[1], daemon=True).start()
+            text = self.text
+        if text:
+            take(text)
+
+    def _begin(self, version: Version) -> None:
+        if versions.may_have_another(version.source):
+            given = version, cache_folder.place()
+            threading.Thread(target=self._make, args=given, daemon=True).start()
+        else:
+            self._waiting = None
 
     def _make(self, version: Version, folder: cache_folder.Folder) -> None:
+        text = None
         try:
             with cache_folder.bound(folder):
                 text = ptx_of(version)
         except CompilerError:
-            return  # the general version runs on; ANYMETAL_DEBUG tells
+            pass  # the general version runs on; ANYMETAL_DEBUG tells
         with self._lock:
-            self.text, waiting = text, self._waiting[:]
-            self._waiting.clear()
-        for take in waiting:
-            take(text)
+            self.text, waiting, self._waiting = text, self._waiting or [], None
+        if text:
+            for take in waiting:
+                take(text)

@@ -118,3 +118,15 @@ def test_all_who_asked_get_the_version(spy: _Spy, monkeypatch: pytest.MonkeyPatc
     again: list[bytes] = []
     special.wanted(version, again.append)
     assert again == [special.text]
+
+
+def test_nobody_waits_for_a_version_that_never_comes(
+    spy: _Spy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(versions, "MOST_VERSIONS", 0)
+    launch = _launch(spy, _FLAT.replace("+ s", "/ s"), (6, 40))
+    version = Version(launch.source, "sm_80", known=specialisation.known_of(launch))
+    special = specialisation.Special()
+    for _ in range(3):
+        special.wanted(version, lambda text: pytest.fail("there is no version"))
+    assert special.text is None and not special._waiting
