@@ -98,14 +98,9 @@ class LinearForms:
         if value.op == "sub":
             first, second = value.operands
             return self._sum([self.known[first], self._scaled(second, -1)])
-        if value.op == "xor":
+        if value.op == "xor" and self._turns_all_bits(value):  # LLVM's way to write `255 - x`
             first, second = value.operands
-            least = self.bound(first)
-            mask = second.int_value if isinstance(second, Const) else None
-            # LLVM writes `255 - x` so where x has 8 bits.
-            if not mask or mask & (mask + 1) or not 0 < least <= mask + 1:
-                return None
-            return self._sum([self._scaled(second, 1), self._scaled(first, -1)])
+            return self._sum([self.known[second], self._scaled(first, -1)])
         if value.op == "add" or (value.op == "or" and "disjoint" in value.flags):
             return self._sum([self.known[v] for v in value.operands])
         if value.op == "mul":
@@ -115,6 +110,12 @@ class LinearForms:
             powers: Linear | None = {ONE: tuple(1 << n for n in numbers)} if numbers else None
             return self._multiplied(self.known[value.operands[0]], powers)
         return None
+
+    def _turns_all_bits(self, value: Instr) -> bool:
+        """Whether `x ^ 255` has an x that is known to be within these bits."""
+        first, second = value.operands
+        mask = second.int_value if isinstance(second, Const) else None
+        return mask is not None and not mask & (mask + 1) and 0 < self.bound(first) <= mask + 1
 
     def _scaled(self, value: Value, scale: int) -> Linear | None:
         linear = self.known[value]

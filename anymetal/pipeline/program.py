@@ -53,13 +53,14 @@ def thread_program(
         with stages.stage("front end"):
             raw = compile_to_ir(source, profile)
     with stages.stage("optimiser"):
-        text = optimise(raw, large, profile, sanitized, known, threads)
+        limits = known.limits() if known else in_threadgroup(threads)
+        text = optimise(raw, large, profile, sanitized, known, limits)
         if profile.unrolls and (hinted := with_hints(text)):
             text = unrolled(hinted, profile)
     with stages.stage("passes"):
         program = read_program(text)
         program.name = source.name
-        program.limits = known.limits() if known else in_threadgroup(threads)
+        program.limits = limits
         for argument, parameter in zip(program.args, source.parameters, strict=True):
             argument.describes = parameter.kind not in ("input", "output")
             argument.output = parameter.kind == "output"
