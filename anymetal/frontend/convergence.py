@@ -35,8 +35,7 @@ _OPENS = r"\b(?:store atomic|atomicrmw(?: volatile)? xchg) "
 _CALL = re.compile(rf"(?:@{_TOGETHER}\(|{_OPENS}).*?!dbg !(\d+)")
 _ANY_CALL = re.compile(r"\bcall [^@\n]*@(?P<callee>\"[^\"]+\"|[\w.$]+)\([^\n]*!dbg !(?P<place>\d+)")
 _RETURN = re.compile(r"^  ret ", re.M)
-
-
+#: What the condition of a loop follows from, in LLVM's text.
 _DEFINED = re.compile(r"^  (?P<name>%[\w.$]+) = (?P<what>.*)$", re.M)
 _BRANCH = re.compile(r"^  br i1 (%[\w.$]+),", re.M)
 _NAME = re.compile(r"%[\w.$]+")

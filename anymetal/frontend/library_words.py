@@ -1,9 +1,9 @@
 """What only Metal files have and C++ has not, overwritten character by character.
 
 Explicit instantiations with attributes go (we make our own); so do `vertex` and `fragment` in front
-of functions that nothing here calls; the attribute of function constants
-becomes their initialiser; the word `threadgroup` inside of `[[…]]` is another one, as it is a macro
-of ours; so is the word `kernel`, so that kernels without calls leave no code behind.
+of functions that nothing here calls; the attribute of function constants becomes their initialiser;
+the word `threadgroup` inside of `[[…]]` is another one, as it is a macro of ours; so is the word
+`kernel`, so that kernels without calls leave no code behind.
 """
 
 from __future__ import annotations

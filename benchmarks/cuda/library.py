@@ -27,10 +27,8 @@ from anymetal import linalg, nn
 from anymetal.tune.switch import question_of
 
 _ROUNDS, _KEPT = 21, 40 << 30  #: the latter: bytes that MLX keeps for new arrays
-_WARMUP, _PAUSE = (
-    20,
-    1.0,
-)  #: calls that are not measured, and seconds until they are known to be hot
+#: Calls that are not measured, and seconds in which a version for them is made.
+_WARMUP, _PAUSE = 20, 1.0
 _IMAGE, _POINTS = (8, 1024, 1024, 64), (8, 256, 256, 2)  # of MLX's documentation
 _MATRICES = ((4096, 8), (4096, 16), (4096, 32), (64, 128), (1, 128), (1, 512), (1, 1024), (1, 2048))
 

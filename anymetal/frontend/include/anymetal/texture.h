@@ -1,7 +1,7 @@
-// Textures, samplers and functions of fragments, for libraries whose text has some. A kernel that takes one is refused when
-// it is called (frontend/parameters.py); here is what it takes to read its text, such that the other
-// kernels of its file run. No function of a texture has a body, so none can be a part of a kernel
-// that runs (frontend/restrictions.py). What they are called with is not checked.
+// Textures, samplers and functions of fragments, for libraries whose text has some. A kernel that
+// takes a texture is refused when it is called (frontend/parameters.py); here is what it takes to
+// read its text, such that the other kernels of its file run. No function has a body, so none can be
+// a part of a kernel that runs (frontend/restrictions.py). What they are called with is not checked.
 #pragma once
 
 namespace metal {
