@@ -18,12 +18,12 @@ from typing import Any
 import mlx.core as mx
 from mlx.utils import tree_flatten
 
-from anymetal import debug, targets
+from anymetal import debug
 from anymetal.kernel import MetalKernel
 from anymetal.runtime.disk_cache import digest
 from anymetal.transforms import is_transformed
 from anymetal.tune import checks, tables
-from anymetal.tune.device import device
+from anymetal.tune.device import device, kind_of_device
 from anymetal.tune.measure import race, relative_times
 from anymetal.tune.tables import Entry, Table
 
@@ -127,7 +127,7 @@ class Autotuned:
     def best(self, *args: Any, **options: Any) -> Config:
         """The configuration for a call with these arguments, measured now if it is not known."""
         given = {**dict(zip(self._others, args, strict=False)), **options}
-        key = (targets.for_stream(None).name, *(_key_of(given.get(name)) for name in self._key))
+        key = (kind_of_device(), *(_key_of(given.get(name)) for name in self._key))
         found = self._chosen.get(key)
         if found is None:
             with self._lock:

@@ -25,9 +25,15 @@ class Device:
     key: str  #: for files: equal keys are equal devices
 
 
+def kind_of_device() -> str:
+    """The target that runs kernels of MLX's default device, by name: with a GPU it may be the CPU
+    for some calls."""
+    return targets.for_stream(None).name
+
+
 def device() -> Device:
     """That on which kernels run now."""
-    kind = targets.for_stream(None).name
+    kind = kind_of_device()
     if kind != "cpu":
         name = str(mx.device_info().get("device_name", kind))
         return Device(kind, name, _key(kind, name))

@@ -11,8 +11,9 @@ import mlx.core as mx
 
 from anymetal.timing import Timing
 from anymetal.tune import switch
+from anymetal.tune.device import kind_of_device
 from anymetal.tune.operations import Case, Operation
-from anymetal.tune.tables import Entry, kind_of_device
+from anymetal.tune.tables import Entry
 
 Clock = Callable[[], float]
 

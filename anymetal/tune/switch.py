@@ -26,6 +26,7 @@ import mlx.core as mx
 
 from anymetal import debug
 from anymetal.tune import policies, tables
+from anymetal.tune.device import kind_of_device
 from anymetal.tune.names import OPERATIONS
 
 
@@ -93,9 +94,9 @@ def choose(
 def answer(question: Question, forced: str | None = None, explain: bool = False) -> Choice:
     """`choose`, for those who keep their questions: small calls take a few microseconds."""
     if forced is None and _tuning.get() is None:
-        choice = _settled(question, tables.kind_of_device())
+        choice = _settled(question, kind_of_device())
     else:
-        choice = _demanded(question, forced) or _settled(question, tables.kind_of_device())
+        choice = _demanded(question, forced) or _settled(question, kind_of_device())
         _tell(question, choice)
         if (tuning := _tuning.get()) and tuning.asking:
             raise _Asked(question, choice)

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import mlx.core as mx
 
 from anymetal.runtime import disk_cache, files
-from anymetal.tune.device import Device, device
+from anymetal.tune.device import Device, device, kind_of_device
 
 _FORMAT = 1
 
@@ -149,14 +149,6 @@ def shipped(kind: str) -> Table | None:
 def forget() -> None:
     """Have tables read again."""
     _of_kind.cache_clear()
-
-
-def kind_of_device() -> str:
-    """The target that runs kernels of MLX's default device, by name: with a GPU it may be the CPU
-    for some calls."""
-    from anymetal import targets
-
-    return targets.for_stream(None).name
 
 
 def read(wanted: Device, topic: str = "") -> Table | None:

@@ -11,7 +11,7 @@ import pytest
 import anymetal
 from anymetal import linalg, nn
 from anymetal.tune import policies, switch, tables
-from anymetal.tune.device import Device
+from anymetal.tune.device import Device, kind_of_device
 from anymetal.tune.names import OPERATIONS, SUMS
 from anymetal.tune.switch import Choice, Question, choose, explain, forcing, question_of
 from anymetal.tune.tables import Entry, Table
@@ -99,7 +99,7 @@ def test_rules_are_told_sizes_dtype_and_device(monkeypatch):
     told = []
     monkeypatch.setitem(policies.POLICIES, "cholesky", lambda *all: told.append(all))
     ask(sizes=[2, 3], dtype=mx.bfloat16)
-    assert told == [((2, 3), "bfloat16", tables.kind_of_device())]
+    assert told == [((2, 3), "bfloat16", kind_of_device())]
 
 
 def test_shipped_rules(shipped):

@@ -10,7 +10,7 @@ import pytest
 from anymetal.errors import ToolchainError
 from anymetal.runtime import disk_cache
 from anymetal.tune import tables
-from anymetal.tune.device import Device, device
+from anymetal.tune.device import Device, device, kind_of_device
 from anymetal.tune.names import MEASURED
 from anymetal.tune.operations import operations
 from anymetal.tune.tables import Entry, Table
@@ -189,7 +189,7 @@ def test_without_tables_nobody_asks_for_the_device(folder, monkeypatch):
 def test_the_device_in_use():
     here = device()
     assert here == device()
-    assert here.kind == tables.kind_of_device()
+    assert here.kind == kind_of_device()
     assert here.key.startswith(f"{here.kind}-")
     assert here.key.replace("-", "").isalnum()
     assert "thread" in here.name or here.kind != "cpu"
