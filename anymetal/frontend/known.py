@@ -19,7 +19,7 @@ import re
 from typing import NamedTuple
 
 from anymetal.frontend.unit import KERNEL_SYMBOL
-from anymetal.ir.calls import IN_THREADGROUP
+from anymetal.ir.calls import IN_THREADGROUP, in_threadgroup
 from anymetal.ir.sizes import DESCRIPTION_BYTES, SIMD_GROUP
 
 Extent = tuple[int, int, int]
@@ -60,6 +60,12 @@ class Known(NamedTuple):
             limits[f"__am_thread_{axis}"] = size
             limits[f"__am_group_{axis}"] = -(-threads // size)
         return limits
+
+
+def limits_of(known: Known | None, threads: int) -> dict[str, int]:
+    """How many values positions have at most where a threadgroup has at most so many threads, and
+    perhaps more is known."""
+    return known.limits() if known else in_threadgroup(threads)
 
 
 def with_known(raw: str, known: Known) -> str:

@@ -28,10 +28,11 @@ from anymetal.frontend import (
     wrong_operands,
 )
 from anymetal.frontend.defined import define_semantics
-from anymetal.frontend.known import Known, with_known
+from anymetal.frontend.known import Known, limits_of, with_known
 from anymetal.frontend.profile import ANY_PROFILE, Profile
 from anymetal.ir.calls import IN_THREADGROUP
 from anymetal.ir.problem import Problem
+from anymetal.ir.sizes import MAX_THREADS_PER_THREADGROUP
 from anymetal.runtime import locks
 
 KERNEL = "__am_kernel"
@@ -90,16 +91,16 @@ def optimise(
     profile: Profile = ANY_PROFILE,
     sanitized: bool = False,
     known: Known | None = None,
-    limits: Mapping[str, int] = IN_THREADGROUP,
+    threads: int = MAX_THREADS_PER_THREADGROUP,
 ) -> str:
     """Optimised LLVM IR text of `__am_kernel` out of Clang's raw output.
 
     `large`: how many times 2^31 bytes the largest array has (see indices.py). `sanitized`: with
     markers of what it does (observed.py, wrong_operands.py, index_overflow.py). `known`: what is
-    known of the launches (known.py). `limits`: how many values a position has at most, by the
-    function that gives it. What cannot become one function, such as recursion, has been refused
-    before (see restrictions.py).
+    known of the launches (known.py). `threads`: of a threadgroup, at most. What cannot become one
+    function, such as recursion, has been refused before (see restrictions.py).
     """
+    limits = limits_of(known, threads)
     with locks.llvm:
         if known:
             raw = with_known(raw, known)

@@ -8,11 +8,11 @@ from collections.abc import Collection
 from anymetal.analysis.cache import Analyses
 from anymetal.errors import KernelLoadError
 from anymetal.frontend.clang import compile_to_ir
-from anymetal.frontend.known import Known
+from anymetal.frontend.known import Known, limits_of
 from anymetal.frontend.optimise import optimise, unrolled
 from anymetal.frontend.profile import ANY_PROFILE, Profile
 from anymetal.ir import types as t
-from anymetal.ir.calls import in_threadgroup, plain_name
+from anymetal.ir.calls import plain_name
 from anymetal.ir.model import Program, Value
 from anymetal.ir.reader import read_program
 from anymetal.ir.sizes import MAX_THREADS_PER_THREADGROUP
@@ -53,14 +53,13 @@ def thread_program(
         with stages.stage("front end"):
             raw = compile_to_ir(source, profile)
     with stages.stage("optimiser"):
-        limits = known.limits() if known else in_threadgroup(threads)
-        text = optimise(raw, large, profile, sanitized, known, limits)
+        text = optimise(raw, large, profile, sanitized, known, threads)
         if profile.unrolls and (hinted := with_hints(text)):
             text = unrolled(hinted, profile)
     with stages.stage("passes"):
         program = read_program(text)
         program.name = source.name
-        program.limits = limits
+        program.limits = limits_of(known, threads)
         for argument, parameter in zip(program.args, source.parameters, strict=True):
             argument.describes = parameter.kind not in ("input", "output")
             argument.output = parameter.kind == "output"

@@ -8,7 +8,6 @@ import pytest
 
 from anymetal.frontend.clang import compile_to_ir
 from anymetal.frontend.optimise import UNROLL, optimise, unrolled
-from anymetal.ir.calls import in_threadgroup
 from anymetal.pipeline.unrolling import with_hints
 from anymetal.targets.cuda.compiler import profile_of
 from tests.frontend.kernels import kernel_source
@@ -55,7 +54,7 @@ def test_short_loops_have_four_iterations_under_way() -> None:
 def test_loops_over_what_a_threadgroup_shares_are_unrolled_whole() -> None:
     body = "for (uint k = thread_index_in_threadgroup; k < 512; k += 128) out[k] = a[k];"
     source = kernel_source(body)
-    text = optimise(compile_to_ir(source, _PROFILE), profile=_PROFILE, limits=in_threadgroup(128))
+    text = optimise(compile_to_ir(source, _PROFILE), profile=_PROFILE, threads=128)
     hinted = with_hints(text)
     assert hinted
     text = unrolled(hinted, _PROFILE)

@@ -7,7 +7,7 @@ import contextlib
 import ctypes
 import resource
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -20,7 +20,7 @@ from anymetal.frontend.clang import compile_to_ir
 from anymetal.frontend.known import Known
 from anymetal.frontend.optimise import optimise
 from anymetal.frontend.profile import Profile
-from anymetal.ir.calls import IN_THREADGROUP
+from anymetal.ir.sizes import MAX_THREADS_PER_THREADGROUP
 from anymetal.machine import Machine
 from anymetal.pipeline import program
 from anymetal.runtime import zig
@@ -142,15 +142,11 @@ class Compiler:
             profile: Profile,
             sanitized: bool,
             known: Known | None,
-            limits: Mapping[str, int],
+            threads: int,
         ) -> str:
-            # They follow from what is known: no case is compiled for small threadgroups alone.
-            assert limits == (known.limits() if known else IN_THREADGROUP)
-            assert not large and not sanitized
+            assert not large and not sanitized and threads == MAX_THREADS_PER_THREADGROUP
             if (profile, known) not in self._text:
-                self._text[profile, known] = optimise(
-                    text, large, profile, known=known, limits=limits
-                )
+                self._text[profile, known] = optimise(text, large, profile, known=known)
             return self._text[profile, known]
 
         with (
