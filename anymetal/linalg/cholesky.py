@@ -35,6 +35,8 @@ _BLOCK, _PANELS = 128, 16
 _TRACED = frozenset({"cuda"})  #: targets on which ways of many launches are traced
 _TILE_THREADS = 128  #: for each tile of a step: its lanes have eight rows
 
+_NO_OPTIONS = {"UPPER": 0, "SCALED": 0, "FIRST": 0, "LAST": 0}  #: macros of all kernels
+
 Shape = tuple[int, ...]
 Extent = tuple[int, int, int]
 
@@ -188,8 +190,7 @@ def _in_one_launch(name: str) -> Callable[[_Job, mx.array], Factor]:
     def way(job: _Job, A: mx.array) -> Factor:
         kernel, arguments = _single_launch(name, A.shape, job)
         inputs = [A] if job.guard is None else [A, mx.array(job.guard)]
-        results = kernel(inputs=inputs, **arguments)
-        return (results[0], results[1]) if job.checked else results[0]
+        return _factor(job, kernel(inputs=inputs, **arguments))
 
     return way
 
@@ -200,7 +201,7 @@ def _single_launch(name: str, shape: Shape, job: _Job) -> tuple[MetalKernel, dic
     matrices, size = math.prod(shape[:-2]), shape[-1]
     height = _whole_strips(size)
     outputs = _results(shape, job)
-    macros = {"UPPER": int(job.upper), "SCALED": int(job.guard is None)}
+    macros = _options(job)
     if name == "thread":
         grid, threadgroup = (matrices, 1, 1), (32, 1, 1)
         macros["N"] = size
@@ -231,25 +232,25 @@ def _by_blocks(job: _Job, A: mx.array) -> Factor:
     while count > 0:
         done = min(count, block // 32)
         rows, left = 32 * done, count - done
-        panel = _run(
+        (panel,) = _run(
             "factor",
             {"strips": strips, **guard},
-            ("diagonal", (matrices, done, rows, 32)),
+            {"diagonal": (matrices, done, rows, 32)},
             (rows, matrices, 1),
             (rows, 1, 1),
         )
         if left > 0:
-            panel = _run(
+            (panel,) = _run(
                 "solve",
                 {"strips": strips, "diagonal": panel},
-                ("panel", (matrices, count, rows, 32)),
+                {"panel": (matrices, count, rows, 32)},
                 (32 * count, matrices, 1),
                 lanes,
             )
-            strips = _run(
+            (strips,) = _run(
                 "update",
                 {"strips": strips, "panel": panel},
-                ("rest", (matrices, left, 32 * left, 32)),
+                {"rest": (matrices, left, 32 * left, 32)},
                 (32 * left, left, matrices),
                 lanes,
             )
@@ -261,18 +262,23 @@ def _by_blocks(job: _Job, A: mx.array) -> Factor:
 
 
 def _by_steps(job: _Job, A: mx.array) -> Factor:
-    """Steps of 64 rows, a launch each: the fewest turns where threadgroups run side by side."""
-    strips = _packed(job, A)
-    matrices, count, _, _ = strips.shape
-    for step in range(-(-count // 2)):
-        strips = _run(
+    """Steps of 64 rows, a launch each: the fewest launches where threadgroups run side by side."""
+    matrices, count, _, _ = shape = _strips(A)
+    steps = -(-count // 2)
+    results = [A]  # in the first step, there are no strips yet
+    for step in range(steps):
+        last = step == steps - 1
+        results = _run(
             "step",
-            {"strips": strips, "at": _number(step), **_guard(job)},
-            ("rest", strips.shape),
+            {"a": A, "strips": results[0], "at": _number(step), **_guard(job)},
+            _results(A.shape, job) if last else {"rest": shape},
             (_TILE_THREADS * count, count, matrices),
             (_TILE_THREADS, 1, 1),
+            FIRST=int(step == 0),
+            LAST=int(last),
+            **_options(job),
         )
-    return _unpacked(job, A, [strips])
+    return _factor(job, results)
 
 
 @functools.cache
@@ -286,39 +292,49 @@ def _guard(job: _Job) -> dict[str, float]:
 
 
 def _packed(job: _Job, A: mx.array) -> mx.array:
-    """The triangle as strips, scaled: (matrices, n/32, n, 32) with n to the next multiple of 32."""
-    height = _whole_strips(A.shape[-1])
-    matrices, count = math.prod(A.shape[:-2]), height // 32
-    return _run(
+    """The triangle as strips, scaled."""
+    matrices, _, height, _ = shape = _strips(A)
+    (strips,) = _run(
         "pack",
         {"a": A},
-        ("strips", (matrices, count, height, 32)),
+        {"strips": shape},
         (height, height // 8, matrices),
         (32, 1, 1),
-        UPPER=int(job.upper),
-        SCALED=int(job.guard is None),
+        **_options(job),
     )
+    return strips
 
 
 def _unpacked(job: _Job, A: mx.array, panels: list[mx.array]) -> Factor:
     """The factor out of panels of its rows."""
-    height, outputs = _whole_strips(A.shape[-1]), _results(A.shape, job)
-    names = tuple(f"panel{p}" for p in range(len(panels)))
-    choices = [*(f"(p) == {p} ? {name}" for p, name in enumerate(names[:-1])), names[-1]]
-    results = _kernel(
+    matrices, _, height, _ = _strips(A)
+    named = {f"panel{p}": panel for p, panel in enumerate(panels)}
+    *others, last = named
+    choices = [*(f"(p) == {p} ? {name}" for p, name in enumerate(others)), last]
+    results = _run(
         "unpack",
-        (*names, "a"),
-        tuple(outputs),
-        UPPER=int(job.upper),
-        SCALED=int(job.guard is None),
+        {**named, "a": A},
+        _results(A.shape, job),
+        (height, height // 8, matrices),
+        (32, 1, 1),
+        **_options(job),
         **{"PANEL(p)": f"({' : '.join(choices)})"},
-    )(
-        inputs=[*panels, A],
-        grid=(height, height // 8, math.prod(A.shape[:-2])),
-        threadgroup=(32, 1, 1),
-        output_shapes=list(outputs.values()),
-        output_dtypes=_dtypes(outputs),
     )
+    return _factor(job, results)
+
+
+def _strips(A: mx.array) -> Shape:
+    """Of strips of 32 columns, with n to the next multiple of 32: (matrices, n/32, n, 32)."""
+    height = _whole_strips(A.shape[-1])
+    return math.prod(A.shape[:-2]), height // 32, height, 32
+
+
+def _options(job: _Job) -> dict[str, int]:
+    """Macros of the kernels that read the matrix or write the factor."""
+    return {"UPPER": int(job.upper), "SCALED": int(job.guard is None)}
+
+
+def _factor(job: _Job, results: list[mx.array]) -> Factor:
     return (results[0], results[1]) if job.checked else results[0]
 
 
@@ -351,20 +367,19 @@ def _dtypes(outputs: Mapping[str, Shape]) -> list[mx.Dtype]:
 def _run(
     name: str,
     inputs: Mapping[str, mx.array | float],
-    output: tuple[str, Shape],
+    outputs: Mapping[str, Shape],
     grid: Extent,
     threadgroup: Extent,
-    **macros: int,
-) -> mx.array:
-    """Launch a kernel of one output."""
-    kernel = _kernel(name, tuple(inputs), (output[0],), **macros)
-    return kernel(
+    **macros: int | str,
+) -> list[mx.array]:
+    """Launch a kernel."""
+    return _kernel(name, tuple(inputs), tuple(outputs), **macros)(
         inputs=list(inputs.values()),
         grid=grid,
         threadgroup=threadgroup,
-        output_shapes=[output[1]],
-        output_dtypes=[mx.float32],
-    )[0]
+        output_shapes=list(outputs.values()),
+        output_dtypes=_dtypes(outputs),
+    )
 
 
 @functools.cache
@@ -374,7 +389,7 @@ def _kernel(
     header = [
         f"#define BOUNDS {'float2(guard)' if 'guard' in inputs else 'float2(0, NAN)'}",
         *(["#define CHECKED"] if "info" in outputs else []),
-        *(f"#define {macro} {value}" for macro, value in {"SCALED": 0, **macros}.items()),
+        *(f"#define {macro} {value}" for macro, value in {**_NO_OPTIONS, **macros}.items()),
         read("linalg", "scale_header"),
         read("linalg", "cholesky_header"),
     ]

@@ -120,6 +120,43 @@ inline void scale_rows(thread float (&x)[8], Matrix a, uint n, uint first, int e
     }
 }
 
+// Rows `first` to `first` + 7 of a column of U's triangle in A, scaled.
+template <typename Matrix>
+inline void load_scaled(thread float (&x)[8], Matrix a, uint n, uint first, uint column) {
+    load_triangle(x, a, n, first, column, UPPER);
+    scale_rows(x, a, n, first, exponent_of(a, n, column));
+}
+
+// The same rows of a strip: out of A in the first step, out of all strips later.
+template <typename Matrix, typename Strips>
+inline void load_strip(
+    thread float (&x)[8], Matrix a, Strips strips, uint n, uint first, uint strip, uint lane
+) {
+    if (FIRST) {
+        load_scaled(x, a, n, first, 32 * strip + lane);
+    } else {
+        load_rows(x, strips + (strip * ((n + 31) / 32 * 32) + first) * 32 + lane);
+    }
+}
+
+// Rows `first` to `first` + 7 of a column of U, in the factor as the caller has it: scaled back, zero
+// below the diagonal, NaN if the matrix is not positive definite.
+template <typename Matrix>
+inline void store_triangle(
+    thread const float (&x)[8], device float* out, Matrix a, uint n, uint first, uint column,
+    bool failed
+) {
+    const float scale = power_of_two(-exponent_of(a, n, column));
+    #pragma unroll
+    for (uint r = 0; r < 8; ++r) {
+        const uint row = first + r;
+        if (row < n && column < n) {
+            const float value = row > column ? 0 : failed ? NAN : x[r] * scale;
+            out[UPPER ? row * n + column : column * n + row] = value;
+        }
+    }
+}
+
 // Factors strips of `height` rows in place, the first 8 * steps rows of them. SIMD-group s of the
 // threadgroup has strip s.
 inline void factor_strips(

@@ -11,6 +11,5 @@ if (first > 32 * s + 31) {
 }
 auto from = a + ulong(matrix) * n * n;
 float x[8];
-load_triangle(x, from, n, first, 32 * s + lane, UPPER);
-scale_rows(x, from, n, first, exponent_of(from, n, 32 * s + lane));
+load_scaled(x, from, n, first, 32 * s + lane);
 store_rows(x, strips + ulong(matrix) * height * height + (s * height + first) * 32 + lane);

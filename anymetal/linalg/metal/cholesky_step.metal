@@ -2,6 +2,7 @@
 // the step's rows become those of U, what is left below gets its update, and rows that are done are
 // handed on. Every threadgroup factors the tiles on the diagonal for itself, and solves for those
 // that it needs: so nobody has to wait for others.
+// The FIRST step reads the matrix, the LAST one writes the factor as the caller has it.
 // Nobody needs the strips beyond the diagonal, and they stay unwritten:
 // anymetal: ignore-kernel[unwritten-output(rest)]
 
@@ -10,21 +11,33 @@
 threadgroup float tiles[7][32][32];
 constexpr uint BESIDE = 6;
 
-const uint height = strips_shape[2], k = 2 * at[0];
+const uint n = a_shape[a_ndim - 1], height = (n + 31) / 32 * 32, k = 2 * at[0];
 const uint lane = thread_index_in_simdgroup, part = simdgroup_index_in_threadgroup;
 const uint s = threadgroup_position_in_grid.x, r = threadgroup_position_in_grid.y;
+const uint first = 32 * r + 8 * part, column = 32 * s + lane;  // of what this thread writes
+const ulong matrix = threadgroup_position_in_grid.z;
+auto matrix_a = a + matrix * n * n;
+auto from = strips + matrix * height * height;
+#if LAST
+device float* to = out + matrix * n * n;
+#else
+device float* to = rest + matrix * height * height + (s * height + first) * 32 + lane;
+#endif
+
+float x[8];
 if (r > s) {
+    #if LAST
+    store_triangle(x, to, matrix_a, n, first, column, false);  // zeros
+    #endif
     return;
 }
-const ulong matrix = ulong(threadgroup_position_in_grid.z) * height * height;
-const device float* from = strips + matrix + lane;
-device float* to = rest + matrix + (s * height + 32 * r + 8 * part) * 32 + lane;
-float x[8];
+#if !LAST
 if (r < k) {
-    load_rows(x, from + (s * height + 32 * r + 8 * part) * 32);
+    load_rows(x, from + (s * height + first) * 32 + lane);
     store_rows(x, to);
     return;
 }
+#endif
 
 const uint rows = metal::min(2u, height / 32 - k);
 #pragma clang loop unroll(disable)
@@ -32,15 +45,15 @@ for (uint row = 0; row < rows; ++row) {
     // A tile for each SIMD-group; the last has that beside the diagonal, if there is one.
     const uint strip = part == 0 ? k + row : part == 1 ? s : part == 2 ? r : k + 1;
     const uint tile = part < 3 ? 3 * row + part : BESIDE;
-    const bool is_there = part < 3 || row + 1 < rows;
+    const bool is_there = strip >= k + row && (part < 3 || row + 1 < rows);
     threadgroup float* mine = &tiles[tile][0][lane];
     if (is_there) {
         const threadgroup float* above = &tiles[part == 0 ? BESIDE : part][0][lane];
         #pragma clang loop unroll(disable)
-        for (uint first = 0; first < 32; first += 8) {
-            load_rows(x, from + (strip * height + 32 * (k + row) + first) * 32);
-            subtract_products(x, &tiles[BESIDE][0][first], above, 32 * row);
-            store_rows(x, mine + 32 * first);
+        for (uint i = 0; i < 32; i += 8) {
+            load_strip(x, matrix_a, from, n, 32 * (k + row) + i, strip, lane);
+            subtract_products(x, &tiles[BESIDE][0][i], above, 32 * row);
+            store_rows(x, mine + 32 * i);
         }
     }
     if (part == 0) {
@@ -51,15 +64,36 @@ for (uint row = 0; row < rows; ++row) {
         solve_tile(mine, &tiles[3 * row][0][0]);
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
-    if (r == k + row) {
-        load_rows(x, &tiles[3 * row + (s > r ? 1 : 0)][8 * part][lane]);
-        store_rows(x, to);
-        return;
+}
+
+if (r >= k && r < k + rows) {
+    load_rows(x, &tiles[3 * (r - k) + (s > r ? 1 : 0)][8 * part][lane]);
+} else {
+    load_strip(x, matrix_a, from, n, first, s, lane);
+}
+#if LAST
+const uint end = (n - 1) % 32;
+const bool failed = metal::isnan(tiles[3 * (rows - 1)][end][end]);
+store_triangle(x, to, matrix_a, n, first, column, failed);
+#else
+if (r >= k + rows) {
+    #pragma clang loop unroll(disable)
+    for (uint row = 0; row < 2; ++row) {
+        subtract_products(x, &tiles[3 * row + 2][0][8 * part], &tiles[3 * row + 1][0][lane], 32);
     }
 }
-load_rows(x, from + (s * height + 32 * r + 8 * part) * 32);
-#pragma clang loop unroll(disable)
-for (uint row = 0; row < 2; ++row) {
-    subtract_products(x, &tiles[3 * row + 2][0][8 * part], &tiles[3 * row + 1][0][lane], 32);
-}
 store_rows(x, to);
+#endif
+#ifdef CHECKED
+if (s == 0 && r == 0 && part == 0) {
+    uint pivot = 0;
+    while (failed && pivot < n - 1) {
+        const uint t = pivot / 32, i = pivot % 32;
+        if (metal::isnan(t < k ? from[(t * height + pivot) * 32 + i] : tiles[3 * (t - k)][i][i])) {
+            break;
+        }
+        ++pivot;
+    }
+    if (lane == 0) info[matrix] = failed ? pivot + 1 : 0;
+}
+#endif
