@@ -265,16 +265,21 @@ def _by_steps(job: _Job, A: mx.array) -> Factor:
     """Steps of 64 rows, a launch each: the fewest launches where threadgroups run side by side."""
     matrices, count, _, _ = shape = _strips(A)
     steps = -(-count // 2)
-    results = [A]  # in the first step, there are no strips yet
+    results: list[mx.array] = []
     for step in range(steps):
-        last = step == steps - 1
+        first, last = step == 0, step == steps - 1
         results = _run(
             "step",
-            {"a": A, "strips": results[0], "at": _number(step), **_guard(job)},
+            {
+                **({"a": A} if first or last else {}),
+                **({} if first else {"strips": results[0]}),
+                "at": _number(step),
+                **_guard(job),
+            },
             _results(A.shape, job) if last else {"rest": shape},
             (_TILE_THREADS * count, count, matrices),
             (_TILE_THREADS, 1, 1),
-            FIRST=int(step == 0),
+            FIRST=int(first),
             LAST=int(last),
             **_options(job),
         )

@@ -28,17 +28,24 @@ inline void subtract_products(thread float (&x)[8], Columns u, Mine mine, uint c
     }
 }
 
-// Eight rows of U that begin on the diagonal, in lanes `first` and up; zero left of the diagonal.
+// Eight rows of U that begin on the diagonal, in lanes `first` and up; zero left of the diagonal. Each
+// is divided by its root when all rows have their updates, as the next pivot waits for these alone.
 inline void factor_rows(thread float (&x)[8], uint first, uint lane, float2 bounds) {
+    float pivots[8];
     #pragma unroll
     for (uint r = 0; r < 8; ++r) {
-        float root = metal::sqrt(guarded(metal::simd_shuffle(x[r], first + r), bounds));
-        float scaled = x[r] * (1 / root);
-        x[r] = lane < first + r ? 0 : lane == first + r ? root : scaled;
+        pivots[r] = guarded(metal::simd_shuffle(x[r], first + r), bounds);
+        const float factor = x[r] / pivots[r];
         #pragma unroll
         for (uint i = r + 1; i < 8; ++i) {
-            x[i] -= metal::simd_shuffle(x[r], first + i) * x[r];
+            x[i] -= metal::simd_shuffle(x[r], first + i) * factor;
         }
+    }
+    #pragma unroll
+    for (uint r = 0; r < 8; ++r) {
+        const float root = metal::sqrt(pivots[r]);
+        const float scaled = x[r] * (1 / root);
+        x[r] = lane < first + r ? 0 : lane == first + r ? root : scaled;
     }
 }
 
@@ -127,15 +134,24 @@ inline void load_scaled(thread float (&x)[8], Matrix a, uint n, uint first, uint
     scale_rows(x, a, n, first, exponent_of(a, n, column));
 }
 
-// The same rows of a strip: out of A in the first step, out of all strips later.
-template <typename Matrix, typename Strips>
+// In a step: the strip whose tile a SIMD-group has in a row, and where that tile is.
+constant constexpr uint BESIDE = 6;
+
+inline uint strip_of(uint part, uint k, uint row, uint s, uint r) {
+    return part == 0 ? k + row : part == 1 ? s : part == 2 ? r : k + 1;
+}
+
+inline uint tile_of(uint part, uint row) { return part < 3 ? 3 * row + part : BESIDE; }
+
+// The same rows of a strip: out of A of `size` rows in the first step, later out of strips of as many.
+template <typename From>
 inline void load_strip(
-    thread float (&x)[8], Matrix a, Strips strips, uint n, uint first, uint strip, uint lane
+    thread float (&x)[8], From from, uint size, uint first, uint strip, uint lane
 ) {
     if (FIRST) {
-        load_scaled(x, a, n, first, 32 * strip + lane);
+        load_scaled(x, from, size, first, 32 * strip + lane);
     } else {
-        load_rows(x, strips + (strip * ((n + 31) / 32 * 32) + first) * 32 + lane);
+        load_rows(x, from + (strip * size + first) * 32 + lane);
     }
 }
 

@@ -9,22 +9,32 @@
 // Tiles of U, of both rows of tiles: on the diagonal, in strip s, in strip r; then that of the first
 // row which is above the second one's diagonal.
 threadgroup float tiles[7][32][32];
-constexpr uint BESIDE = 6;
 
-const uint n = a_shape[a_ndim - 1], height = (n + 31) / 32 * 32, k = 2 * at[0];
+const uint k = 2 * at[0];
 const uint lane = thread_index_in_simdgroup, part = simdgroup_index_in_threadgroup;
 const uint s = threadgroup_position_in_grid.x, r = threadgroup_position_in_grid.y;
 const uint first = 32 * r + 8 * part, column = 32 * s + lane;  // of what this thread writes
 const ulong matrix = threadgroup_position_in_grid.z;
+#if FIRST || LAST
+const uint n = a_shape[a_ndim - 1], height = (n + 31) / 32 * 32;
 auto matrix_a = a + matrix * n * n;
+#else
+const uint height = strips_shape[2];
+#endif
+#if FIRST
+const uint size = n;
+auto from = matrix_a;
+#else
+const uint size = height;
 auto from = strips + matrix * height * height;
+#endif
 #if LAST
 device float* to = out + matrix * n * n;
 #else
 device float* to = rest + matrix * height * height + (s * height + first) * 32 + lane;
 #endif
 
-float x[8];
+float x[8], y[8];
 if (r > s) {
     #if LAST
     store_triangle(x, to, matrix_a, n, first, column, false);  // zeros
@@ -39,21 +49,37 @@ if (r < k) {
 }
 #endif
 
+// All that comes from memory is asked for at once: what becomes of this tile, and tiles to factor or
+// to solve for, one of each row for each SIMD-group; the last has that beside the diagonal, if any.
 const uint rows = metal::min(2u, height / 32 - k);
+const bool is_apart = r < k || r >= k + rows;  // not of this step's rows
+if (is_apart) {
+    load_strip(x, from, size, first, s, lane);
+}
 #pragma clang loop unroll(disable)
 for (uint row = 0; row < rows; ++row) {
-    // A tile for each SIMD-group; the last has that beside the diagonal, if there is one.
-    const uint strip = part == 0 ? k + row : part == 1 ? s : part == 2 ? r : k + 1;
-    const uint tile = part < 3 ? 3 * row + part : BESIDE;
-    const bool is_there = strip >= k + row && (part < 3 || row + 1 < rows);
+    const uint strip = strip_of(part, k, row, s, r);
+    if (strip >= k + row && (part < 3 || row + 1 < rows)) {
+        #pragma clang loop unroll_count(FIRST ? 1 : 4)
+        for (uint i = 0; i < 32; i += 8) {
+            load_strip(y, from, size, 32 * (k + row) + i, strip, lane);
+            store_rows(y, &tiles[tile_of(part, row)][i][lane]);
+        }
+    }
+}
+
+#pragma clang loop unroll(disable)
+for (uint row = 0; row < rows; ++row) {
+    const uint strip = strip_of(part, k, row, s, r), tile = tile_of(part, row);
     threadgroup float* mine = &tiles[tile][0][lane];
-    if (is_there) {
+    const bool is_there = strip >= k + row && (part < 3 || row + 1 < rows);
+    if (row == 1 && is_there) {
         const threadgroup float* above = &tiles[part == 0 ? BESIDE : part][0][lane];
         #pragma clang loop unroll(disable)
         for (uint i = 0; i < 32; i += 8) {
-            load_strip(x, matrix_a, from, n, 32 * (k + row) + i, strip, lane);
-            subtract_products(x, &tiles[BESIDE][0][i], above, 32 * row);
-            store_rows(x, mine + 32 * i);
+            load_rows(y, mine + 32 * i);
+            subtract_products(y, &tiles[BESIDE][0][i], above, 32);
+            store_rows(y, mine + 32 * i);
         }
     }
     if (part == 0) {
@@ -66,10 +92,8 @@ for (uint row = 0; row < rows; ++row) {
     threadgroup_barrier(mem_flags::mem_threadgroup);
 }
 
-if (r >= k && r < k + rows) {
+if (!is_apart) {
     load_rows(x, &tiles[3 * (r - k) + (s > r ? 1 : 0)][8 * part][lane]);
-} else {
-    load_strip(x, matrix_a, from, n, first, s, lane);
 }
 #if LAST
 const uint end = (n - 1) % 32;
