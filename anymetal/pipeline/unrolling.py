@@ -22,7 +22,7 @@ from anymetal.ir.model import Block, Instr, Program, Value
 from anymetal.ir.reader import read_program
 
 #: Instructions of a loop that is unrolled in part.
-_SHORT = 64
+_SHORT = 40
 _PART = 4  #: iterations
 _LABEL = re.compile(r'^("[^"]+"|[\w.$-]+):')
 _BRANCH = re.compile(r"^  br i1 .*$|^  br label .*$")

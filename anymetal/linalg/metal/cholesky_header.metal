@@ -7,7 +7,8 @@ inline float guarded(float pivot, float2 bounds) {
     return pivot <= bounds.x ? bounds.y : pivot;
 }
 
-// x[r] -= sum over k < count of u[k][r] * mine[k]: `u` are 8 columns, the same for all lanes.
+// x[r] -= sum over k < count of u[k][r] * mine[k]: `u` are 8 columns, the same for all lanes. The
+// count is a multiple of 8; four at a time, so that their loads are under way together.
 template <typename Columns, typename Mine>
 inline void subtract_products(thread float (&x)[8], Columns u, Mine mine, uint count) {
     float sum[8];
@@ -15,11 +16,15 @@ inline void subtract_products(thread float (&x)[8], Columns u, Mine mine, uint c
     for (uint r = 0; r < 8; ++r) {
         sum[r] = 0;
     }
-    for (uint k = 0; k < count; ++k) {
-        float factor = mine[32 * k];
+    #pragma clang loop unroll(disable)
+    for (uint first = 0; first < count; first += 4) {
         #pragma unroll
-        for (uint r = 0; r < 8; ++r) {
-            sum[r] += u[32 * k + r] * factor;
+        for (uint k = first; k < first + 4; ++k) {
+            float factor = mine[32 * k];
+            #pragma unroll
+            for (uint r = 0; r < 8; ++r) {
+                sum[r] += u[32 * k + r] * factor;
+            }
         }
     }
     #pragma unroll
@@ -28,14 +33,22 @@ inline void subtract_products(thread float (&x)[8], Columns u, Mine mine, uint c
     }
 }
 
-// Eight rows of U that begin on the diagonal, in lanes `first` and up; zero left of the diagonal. Each
-// is divided by its root when all rows have their updates, as the next pivot waits for these alone.
+// 1 / sqrt(x) within one or two units in the last place, by a step of Newton's method.
+inline float inverse_root(float x) {
+    const float y = metal::fast::rsqrt(x);
+    return metal::fma(0.5f * y, metal::fma(-x * y, y, 1.0f), y);
+}
+
+// Eight rows of U that begin on the diagonal, in lanes `first` and up; zero left of the diagonal. They
+// are divided by their roots in the end, since the next pivot waits for the updates alone.
 inline void factor_rows(thread float (&x)[8], uint first, uint lane, float2 bounds) {
-    float pivots[8];
+    float inverses[8];
     #pragma unroll
     for (uint r = 0; r < 8; ++r) {
-        pivots[r] = guarded(metal::simd_shuffle(x[r], first + r), bounds);
-        const float factor = x[r] / pivots[r];
+        const float pivot = guarded(metal::simd_shuffle(x[r], first + r), bounds);
+        x[r] = lane == first + r ? pivot : x[r];
+        inverses[r] = inverse_root(pivot);
+        const float factor = x[r] * inverses[r] * inverses[r];
         #pragma unroll
         for (uint i = r + 1; i < 8; ++i) {
             x[i] -= metal::simd_shuffle(x[r], first + i) * factor;
@@ -43,9 +56,7 @@ inline void factor_rows(thread float (&x)[8], uint first, uint lane, float2 boun
     }
     #pragma unroll
     for (uint r = 0; r < 8; ++r) {
-        const float root = metal::sqrt(pivots[r]);
-        const float scaled = x[r] * (1 / root);
-        x[r] = lane < first + r ? 0 : lane == first + r ? root : scaled;
+        x[r] = lane < first + r ? 0 : x[r] * inverses[r];
     }
 }
 
@@ -210,15 +221,24 @@ inline ulong in_panel(uint k, uint s, uint matrix, uint count, uint block) {
 }
 
 // A tile of 32 × 32 in threadgroup memory, on the diagonal, becomes one of U. `mine` is the lane's
-// column of it.
+// column of it. As `factor_rows` does it, but by a loop: where a GPU waits for each pivot, time is not
+// lost by what the loop takes, and NVIDIA's is told the text of a kernel in each launch.
 inline void factor_tile(threadgroup float* mine, threadgroup float* u, uint lane, float2 bounds) {
     #pragma clang loop unroll(disable)
     for (uint first = 0; first < 32; first += 8) {
         float x[8];
         load_rows(x, mine + 32 * first);
         subtract_products(x, u + first, mine, first);
-        factor_rows(x, first, lane, bounds);
-        store_rows(x, mine + 32 * first);
+        #pragma clang loop unroll(disable)
+        for (uint row = first; row < first + 8; ++row) {
+            const float top = x[0], pivot = guarded(metal::simd_shuffle(top, row), bounds);
+            const float inverse = inverse_root(pivot), factor = top * inverse * inverse;
+            mine[32 * row] = lane < row ? 0 : (lane == row ? pivot : top) * inverse;
+            #pragma unroll
+            for (uint r = 1; r < 8; ++r) {  // the rows below move up
+                x[r - 1] = x[r] - metal::simd_shuffle(top, (row + r) % 32) * factor;
+            }
+        }
         simdgroup_barrier(metal::mem_flags::mem_threadgroup);
     }
 }

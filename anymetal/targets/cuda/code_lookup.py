@@ -25,7 +25,14 @@ class Version(NamedTuple):
 def ptx_of(version: Version) -> bytes:
     """PTX text, out of the disk cache or made by a helper process; raises what compiling does."""
     name = f"kernel {version.source.name} for {version.architecture}"
-    return locks.cached(_key(version), ".ptx", name, lambda: texts_of(version)[1].encode()).content
+    return locks.cached(_key(version), ".ptx", name, lambda: _compact(texts_of(version)[1])).content
+
+
+def _compact(ptx: str) -> bytes:
+    """The text without comments and the space that people need: MLX hashes it in each launch."""
+    lines = (line.split("//")[0].strip() for line in ptx.splitlines())
+    text = "\n".join(" ".join(line.split()).replace(", ", ",") for line in lines if line)
+    return text.encode() + b"\n"
 
 
 def texts_of(version: Version) -> tuple[str, str]:
