@@ -158,7 +158,7 @@ LIBM = frozenset(
     for name in (
         "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp10 "
         "exp2 expm1 fabs fdim floor fma fmax fmin fmod hypot ldexp log log10 log1p log2 logb "
-        "nearbyint nextafter pow remainder rint round roundeven rsqrt scalbn sin sinh sqrt "
+        "fast_rsqrt nearbyint nextafter pow remainder rint round roundeven rsqrt scalbn sin sinh sqrt "
         "tan tanh tgamma trunc"
     ).split()
     for suffix in ("f", "")

@@ -67,6 +67,8 @@ double leg(double x) { return __builtin_sqrt((1 - x) * (1 + x)); }
 
 extern "C" {
 
+[[gnu::always_inline]] float am_fast_rsqrtf(float x) { return estimate(x); }
+
 // The estimate y, and one step of Halley's method in double, in which x y and what y lacks of the
 // result are exact but for 2^-53 of it.
 [[gnu::always_inline]] float am_rsqrtf(float x) {

@@ -9,6 +9,7 @@ namespace __am {
 
 #ifdef __NVPTX__
 extern "C" __attribute__((const, nothrow)) float rsqrtf(float x);
+extern "C" __attribute__((const, nothrow)) float fast_rsqrtf(float x);
 #endif
 
 // x - y * trunc(x / y), exactly. In double each step is exact: a quotient of up to 53 bits is wrong
@@ -177,7 +178,11 @@ using metal::fmod, metal::log, metal::log2, metal::pow, metal::powr, metal::rsqr
 
 namespace fast {
 AM_SAME_EVERYWHERE
+#ifdef __NVPTX__
+AM_FUNCTION1(rsqrt, __am::fast_rsqrtf(x))  // an instruction there
+#else
 AM_FUNCTION1(rsqrt, 1 / __builtin_sqrtf(x))
+#endif
 AM_FUNCTION1(log, __am::elementary::fast_log(x))
 AM_FUNCTION1(log2, __am::elementary::fast_log2(x))
 AM_FUNCTION2(pow, __am::elementary::fast_pow(x, y))
