@@ -152,14 +152,14 @@ NATIVE = frozenset(
     "ssub.with.overflow umul.with.overflow smul.with.overflow scmp ucmp".split()
 )
 _TYPE_SUFFIX = re.compile(r"\.(?:f16|bf16|f32|f64|i\d+|p0)")
-#: Functions of the C library that only give a result.
+#: Functions of the C library, and the like of our own, that only give a result.
 LIBM = frozenset(
     name + suffix
     for name in (
         "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp10 "
-        "exp2 expm1 fabs fdim floor fma fmax fmin fmod hypot ldexp log log10 log1p log2 logb "
-        "fast_rsqrt nearbyint nextafter pow remainder rint round roundeven rsqrt scalbn sin sinh sqrt "
-        "tan tanh tgamma trunc"
+        "exp2 expm1 fabs fast_rsqrt fdim floor fma fmax fmin fmod hypot ldexp log log10 log1p "
+        "log2 logb nearbyint nextafter pow remainder rint round roundeven rsqrt scalbn sin sinh "
+        "sqrt tan tanh tgamma trunc"
     ).split()
     for suffix in ("f", "")
 )

@@ -15,7 +15,9 @@ from anymetal.runtime.identity import tools
 
 #: What the functions are called, in front of the C library's name.
 PREFIX = "am_"
-NAMES = frozenset(f"{name}f" for name in "acos acosh asin asinh atan atan2 atanh fast_rsqrt rsqrt".split())
+NAMES = frozenset(
+    f"{name}f" for name in "acos acosh asin asinh atan atan2 atanh fast_rsqrt rsqrt".split()
+)
 
 _FILE = Path(__file__).parent / "maths.cpp"
 _FLAGS = (
