@@ -17,10 +17,15 @@ def _random(*shape: int) -> mx.array:
 
 
 @pytest.mark.parametrize(
-    "size", [30, *(pytest.param(n, marks=_SLOW) for n in (8, 32, 70, 200, 300, 600))]
+    ("path", "size"),
+    [
+        (None, 30),
+        *(pytest.param(None, n, marks=_SLOW) for n in (8, 32, 70, 200, 300, 600)),
+        *(pytest.param("steps", n, marks=_SLOW) for n in (5, 64, 70, 161)),
+    ],
 )
 @pytest.mark.parametrize("lacks", [False, True])
-def test_cholesky(size: int, lacks: bool) -> None:
+def test_cholesky(path: str | None, size: int, lacks: bool) -> None:
     """Also where the matrix is not positive definite, which a number tells."""
     a = _random(2, size, size)
     a = mx.matmul(a, a.swapaxes(-1, -2), stream=mx.cpu) + size * mx.eye(size)
@@ -28,9 +33,9 @@ def test_cholesky(size: int, lacks: bool) -> None:
     with anymetal.sanitize(action="report") as session:
         if lacks:
             with pytest.raises(ValueError, match="pivot 0"):
-                linalg.cholesky(a, check=True)
+                linalg.cholesky(a, check=True, path=path)
         else:
-            mx.eval(linalg.cholesky(a, check=True))
+            mx.eval(linalg.cholesky(a, check=True, path=path))
     assert not session.findings, session.text()
 
 
