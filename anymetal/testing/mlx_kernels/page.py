@@ -33,14 +33,14 @@ which needs a checkout of MLX {checkout} and fetches nothing. What is done stand
 `MLX_STATE`, so that the same command goes on where the one before has stopped.
 
 **Of {kernels} kernels in {units} of MLX's {all_units} units, {tried} were tried so far: {made} of \
-these compile. {ran} ran, {right} of them right.** {rest}
+these compile. {ran} ran, {right} of them right.**{rest}
 
 Function constants of `bool` are true, and those of "align" false, so that the code for edges is \
 there; in units for matrix units (`nax`), where that doubles the time, they are true, too. Kernels \
 that run get what fits their arguments.
 
 """
-_SOME = "The others were not tried: the command was stopped, or told to take a sample."
+_SOME = " The others were not tried: the command was stopped, or told to take a sample."
 _TABLE = """\
 | unit | kernels | tried | compile | processor time each | machine code each | run | right | \
 worst error, float32 | 16 bits |
@@ -136,7 +136,7 @@ def text(state: Path, checkout: str) -> str:
             _TABLE,
             *(one.row() for one in (*units, whole)),
             _LEGEND,
-            *_sampled(state, whole),
+            *(_sampled(state, whole) if len(whole.tried) < whole.kernels else _cost(whole)),
             *_runs(state),
             _FOUND,
             *_listed("Kernels that are not compiled", whole.compiled, ("failed",)),
@@ -247,6 +247,15 @@ def _sampled(state: Path, whole: _Unit) -> Iterator[str]:
         f"Compiling all takes an estimated {hours:.1f} ± {off:.1f} hours of one processor (mean of "
         "the sample and 1.96 standard errors), in processes of up to "
         f"{max(one['peak'] for one in tried)} MiB.\n"
+    )
+
+
+def _cost(whole: _Unit) -> Iterator[str]:
+    """Of compiling all kernels, once that is done."""
+    hours = sum(one["seconds"] for one in whole.compiled) / 3600
+    yield (
+        f"\nCompiling {len(whole.compiled):,} kernels ahead of time took {hours:.1f} hours of one "
+        f"processor, in processes of up to {max(one['peak'] for one in whole.compiled)} MiB.\n"
     )
 
 
