@@ -221,8 +221,8 @@ inline ulong in_panel(uint k, uint s, uint matrix, uint count, uint block) {
 }
 
 // A tile of 32 × 32 in threadgroup memory, on the diagonal, becomes one of U. `mine` is the lane's
-// column of it. As `factor_rows` does it, but by a loop: where a GPU waits for each pivot, time is not
-// lost by what the loop takes, and NVIDIA's is told the text of a kernel in each launch.
+// column of it. This is `factor_rows` as a loop over the rows: a GPU waits for each pivot anyway, so the
+// loop costs no time, and a short text is launched faster, as MLX hashes it each time.
 inline void factor_tile(threadgroup float* mine, threadgroup float* u, uint lane, float2 bounds) {
     #pragma clang loop unroll(disable)
     for (uint first = 0; first < 32; first += 8) {
