@@ -19,8 +19,6 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-os.environ.setdefault("ANYMETAL_BRIDGE", "wait")  # lest some calls go without it
-
 import mlx.core as mx
 import numpy as np
 import torch
@@ -168,6 +166,7 @@ def _moved(array: mx.array) -> torch.Tensor:
 
 def main() -> None:
     """Print the table."""
+    os.environ.setdefault("ANYMETAL_BRIDGE", "wait")  # lest some calls go without it
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cuda.library", description=__doc__)
     parser.add_argument("--documentation", type=Path, help="a script with MLX's grid_sample")
     options = parser.parse_args()

@@ -145,15 +145,6 @@ inline void load_scaled(thread float (&x)[8], Matrix a, uint n, uint first, uint
     scale_rows(x, a, n, first, exponent_of(a, n, column));
 }
 
-// In a step: the strip whose tile a SIMD-group has in a row, and where that tile is.
-constant constexpr uint BESIDE = 6;
-
-inline uint strip_of(uint part, uint k, uint row, uint s, uint r) {
-    return part == 0 ? k + row : part == 1 ? s : part == 2 ? r : k + 1;
-}
-
-inline uint tile_of(uint part, uint row) { return part < 3 ? 3 * row + part : BESIDE; }
-
 // The same rows of a strip: out of A of `size` rows in the first step, later out of strips of as many.
 template <typename From>
 inline void load_strip(
@@ -218,6 +209,20 @@ inline ulong in_panel(uint k, uint s, uint matrix, uint count, uint block) {
     const uint before = k / block * block;
     const uint rows = metal::min(block, 32 * count - before), strips = count - before / 32;
     return ((ulong(matrix) * strips + s - before / 32) * rows + k - before) * 32;
+}
+
+// In a step: the strip whose tile a SIMD-group has in a row, where that tile is, and whether there is
+// one.
+constant constexpr uint BESIDE = 6;
+
+inline uint strip_of(uint part, uint k, uint row, uint s, uint r) {
+    return part == 0 ? k + row : part == 1 ? s : part == 2 ? r : k + 1;
+}
+
+inline uint tile_of(uint part, uint row) { return part < 3 ? 3 * row + part : BESIDE; }
+
+inline bool has_tile(uint part, uint strip, uint k, uint row, uint rows) {
+    return strip >= k + row && (part < 3 || row + 1 < rows);
 }
 
 // A tile of 32 × 32 in threadgroup memory, on the diagonal, becomes one of U. `mine` is the lane's

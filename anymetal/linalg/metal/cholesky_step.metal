@@ -59,7 +59,7 @@ if (is_apart) {
 #pragma clang loop unroll(disable)
 for (uint row = 0; row < rows; ++row) {
     const uint strip = strip_of(part, k, row, s, r);
-    if (strip >= k + row && (part < 3 || row + 1 < rows)) {
+    if (has_tile(part, strip, k, row, rows)) {
         #pragma clang loop unroll_count(FIRST ? 1 : 4)
         for (uint i = 0; i < 32; i += 8) {
             load_strip(y, from, size, 32 * (k + row) + i, strip, lane);
@@ -72,7 +72,7 @@ for (uint row = 0; row < rows; ++row) {
 for (uint row = 0; row < rows; ++row) {
     const uint strip = strip_of(part, k, row, s, r), tile = tile_of(part, row);
     threadgroup float* mine = &tiles[tile][0][lane];
-    const bool is_there = strip >= k + row && (part < 3 || row + 1 < rows);
+    const bool is_there = has_tile(part, strip, k, row, rows);
     if (row == 1 && is_there) {
         const threadgroup float* above = &tiles[part == 0 ? BESIDE : part][0][lane];
         #pragma clang loop unroll(disable)
