@@ -349,14 +349,14 @@ def test_a_new_epoch_that_begins_while_a_call_is_checked(monkeypatch, checks):
 def test_a_gang_width_that_is_set_while_a_kernel_is_not_compiled_yet(monkeypatch):
     """A call comes to the gang width that was in use when it was made."""
     widths = []
-    original = plan.variant_for
+    original = plan.launch_variant
 
-    def variant_for(*given: Any) -> Variant:
-        variant = original(*given)
+    def launch_variant(*given: Any, **facts: Any) -> Variant:
+        variant = original(*given, **facts)
         widths.append(variant.width)
         return variant
 
-    monkeypatch.setattr(plan, "variant_for", variant_for)
+    monkeypatch.setattr(plan, "launch_variant", launch_variant)
     twice = made("out[i] = x[i] + 1234;")
     with gang_width(1):
         (narrow,) = twice(**call(template=None))

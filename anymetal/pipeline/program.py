@@ -52,10 +52,37 @@ def thread_program(
     if raw is None:
         with stages.stage("front end"):
             raw = compile_to_ir(source, profile)
+    text = thread_text(raw, large, stages, profile, sanitized, known, threads)
+    return program_of(text, source, stages, without, sanitized, known, threads)
+
+
+def thread_text(
+    raw: str,
+    large: int,
+    stages: Stages,
+    profile: Profile,
+    sanitized: bool = False,
+    known: Known | None = None,
+    threads: int = MAX_THREADS_PER_THREADGROUP,
+) -> str:
+    """Clang's output, optimised."""
     with stages.stage("optimiser"):
         text = optimise(raw, large, profile, sanitized, known, threads)
         if profile.unrolls and (hinted := with_hints(text)):
             text = unrolled(hinted, profile)
+    return text
+
+
+def program_of(
+    text: str,
+    source: KernelSource,
+    stages: Stages,
+    without: Collection[str] = (),
+    sanitized: bool = False,
+    known: Known | None = None,
+    threads: int = MAX_THREADS_PER_THREADGROUP,
+) -> Program:
+    """The thread program of optimised text, behind the passes that all targets share."""
     with stages.stage("passes"):
         program = read_program(text)
         program.name = source.name

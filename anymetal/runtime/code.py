@@ -45,6 +45,8 @@ class Code:
         flops = self._text("am_flops")
         #: Floating-point operations of one thread; None if nobody knows (analysis/flops.py).
         self.flops = int(flops) if flops else None
+        #: Whether it is for the second of two threadgroups (targets/cpu/variant.py).
+        self.declined = bool(self._text("am_declined"))
         #: What Clang said of its text (frontend/warned.py).
         self.complaints = self._text("am_complaints")
 

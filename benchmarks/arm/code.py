@@ -13,7 +13,7 @@ from anymetal.targets.base import Launch
 from anymetal.targets.cpu.compiler import compile_kernel
 from anymetal.targets.cpu.reporting import GangStages
 from anymetal.targets.cpu.specialisation import Specialisation
-from anymetal.targets.cpu.variant import fitting_group, variant_for
+from anymetal.targets.cpu.variant import fitting_groups, launch_variant
 from anymetal.targets.cuda.arguments import buffers
 from anymetal.testing.gpu_suite.pack import bytes_of
 from benchmarks.rivals import SOURCES
@@ -30,8 +30,13 @@ def of_kernel(launch: Launch, cpu: str) -> str:
     """The code of a launch's kernel with its sizes compiled in, as the benchmark runs it."""
     source, grid = launch.source, launch.grid
     x, y, z = map(min, launch.threadgroup, grid)
-    group = fitting_group(source, grid, (x, y, z))
-    variant = variant_for(grid, group)._replace(cpu=cpu)
+    groups = fitting_groups(source, grid, (x, y, z))
+    group, variant = groups[0], launch_variant(grid, groups)._replace(cpu=cpu)
+    if variant.instead:
+        general = _Listing()
+        compile_kernel(source, variant, general)
+        if general.declined:
+            group, variant = groups[1], variant.instead._replace(cpu=cpu)
     held = buffers(launch)
     slots = Specialisation(source, variant, grid, group, 0).slots
     contents = [

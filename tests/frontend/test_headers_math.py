@@ -209,6 +209,20 @@ def test_rsqrt_is_correctly_rounded_for_every_half(functions: Functions) -> None
     assert np.array_equal(actual, (1 / np.sqrt(every.astype(np.float64))).astype(np.float16))
 
 
+def test_rsqrt_is_correctly_rounded_for_every_float(functions: Functions) -> None:
+    """Of two binades: others are a power of four away, if no step leaves the range of floats, which
+    the largest and the smallest show."""
+    ends = [(0x3F80_0000, 0x4080_0000), (1, 0x10_0000), (0x7F70_0000, 0x7F80_0000)]
+    for first, last in ends:
+        every = np.arange(first, last, dtype=np.uint32).view(np.float32)
+        actual = functions.run("_rsqrt_float", every, dtype=np.float32)
+        right = (1 / np.sqrt(every.astype(np.float64))).astype(np.float32)
+        assert np.array_equal(actual, right)
+    special = np.array([0, -0.0, np.inf, -1, np.nan], np.float32)
+    actual = functions.run("_rsqrt_float", special, dtype=np.float32)
+    np.testing.assert_array_equal(actual, [np.inf, -np.inf, 0, np.nan, np.nan])
+
+
 def test_fma_of_half_rounds_once(functions: Functions) -> None:
     """Products just above half a unit of the addend: computing in float would round twice."""
     patterns = _RNG.integers(0, 0x7C00, (3, 200000), dtype=np.uint16)

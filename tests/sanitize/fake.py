@@ -58,7 +58,7 @@ class _PlanAsCalled(Plan):
 
     def __init__(self, *key: Any) -> None:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(plan, "fitting_group", lambda source, grid, group: group)
+            patch.setattr(plan, "fitting_groups", lambda source, grid, group: (group,))
             super().__init__(*key)
 
 

@@ -21,7 +21,7 @@ from anymetal.runtime.limits import seconds_in
 from anymetal.source import LibrarySource
 from anymetal.targets.cpu.code_lookup import key_of, put, shared_library
 from anymetal.targets.cpu.compile_job import Made
-from anymetal.targets.cpu.variant import Extent, Variant, fitting_group, variant_for
+from anymetal.targets.cpu.variant import Extent, Variant, fitting_groups, launch_variant
 
 _BUILD = "anymetal.targets.cpu.compile_job:build_batch"
 #: Kernels that share a run of Clang. More save little, and are more to do again if one of them
@@ -55,7 +55,7 @@ def versions(
     """What such launches need. Each is a grid, in threads, and its threadgroup."""
     return list(
         dict.fromkeys(
-            (source, variant_for(grid, fitting_group(source, grid, group)))
+            (source, launch_variant(grid, fitting_groups(source, grid, group)))
             for source in sources
             for grid, group in launches
         )

@@ -101,7 +101,10 @@ def _load(source: KernelSource, variant: Variant, key: str, stages: Stages) -> t
     library = locks.cached(key, ".so", f"kernel {source.name}", compiled)
     title = f"{source.name}{source.template_arguments}"
     kinds = tuple(parameter.kind for parameter in source.parameters)
-    return where, Code(library, source.name, Subject(title, variant.text, kinds))
+    code = Code(library, source.name, Subject(title, variant.text, kinds))
+    if code.declined and variant.instead:
+        code.subject = Subject(title, variant.instead.text, kinds)
+    return where, code
 
 
 def shared_library(source: KernelSource, variant: Variant, stages: Stages) -> bytes:

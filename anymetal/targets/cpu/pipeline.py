@@ -158,6 +158,7 @@ def _track(c: GangCompilation) -> bool:
     return True
 
 
+COARSEN = "coarsen"
 PASSES: tuple[Pass[GangCompilation], ...] = (
     Pass(
         "check-bounds",
@@ -220,7 +221,7 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
         needs=(is_tuned,),
     ),
     Pass(
-        "coarsen",
+        COARSEN,
         _coarsen,
         "behind versioning, which it looks for; from here on positions are those of a team",
         Stage.GANG,
@@ -282,3 +283,6 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
         keeps=_ACCESSES,
     ),
 )
+
+#: After these it is known how many SIMD-groups run as one.
+UP_TO_TEAMS = PASSES[: [one.name for one in PASSES].index(COARSEN) + 1]

@@ -20,7 +20,7 @@ from anymetal.targets.base import Extent
 from anymetal.targets.cpu.code_lookup import code_of
 from anymetal.targets.cpu.special_launches import SpecialLaunches
 from anymetal.targets.cpu.specialisation import specialisation
-from anymetal.targets.cpu.variant import Variant, fitting_group, variant_for
+from anymetal.targets.cpu.variant import Variant, fitting_groups, launch_variant
 
 _MOST_GROUPS = 2**63
 _followed: dict[tuple[KernelSource, Extent, Extent, int], None] | None = None
@@ -54,11 +54,23 @@ class Plan:
         self.grid = grid
         if _followed is not None:
             _followed[source, grid, threadgroup, large] = None
-        x, y, z = map(min, threadgroup, grid)
-        # A report names the threadgroups that the caller knows.
-        self.group = (
-            (x, y, z) if self.sanitized or self.traced else fitting_group(source, grid, (x, y, z))
+        fitting = self._fitting_groups(threadgroup)
+        variant = launch_variant(
+            grid,
+            fitting,
+            large=large,
+            width=width,
+            checked=self.checked,
+            sanitized=self.sanitized,
+            filled=self.filled,
+            nan=self.nan,
         )
+        #: Loaded as long as there is a plan, here or in the bridge.
+        self.code = self._code(variant)
+        self.group = fitting[0]
+        if self.code.declined:
+            assert variant.instead
+            self.group, variant = fitting[1], variant.instead
         self.groups = [-(-threads // size) for threads, size in zip(grid, self.group, strict=True)]
         self.total_groups = prod(self.groups)
         if self.total_groups >= _MOST_GROUPS:
@@ -66,11 +78,6 @@ class Plan:
                 f"kernel `{source.name}`: grid={grid} in threadgroups of {self.group} would never "
                 "end. `grid` counts threads."
             )
-        variant = variant_for(
-            grid, self.group, large, width, self.checked, self.sanitized, self.filled, self.nan
-        )
-        #: Loaded as long as there is a plan, here or in the bridge.
-        self.code = self._code(variant)
         #: Versions for launches that come often: the bridge has its own, `run` these.
         self.specialisation = (
             None
@@ -91,6 +98,13 @@ class Plan:
         self.infos = [(slot, p) for slot, p in parameters if slot not in self.slots]
         #: States that no launch is using.
         self._free: list[LaunchState] = []
+
+    def _fitting_groups(self, threadgroup: Extent) -> tuple[Extent, ...]:
+        x, y, z = map(min, threadgroup, self.grid)
+        if self.sanitized or self.traced:  # a report names the threadgroups that the caller knows
+            return ((x, y, z),)
+        groups = fitting_groups(self._source, self.grid, (x, y, z))
+        return groups[-1:] if self.checked else groups  # no teams are formed
 
     def _code(self, variant: Variant) -> Code:
         return code_of(self._source, variant)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 class GangStages(Stages):
     """Is also told about the functions of gangs."""
 
+    declined = False  #: whether the code is for the class that the variant has `instead`
+
     def marks(self) -> Marks | None:
         """Marks for the generated code in the place of the user's lines, if the assembly is to be
         explained."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from anymetal.frontend.known import Known
 from anymetal.ir.sizes import MAX_THREADS_PER_THREADGROUP, SIMD_GROUP
@@ -38,6 +38,8 @@ class Variant(NamedTuple):
     without: tuple[str, ...] = ()  #: names of passes that are switched off
     cpu: str = ""  #: LLVM's name of a CPU to compile for; empty means this machine
     known: Known | None = None  #: serves only launches of which this is true (specialisation.py)
+    #: What to compile for if no SIMD-groups of a column become a team (fitting_groups).
+    instead: Variant | None = None
 
     @property
     def text(self) -> str:
@@ -98,24 +100,41 @@ _GRID_ONLY = frozenset(
 _TELLING = ("simd", "quad", "threadgroup", "__am_")
 
 
-def fitting_group(source: KernelSource, grid: Extent, group: Extent) -> Extent:
-    """The threadgroup to run `grid` with: `group`, or a better one that the kernel cannot tell from
-    it.
+def fitting_groups(source: KernelSource, grid: Extent, group: Extent) -> tuple[Extent, ...]:
+    """The threadgroups to run `grid` with: `group`, or better ones that the kernel cannot tell from
+    it. If there are two, the first is for kernels that make a team of it, the second for others.
 
     A kernel that only knows its position in the grid runs alike in all threadgroups. If the
     caller's would leave lanes of gangs empty (as (1, 1, 1) does), rows of the grid are used. If
-    rows are short, whole ones are, as their gangs have much in common and may run as one.
+    rows are short, whole ones are, as their gangs have much in common and may run as one. Gangs
+    one above the other have the same x: where a loop loads by x, as for each column of a product
+    of matrices, they share what it loads.
     """
+    column = _column(grid)
     full = group[0] % SIMD_GROUP == 0 and grid[0] % group[0] == 0
     rows = _whole_rows(grid, group) if full else group
-    if (full and rows == group) or grid[0] < SIMD_GROUP:
-        return group
-    if group[1] == group[2] == 1 and group[0] >= 8 * SIMD_GROUP:
-        return group
+    kept = (full and rows == group) or (group[1] == group[2] == 1 and group[0] >= 8 * SIMD_GROUP)
+    if grid[0] < SIMD_GROUP or (kept and column in (None, group)) or _can_tell(source):
+        return (group,)
+    if kept:
+        fitting = group
+    else:
+        fitting = rows if full else (min(grid[0], MAX_THREADS_PER_THREADGROUP), 1, 1)
+    return (fitting,) if column in (None, fitting) else (column, fitting)
+
+
+def _can_tell(source: KernelSource) -> bool:
+    """Whether the kernel may notice how its grid is cut into threadgroups."""
     text = source.header + source.body.replace("threads_per_simdgroup", "")
-    if not _GRID_ONLY.issuperset(source.attributes) or any(word in text for word in _TELLING):
-        return group
-    return rows if full else (min(grid[0], MAX_THREADS_PER_THREADGROUP), 1, 1)
+    return not _GRID_ONLY.issuperset(source.attributes) or any(word in text for word in _TELLING)
+
+
+def _column(grid: Extent) -> Extent | None:
+    """The threadgroup of as many gangs as a team may have, one above the other, that tiles the
+    grid."""
+    x, y, _ = grid
+    height = max(size for size in range(1, LARGEST_TEAM + 1) if y % size == 0)
+    return (SIMD_GROUP, height, 1) if height > 1 and x % SIMD_GROUP == 0 else None
 
 
 def _whole_rows(grid: Extent, group: Extent) -> Extent:
@@ -171,6 +190,17 @@ def variant_for(
         without=switched_off(),
         cpu=os.environ.get("ANYMETAL_CPU", ""),
     )
+
+
+def launch_variant(grid: Extent, groups: Sequence[Extent], **facts: Any) -> Variant:
+    """The class to compile for, of launches in threadgroups that `fitting_groups` found; `facts` as
+    for `variant_for`.
+
+    Which of two groups runs is known when the kernel is compiled: its code tells
+    (`Code.declined`).
+    """
+    first, *rest = (variant_for(grid, group, **facts) for group in groups)
+    return first._replace(instead=rest[0]) if rest else first
 
 
 def switched_off() -> tuple[str, ...]:

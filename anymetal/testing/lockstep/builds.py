@@ -32,7 +32,7 @@ from anymetal.source import KernelSource
 from anymetal.targets.cpu import compiler
 from anymetal.targets.cpu.llvm_target import machine_for
 from anymetal.targets.cpu.reporting import GangStages
-from anymetal.targets.cpu.variant import Variant, fitting_group, gang_width, variant_for
+from anymetal.targets.cpu.variant import Variant, fitting_groups, gang_width, variant_for
 from anymetal.testing.lockstep.arrays import Arrays
 from anymetal.testing.lockstep.case import Case
 from anymetal.testing.lockstep.dialect import HEADER
@@ -83,7 +83,7 @@ def builds_here() -> dict[str, Build]:
 def group_of(case: Case, source: KernelSource) -> tuple[int, int, int]:
     """The threadgroup that the case is launched with."""
     x, y, z = map(min, case.threadgroup, case.grid)
-    return fitting_group(source, case.grid, (x, y, z))
+    return fitting_groups(source, case.grid, (x, y, z))[0]
 
 
 def source_of(case: Case) -> KernelSource:

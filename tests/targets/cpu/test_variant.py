@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from anymetal.source import KernelSource
-from anymetal.targets.cpu.variant import fitting_group, gang_width, variant_for
+from anymetal.targets.cpu.variant import fitting_groups, gang_width, launch_variant, variant_for
 
 GRID = ("thread_position_in_grid",)
 
@@ -17,19 +17,26 @@ def source(body="", attributes=GRID, header=""):
 @pytest.mark.parametrize(
     ("grid", "group", "fitting"),
     [
-        ((1000, 1, 1), (1, 1, 1), (1000, 1, 1)),
-        ((100_000, 1, 1), (1, 1, 1), (1024, 1, 1)),
-        ((100_000, 1, 1), (100, 1, 1), (1024, 1, 1)),
-        ((640, 480, 1), (16, 16, 1), (640, 1, 1)),
-        ((100_000, 1, 1), (256, 1, 1), (256, 1, 1)),  # good as it is
-        ((4096, 64, 1), (32, 8, 1), (32, 8, 1)),
-        ((64, 4096, 1), (32, 8, 1), (64, 8, 1)),  # whole rows, which are short
-        ((256, 100, 1), (32, 10, 1), (256, 2, 1)),
-        ((3, 1000, 1), (3, 8, 1), (3, 8, 1)),  # rows of three are no better
+        ((1000, 1, 1), (1, 1, 1), [(1000, 1, 1)]),
+        ((100_000, 1, 1), (1, 1, 1), [(1024, 1, 1)]),
+        ((100_000, 1, 1), (100, 1, 1), [(1024, 1, 1)]),
+        ((640, 480, 1), (16, 16, 1), [(32, 8, 1), (640, 1, 1)]),
+        ((100_000, 1, 1), (256, 1, 1), [(256, 1, 1)]),  # good as it is
+        ((512, 30, 3), (256, 1, 1), [(32, 6, 1), (256, 1, 1)]),
+        ((512, 31, 1), (256, 1, 1), [(256, 1, 1)]),  # no team tiles 31 rows
+        ((4096, 64, 1), (32, 8, 1), [(32, 8, 1)]),
+        ((64, 4096, 1), (32, 8, 1), [(32, 8, 1), (64, 8, 1)]),  # whole rows, which are short
+        ((256, 101, 1), (32, 10, 1), [(256, 2, 1)]),
+        ((3, 1000, 1), (3, 8, 1), [(3, 8, 1)]),  # rows of three are no better
     ],
 )
-def test_group_of_a_kernel_that_cannot_tell(grid, group, fitting):
-    assert fitting_group(source("out[thread_position_in_grid.x] = 1;"), grid, group) == fitting
+def test_groups_of_a_kernel_that_cannot_tell(grid, group, fitting):
+    groups = fitting_groups(source("out[thread_position_in_grid.x] = 1;"), grid, group)
+    assert list(groups) == fitting
+    first, *rest = (variant_for(grid, one) for one in groups)
+    variant = launch_variant(grid, groups)
+    assert variant._replace(instead=None) == first
+    assert variant.instead == (rest[0] if rest else None)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +50,8 @@ def test_group_of_a_kernel_that_cannot_tell(grid, group, fitting):
     ],
 )
 def test_group_of_a_kernel_that_can_tell(kernel):
-    assert fitting_group(kernel, (1000, 1, 1), (1, 1, 1)) == (1, 1, 1)
+    assert fitting_groups(kernel, (1000, 1, 1), (1, 1, 1)) == ((1, 1, 1),)
+    assert fitting_groups(kernel, (512, 64, 1), (16, 16, 1)) == ((16, 16, 1),)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,95 @@
+"""Kernels that cannot tell their threadgroups run in columns of gangs where these share loads."""
+
+from __future__ import annotations
+
+import mlx.core as mx
+import numpy as np
+import pytest
+
+import anymetal
+from anymetal.explain.kernels import explain
+from anymetal.targets.cpu import code_lookup, plan
+
+_PRODUCT = """
+    uint column = thread_position_in_grid.x, row = thread_position_in_grid.y;
+    if (row >= a_shape[0] || column >= b_shape[1]) return;
+    float sum = 0;
+    for (uint k = 0; k < a_shape[1]; ++k) {
+        sum += a[row * a_shape[1] + k] * b[k * b_shape[1] + column];
+    }
+    out[row * b_shape[1] + column] = sum;
+"""
+_STENCIL = """
+    uint column = thread_position_in_grid.x, row = thread_position_in_grid.y;
+    float sum = 0;
+    for (uint k = 0; k < a_shape[1]; ++k) sum += a[row * a_shape[1] + (column + k) % a_shape[1]];
+    out[row * b_shape[1] + column] = sum * b[0];
+"""
+
+
+@pytest.fixture
+def planned(monkeypatch):
+    """The threadgroups that launches run in from now on."""
+    groups = []
+
+    class Plan(plan.Plan):
+        def __init__(self, *given):
+            super().__init__(*given)
+            groups.append((self.group, self.code.declined))
+
+    monkeypatch.setattr("anymetal.targets.cpu.launch.Plan", Plan)
+    return groups
+
+
+def _run(body, name, a, b, grid, threadgroup):
+    kernel = anymetal.metal_kernel(
+        name=name, input_names=["a", "b"], output_names=["out"], source=body
+    )
+    (out,) = kernel(
+        inputs=[mx.array(a), mx.array(b)],
+        grid=grid,
+        threadgroup=threadgroup,
+        output_shapes=[(a.shape[0], b.shape[1])],
+        output_dtypes=[mx.float32],
+    )
+    return np.array(out)
+
+
+@pytest.mark.parametrize("threadgroup", [(16, 16, 1), (256, 1, 1), (1, 1, 1), (8, 4, 1), (7, 3, 1)])
+@pytest.mark.parametrize(
+    ("rows", "columns", "grid", "height"),
+    [
+        (64, 96, (96, 64, 1), 8),
+        (30, 64, (64, 30, 1), 6),
+        (29, 50, (64, 32, 1), 8),  # the kernel's own bounds leave threads out
+        (31, 64, (64, 31, 1), 0),  # no column tiles it
+        (30, 50, (50, 30, 1), 0),
+    ],
+)
+def test_products_share_the_columns(planned, threadgroup, rows, columns, grid, height):
+    random = np.random.default_rng()
+    a, b = (random.standard_normal(s, dtype=np.float32) for s in ((rows, 37), (37, columns)))
+    out = _run(_PRODUCT, "product", a, b, grid, threadgroup)
+    np.testing.assert_allclose(out, a.astype(float) @ b.astype(float), rtol=1e-4, atol=1e-4)
+    ((group, declined),) = planned
+    assert (group == (32, height, 1)) == bool(height)
+    assert not declined
+
+
+def test_other_kernels_run_along_rows(planned):
+    random = np.random.default_rng()
+    a, b = (random.standard_normal((64, 64), dtype=np.float32) for _ in range(2))
+    out = _run(_STENCIL, "stencil", a, b, (64, 64, 1), (16, 16, 1))
+    right = np.broadcast_to(a.sum(axis=1, keepdims=True, dtype=float) * b[0, 0], (64, 64))
+    np.testing.assert_allclose(out, right, rtol=1e-4, atol=1e-4)
+    assert planned == [((64, 1, 1), True)]
+
+
+def test_explanations_are_of_the_class_that_was_taken():
+    variants = code_lookup.follow()
+    ones = np.ones((64, 64), np.float32)
+    _run(_PRODUCT, "taken", ones, ones, (64, 64, 1), (16, 16, 1))
+    _run(_STENCIL, "declined", ones, ones, (64, 64, 1), (16, 16, 1))
+    texts = {source.name: explain(source, variant).launch for source, variant in variants}
+    assert texts["taken"].startswith("full SIMD-groups of rows of 32")
+    assert texts["declined"].startswith("full SIMD-groups along x")
