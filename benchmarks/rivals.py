@@ -116,6 +116,8 @@ def _library() -> ctypes.CDLL:
         with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as temporary:
             temporary.write(built)
         Path(temporary.name).rename(path)
+    # Has the conversions of half that a processor without F16C lacks.
+    ctypes.CDLL("libgcc_s.so.1", mode=ctypes.RTLD_GLOBAL)
     return ctypes.CDLL(str(path))
 
 

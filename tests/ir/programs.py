@@ -110,18 +110,22 @@ def run_text(text: str, buffers: list[Bytes]) -> None:
     _call(module, "__am_kernel", [b.ctypes.data for b in buffers])
 
 
-def run_program(program: Program, buffers: list[Bytes], width: int = 1, threads: int = 1) -> None:
-    """Compiles the program with our code generator, and runs one threadgroup of it."""
+def run_program(
+    program: Program, buffers: list[Bytes], width: int = 1, threads: int = 1, grid: int = 0
+) -> None:
+    """Compiles the program with our code generator, and runs one threadgroup of it, which may lead
+    beyond the grid."""
     full, partial = threads >= width, threads % width > 0
     variant = Variant(
-        flat=True, linear=True, aligned=False, full=full, partial=partial, single=True, width=width
-    )
+        flat=True, linear=True, aligned=False, full=full, partial=partial, single=True, width=width,
+        padded="x" if grid else "",
+    )  # fmt: skip
     machine = machine_for("")
     module = llvm.parse_assembly(optimised(vector_ir(program, variant, machine), machine))
     pointers = (ctypes.c_void_p * len(buffers))(*[b.ctypes.data for b in buffers])
     cancel = ctypes.c_int32(0)
     three = ctypes.c_uint32 * 3
-    launch = _Launch(three(threads, 1, 1), three(threads, 1, 1), three(1, 1, 1), 0)
+    launch = _Launch(three(grid or threads, 1, 1), three(threads, 1, 1), three(1, 1, 1), 0)
     launch.cancel = ctypes.addressof(cancel)
     scratch = np.zeros(32768 + 64, np.uint8)
     worker = _Worker(-(-scratch.ctypes.data // 64) * 64)

@@ -21,9 +21,9 @@ from anymetal.analysis.private_arrays import interleaved
 from anymetal.analysis.regions import regions
 from anymetal.analysis.uniformity import shapes
 from anymetal.frontend.clang import compile_to_ir
+from anymetal.pipeline.program import thread_program
 from anymetal.simd import questions
 from anymetal.source import KernelSource
-from anymetal.targets.cpu.compiler import thread_program
 from anymetal.targets.cpu.llvm_target import machine_for
 from anymetal.targets.cpu.pipeline import PASSES, GangCompilation
 from anymetal.targets.cpu.variant import Variant

@@ -72,7 +72,8 @@ def entry_function(
     if suspends:
         lines.append("  %ring = alloca [1024 x ptr], align 16")
     lines += other_orders.tables(record) if record else []
-    lines += _group_loop(width * team, other_orders.group() if record else [])
+    order = other_orders.group() if record else []
+    lines += _group_loop(width * team, order, whole=bool(c.variant.padded))
     if c.twin:
         memory, bytes_ = c.twin
         copied = f"ptr {memory}, ptr {INITIAL}, i64 {bytes_}, i1 false"
@@ -198,8 +199,9 @@ def _own_sums(sums: list[tuple[str, Sums]]) -> list[str]:
     ]
 
 
-def _group_loop(width: int, position: list[str]) -> list[str]:
-    """The position and size of the next threadgroup; those at the edge are smaller.
+def _group_loop(width: int, position: list[str], whole: bool) -> list[str]:
+    """The position and size of the next threadgroup; those at the edge are smaller, unless all are
+    `whole`.
 
     `position`: lines that compute another one, as `%wide` has it.
     """
@@ -225,11 +227,12 @@ def _group_loop(width: int, position: list[str]) -> list[str]:
         "one.group:",
     ]
     for axis in _AXES:
+        most = "-1" if whole else f"%left.{axis}"
         lines += [
             f"  %group_{axis} = trunc i64 %{wide}.{axis} to i32",
             f"  %begin.{axis} = mul i32 %group_{axis}, %full_size_{axis}",
             f"  %left.{axis} = sub i32 %grid_{axis}, %begin.{axis}",
-            f"  %size_{axis} = call i32 @llvm.umin.i32(i32 %left.{axis}, i32 %full_size_{axis})",
+            f"  %size_{axis} = call i32 @llvm.umin.i32(i32 {most}, i32 %full_size_{axis})",
         ]
     lines += [
         "  %plane = mul i32 %size_x, %size_y",

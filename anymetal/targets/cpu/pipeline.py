@@ -20,6 +20,7 @@ from anymetal.passes import (
     check_bounds,
     interleave,
     join_inner_loops,
+    leave_outside,
     mask_first,
     observe,
     place_in_rows,
@@ -103,6 +104,11 @@ def has_short_rows(c: GangCompilation) -> bool:
     return c.variant.rows > 0
 
 
+def is_padded(c: GangCompilation) -> bool:
+    """Threadgroups at the edge lead beyond the grid."""
+    return bool(c.variant.padded)
+
+
 def is_tuned(c: GangCompilation) -> bool:
     """Gangs are whole SIMD-groups, and accesses are not checked."""
     return c.variant.width == SIMD_GROUP and not c.variant.checked
@@ -182,6 +188,14 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
         "behind observe, which knows where pointers lead",
         Stage.CHECKED,
         needs=(is_sanitized,),
+        optional=False,
+    ),
+    Pass(
+        "leave-outside",
+        lambda c: leave_outside.run(c.program, c.variant.padded),
+        "before positions become lane numbers, and before bounds checks are looked for",
+        Stage.GUARDED,
+        needs=(is_padded,),
         optional=False,
     ),
     Pass(

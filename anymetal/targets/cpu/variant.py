@@ -26,6 +26,7 @@ class Variant(NamedTuple):
     single: bool  #: a threadgroup is one gang, so barriers need no waiting
     width: int = SIMD_GROUP  #: lanes of a gang
     rows: int = 0  #: threads in x of every threadgroup, if a gang is whole such rows; else 0
+    padded: str = ""  #: axes along which whole threadgroups lead beyond the grid
     team: int = (
         1  #: neighbouring gangs of a threadgroup that might run as one (coarsening/coarsen.py)
     )
@@ -50,6 +51,8 @@ class Variant(NamedTuple):
             words.append("along x")
         elif self.rows:
             words.append(f"of rows of {self.rows}")
+            if self.padded:
+                words.append(f"beyond the grid in {' and '.join(self.padded)}")
         else:
             words.append("within a row" if self.linear else "across rows")
         if self.single:
@@ -114,13 +117,14 @@ def fitting_groups(source: KernelSource, grid: Extent, group: Extent) -> tuple[E
     full = group[0] % SIMD_GROUP == 0 and grid[0] % group[0] == 0
     rows = _whole_rows(grid, group) if full else group
     kept = (full and rows == group) or (group[1] == group[2] == 1 and group[0] >= 8 * SIMD_GROUP)
-    if grid[0] < SIMD_GROUP or (kept and column in (None, group)) or _can_tell(source):
+    if grid[0] < SIMD_GROUP or (kept and column is None) or _can_tell(source):
         return (group,)
     if kept:
         fitting = group
     else:
         fitting = rows if full else (min(grid[0], MAX_THREADS_PER_THREADGROUP), 1, 1)
-    return (fitting,) if column in (None, fitting) else (column, fitting)
+    tiles = column == fitting and not _overhang(grid, fitting)
+    return (fitting,) if column is None or tiles else (column, fitting)
 
 
 def _can_tell(source: KernelSource) -> bool:
@@ -130,11 +134,19 @@ def _can_tell(source: KernelSource) -> bool:
 
 
 def _column(grid: Extent) -> Extent | None:
-    """The threadgroup of as many gangs as a team may have, one above the other, that tiles the
-    grid."""
+    """The threadgroup of gangs that lie one above the other, of the height that costs least: what
+    they share takes about as long as two of them. Where 8 are too many for a team, 4 may do."""
     x, y, _ = grid
-    height = max(size for size in range(1, LARGEST_TEAM + 1) if y % size == 0)
-    return (SIMD_GROUP, height, 1) if height > 1 and x % SIMD_GROUP == 0 else None
+    if y == 1 or max(x, y) >= 2**31:
+        return None
+    costs = {size: -(-y // size) * (size + 2) for size in (LARGEST_TEAM, 4, 2)}
+    return SIMD_GROUP, min(costs, key=lambda size: costs[size]), 1
+
+
+def _overhang(grid: Extent, group: Extent) -> str:
+    """The axes along which whole threadgroups lead beyond the grid."""
+    pairs = zip("xyz", grid, group, strict=True)
+    return "".join(axis for axis, threads, size in pairs if threads % size)
 
 
 def _whole_rows(grid: Extent, group: Extent) -> Extent:
@@ -155,14 +167,19 @@ def variant_for(
     sanitized: bool = False,
     filled: bool = False,
     nan: bool = False,
+    padded: str = "",
 ) -> Variant:
     """The class of a launch of `grid` threads in threadgroups of `group` (clamped to the grid).
 
+    `padded`: axes along which all threadgroups are whole, although they lead beyond the grid.
     `large`: how many times 2^31 bytes the largest array has. `width`: of gangs, by default the one
     in use. `checked`: no access may leave its array. `sanitized`: nor may it, and the program tells
     of what it does.
     """
     checked = checked or sanitized
+    if padded:
+        x, y, z = (-(-threads // size) * size for threads, size in zip(grid, group, strict=True))
+        grid = x, y, z
     width = _width if width is None else width
     whole = all(threads % size == 0 for threads, size in zip(grid, group, strict=True))
     count = prod(group)
@@ -180,6 +197,7 @@ def variant_for(
         single=count <= width,
         width=width,
         rows=rows,
+        padded=padded,
         team=team,
         sole=team > 1 and team * width == count,
         large=large,
@@ -199,8 +217,11 @@ def launch_variant(grid: Extent, groups: Sequence[Extent], **facts: Any) -> Vari
     Which of two groups runs is known when the kernel is compiled: its code tells
     (`Code.declined`).
     """
-    first, *rest = (variant_for(grid, group, **facts) for group in groups)
-    return first._replace(instead=rest[0]) if rest else first
+    if len(groups) == 1:
+        return variant_for(grid, groups[0], **facts)
+    column, other = groups
+    columns = variant_for(grid, column, padded=_overhang(grid, column), **facts)
+    return columns._replace(instead=variant_for(grid, other, **facts))
 
 
 def switched_off() -> tuple[str, ...]:

@@ -32,7 +32,7 @@ from anymetal.source import KernelSource
 from anymetal.targets.cpu import compiler
 from anymetal.targets.cpu.llvm_target import machine_for
 from anymetal.targets.cpu.reporting import GangStages
-from anymetal.targets.cpu.variant import Variant, fitting_groups, gang_width, variant_for
+from anymetal.targets.cpu.variant import Extent, Variant, fitting_groups, gang_width, launch_variant
 from anymetal.testing.lockstep.arrays import Arrays
 from anymetal.testing.lockstep.case import Case
 from anymetal.testing.lockstep.dialect import HEADER
@@ -50,9 +50,9 @@ class Build:
     def variant(self, case: Case, source: KernelSource) -> Variant:
         """The class of the case's launch in this build."""
         with gang_width(self.width):
-            group = group_of(case, source)
-            variant = variant_for(case.grid, group)
-        known = Known(case.grid, group, ()) if self.known else None
+            groups = groups_of(case, source)
+            variant = launch_variant(case.grid, groups)._replace(instead=None)
+        known = Known(case.grid, groups[0], ()) if self.known else None
         return variant._replace(cpu=self.cpu, without=case.off, known=known)
 
 
@@ -80,10 +80,10 @@ def builds_here() -> dict[str, Build]:
     return {build.name: build for build in BUILDS if build.name not in lacking}
 
 
-def group_of(case: Case, source: KernelSource) -> tuple[int, int, int]:
-    """The threadgroup that the case is launched with."""
+def groups_of(case: Case, source: KernelSource) -> tuple[Extent, ...]:
+    """The threadgroups that may run the case; the first one does."""
     x, y, z = map(min, case.threadgroup, case.grid)
-    return fitting_groups(source, case.grid, (x, y, z))[0]
+    return fitting_groups(source, case.grid, (x, y, z))
 
 
 def source_of(case: Case) -> KernelSource:
@@ -170,7 +170,7 @@ def _processor_seconds() -> float:
 
 def launch(case: Case, source: KernelSource, entry_address: int, arrays: Arrays) -> None:
     """One launch on the pool; raises what a launch may raise."""
-    group = group_of(case, source)
+    group, *_ = groups_of(case, source)
     groups = [-(-threads // size) for threads, size in zip(case.grid, group, strict=True)]
     buffers = (ctypes.c_uint64 * len(arrays.addresses))(*arrays.addresses)
     call = Call()

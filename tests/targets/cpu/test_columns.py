@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import mlx.core as mx
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ import pytest
 import anymetal
 from anymetal.explain.kernels import explain
 from anymetal.targets.cpu import code_lookup, plan
+from anymetal.targets.cpu.llvm_target import machine_for
 
 _PRODUCT = """
     uint column = thread_position_in_grid.x, row = thread_position_in_grid.y;
@@ -25,6 +28,9 @@ _STENCIL = """
     for (uint k = 0; k < a_shape[1]; ++k) sum += a[row * a_shape[1] + (column + k) % a_shape[1]];
     out[row * b_shape[1] + column] = sum * b[0];
 """
+_MACHINE = machine_for(os.environ.get("ANYMETAL_CPU", ""))
+#: Of AVX-512: elsewhere a team may be too large for them.
+_MANY_REGISTERS = _MACHINE.registers * _MACHINE.words >= 512
 
 
 @pytest.fixture
@@ -60,10 +66,13 @@ def _run(body, name, a, b, grid, threadgroup):
     ("rows", "columns", "grid", "height"),
     [
         (64, 96, (96, 64, 1), 8),
-        (30, 64, (64, 30, 1), 6),
+        (12, 64, (64, 12, 1), 4),
         (29, 50, (64, 32, 1), 8),  # the kernel's own bounds leave threads out
-        (31, 64, (64, 31, 1), 0),  # no column tiles it
-        (30, 50, (50, 30, 1), 0),
+        (31, 64, (64, 31, 1), 8),  # columns that lead beyond the edge
+        (33, 70, (70, 33, 1), 8),
+        (9, 33, (33, 9, 1), 4),
+        (1, 64, (64, 1, 1), 0),
+        (30, 31, (31, 30, 1), 0),
     ],
 )
 def test_products_share_the_columns(planned, threadgroup, rows, columns, grid, height):
@@ -72,8 +81,9 @@ def test_products_share_the_columns(planned, threadgroup, rows, columns, grid, h
     out = _run(_PRODUCT, "product", a, b, grid, threadgroup)
     np.testing.assert_allclose(out, a.astype(float) @ b.astype(float), rtol=1e-4, atol=1e-4)
     ((group, declined),) = planned
-    assert (group == (32, height, 1)) == bool(height)
-    assert not declined
+    if _MANY_REGISTERS:
+        assert (group == (32, height, 1)) == bool(height)
+        assert not declined
 
 
 def test_other_kernels_run_along_rows(planned):
@@ -91,5 +101,6 @@ def test_explanations_are_of_the_class_that_was_taken():
     _run(_PRODUCT, "taken", ones, ones, (64, 64, 1), (16, 16, 1))
     _run(_STENCIL, "declined", ones, ones, (64, 64, 1), (16, 16, 1))
     texts = {source.name: explain(source, variant).launch for source, variant in variants}
-    assert texts["taken"].startswith("full SIMD-groups of rows of 32")
+    if _MANY_REGISTERS:
+        assert texts["taken"].startswith("full SIMD-groups of rows of 32")
     assert texts["declined"].startswith("full SIMD-groups along x")

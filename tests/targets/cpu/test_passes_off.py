@@ -11,8 +11,8 @@ from anymetal import targets
 from anymetal.ir.model import Program
 from anymetal.ir.spec import Stage
 from anymetal.pipeline import driver
+from anymetal.pipeline.program import thread_program
 from anymetal.targets.cpu import code_lookup, variant
-from anymetal.targets.cpu.compiler import thread_program
 from anymetal.targets.cpu.llvm_target import machine_for
 from anymetal.targets.cpu.pipeline import PASSES, GangCompilation
 from anymetal.targets.cpu.reporting import GangStages

@@ -22,21 +22,31 @@ def source(body="", attributes=GRID, header=""):
         ((100_000, 1, 1), (100, 1, 1), [(1024, 1, 1)]),
         ((640, 480, 1), (16, 16, 1), [(32, 8, 1), (640, 1, 1)]),
         ((100_000, 1, 1), (256, 1, 1), [(256, 1, 1)]),  # good as it is
-        ((512, 30, 3), (256, 1, 1), [(32, 6, 1), (256, 1, 1)]),
-        ((512, 31, 1), (256, 1, 1), [(256, 1, 1)]),  # no team tiles 31 rows
+        ((512, 12, 3), (256, 1, 1), [(32, 4, 1), (256, 1, 1)]),
+        ((500, 31, 1), (256, 1, 1), [(32, 8, 1), (256, 1, 1)]),  # beyond both edges
         ((4096, 64, 1), (32, 8, 1), [(32, 8, 1)]),
+        ((4096, 63, 1), (32, 8, 1), [(32, 8, 1), (32, 8, 1)]),  # beyond the edge, or not
         ((64, 4096, 1), (32, 8, 1), [(32, 8, 1), (64, 8, 1)]),  # whole rows, which are short
-        ((256, 101, 1), (32, 10, 1), [(256, 2, 1)]),
+        ((256, 100, 1), (32, 10, 1), [(32, 8, 1), (256, 2, 1)]),
         ((3, 1000, 1), (3, 8, 1), [(3, 8, 1)]),  # rows of three are no better
     ],
 )
 def test_groups_of_a_kernel_that_cannot_tell(grid, group, fitting):
     groups = fitting_groups(source("out[thread_position_in_grid.x] = 1;"), grid, group)
     assert list(groups) == fitting
-    first, *rest = (variant_for(grid, one) for one in groups)
     variant = launch_variant(grid, groups)
-    assert variant._replace(instead=None) == first
-    assert variant.instead == (rest[0] if rest else None)
+    if len(groups) == 1:
+        assert variant == variant_for(grid, groups[0])
+    else:
+        assert variant.instead == variant_for(grid, groups[1])
+        assert (variant.rows, variant.partial, variant.team) == (32, False, groups[0][1])
+
+
+def test_threadgroups_beyond_the_edge():
+    assert launch_variant((500, 31, 3), ((32, 8, 1), (256, 1, 1))).padded == "xy"
+    assert launch_variant((512, 31, 3), ((32, 8, 1), (256, 1, 1))).padded == "y"
+    assert launch_variant((512, 32, 3), ((32, 8, 1), (256, 1, 1))).padded == ""
+    assert launch_variant((512, 31, 3), ((32, 8, 1),)).padded == ""
 
 
 @pytest.mark.parametrize(
