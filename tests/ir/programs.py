@@ -18,6 +18,7 @@ from anymetal.ir.model import Instr, Program
 from anymetal.ir.reader import read_program
 from anymetal.ir.spec import Stage, check
 from anymetal.ir.types import FLOAT
+from anymetal.runtime.arrays import BufferExtent
 from anymetal.targets.cpu.assemble import optimised
 from anymetal.targets.cpu.llvm_target import machine_for
 from anymetal.targets.cpu.variant import Variant
@@ -122,7 +123,9 @@ def run_program(
     )  # fmt: skip
     machine = machine_for("")
     module = llvm.parse_assembly(optimised(vector_ir(program, variant, machine), machine))
-    pointers = (ctypes.c_void_p * len(buffers))(*[b.ctypes.data for b in buffers])
+    extents = (BufferExtent * len(buffers))(*((0, b.nbytes) for b in buffers))
+    addresses = [*(b.ctypes.data for b in buffers), ctypes.addressof(extents), 0]
+    pointers = (ctypes.c_void_p * len(addresses))(*addresses)
     cancel = ctypes.c_int32(0)
     three = ctypes.c_uint32 * 3
     launch = _Launch(three(grid or threads, 1, 1), three(threads, 1, 1), three(1, 1, 1), 0)

@@ -6,11 +6,14 @@ An atomic addition costs ten times a plain one, and more if other threads add to
 a kernel adds to an array and does nothing else with it, and looks at no old value, nobody can tell
 when the additions arrive, nor in which order; sums of floats depend on that order, which Metal
 leaves open. So each worker adds to an array of its own, without atomics, and hands its sums over at
-the end (targets/cpu/entry.py). The index must show that the array can be small.
+the end (targets/cpu/entry.py). The index shows how large that array must be. Where it does not, as
+with an index out of memory, the launch knows how large the shared one is; additions beyond that, if
+there are any, go where they would have gone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from anymetal.analysis.cache import Analyses
@@ -19,6 +22,7 @@ from anymetal.analysis.objects import origins
 from anymetal.analysis.ranges import Bounds
 from anymetal.ir import types as t
 from anymetal.ir.model import Argument, Instr, Value
+from anymetal.machine import Machine
 
 _SIZE = 4  #: bytes of an element
 
@@ -28,7 +32,7 @@ class Sums(NamedTuple):
 
     argument: Argument
     type: t.Type
-    bins: int  #: its elements, rounded up to whole cache lines
+    bins: int  #: its elements, rounded up to whole cache lines; 0: as many as the shared one has
     offset: int  #: where it begins in the memory for all such arrays, in bytes
 
 
@@ -37,7 +41,7 @@ def find_privatised_sums(known: Analyses) -> dict[Argument, Sums]:
     program, leads_to = known.program, known(origins)
     if program.shared_buffers:
         return {}
-    bins: dict[Argument, int] = {}
+    bins: dict[Argument, int | None] = {}  # 0: as many as the array has; None: it may have none
     types: dict[Argument, t.Type] = {}
     bound = Bounds()
     for instr in program.instructions():
@@ -46,17 +50,34 @@ def find_privatised_sums(known: Analyses) -> dict[Argument, Sums]:
             for origin in leads_to.get(value, frozenset()):
                 if not isinstance(origin, Argument) or instr.op == "gep":
                     continue
-                count = _bins(value, origin, bound) if value in places else 0
-                same = types.setdefault(origin, instr.type) == instr.type
-                before = bins.get(origin, count)
-                bins[origin] = max(before, count) if before and count and same else 0
+                count = _bins(value, origin, bound) if value in places else None
+                if types.setdefault(origin, instr.type) != instr.type:
+                    count = None
+                bins[origin] = _most(bins.get(origin, count), count)
+    return _laid_out(bins, types, known.machine)
+
+
+def _most(before: int | None, count: int | None) -> int | None:
+    if before is None or count is None:
+        return None
+    return before and count and max(before, count)
+
+
+def _laid_out(
+    bins: Mapping[Argument, int | None], types: Mapping[Argument, t.Type], machine: Machine
+) -> dict[Argument, Sums]:
+    """The arrays in the memory that a worker has for all of them; behind those whose size is known
+    there is room for another one."""
     result: dict[Argument, Sums] = {}
-    total, most, line = 0, known.machine.caches.second, known.machine.line // _SIZE
+    total, most, line = 0, machine.caches.second, machine.line // _SIZE
     for argument, count in bins.items():
-        count = -(-count // line) * line
+        count = -(-(count or 0) // line) * line
         if count and total + count * _SIZE <= most:
             result[argument] = Sums(argument, types[argument], count, total)
             total += count * _SIZE
+    unknown = next((argument for argument, count in bins.items() if count == 0), None)
+    if unknown:
+        result[unknown] = Sums(unknown, types[unknown], 0, total)
     return result
 
 
@@ -69,17 +90,19 @@ def _adds(instr: Instr, used: set[Value]) -> bool:
     )
 
 
-def _bins(pointer: Value, argument: Argument, bound: Bounds) -> int:
-    """How large an array must be so that an address is in it for certain; 0: unknown."""
-    farthest = 0
+def _bins(pointer: Value, argument: Argument, bound: Bounds) -> int | None:
+    """How large an array must be so that an address is in it for certain; 0: unknown. None if the
+    address may lie between elements."""
+    farthest, unknown = 0, False
     while pointer is not argument:
         if not isinstance(pointer, Instr) or pointer.op != "gep":
-            return 0
+            return None
         (base, *indices), (*scales, offset) = pointer.operands, pointer.arg
         steps = [(bound(index) - 1, scale) for index, scale in zip(indices, scales, strict=True)]
         steps.append((1, offset))
-        if any(most < 0 or scale < 0 or scale % _SIZE for most, scale in steps):
-            return 0
+        if any(scale % _SIZE for _, scale in steps):
+            return None
+        unknown = unknown or any(most < 0 or scale < 0 for most, scale in steps)
         farthest += sum(most * scale for most, scale in steps)
         pointer = base
-    return farthest // _SIZE + 1
+    return 0 if unknown else farthest // _SIZE + 1

@@ -50,6 +50,8 @@ class Atomics(GangEmitter):
             self._update(instr, mask)
             return
         wanted = self.w.value("icmp ne ptr %sums, null")
+        if not sums.bins and self._is_run(instr):
+            wanted = self.w.value(f"and i1 {wanted}, {self._ends_inside(instr, sums)}")
         self.two_ways(
             wanted, ("sums.own", "sums.shared", "sums.end"),
             lambda: self._add_to_sums(instr, mask, sums), lambda: self._update(instr, mask),
@@ -135,14 +137,24 @@ class Atomics(GangEmitter):
             (self.sums[o] for o in origins if isinstance(o, Argument) and o in self.sums), None
         )
 
-    def _in_sums(self, sums: Sums, address: str) -> str:
-        """The place in the worker's array for an address of the shared one."""
+    def _distance(self, sums: Sums, address: str) -> str:
+        """How many bytes behind the beginning of the shared array an address is."""
         w = self.w
-        array = w.value(f"getelementptr i8, ptr %sums, i64 {sums.offset}")
         base = w.value(f"ptrtoint ptr {self.v.scalar(sums.argument)} to i64")
         place = w.value(f"ptrtoint ptr {address} to i64")
-        distance = w.value(f"sub i64 {place}, {base}")
-        return w.value(f"getelementptr i8, ptr {array}, i64 {distance}")
+        return w.value(f"sub i64 {place}, {base}")
+
+    def _in_sums(self, sums: Sums, address: str) -> str:
+        """The place in the worker's array for an address of the shared one, or that address itself
+        if it is beyond the array."""
+        w = self.w
+        array = w.value(f"getelementptr i8, ptr %sums, i64 {sums.offset}")
+        distance = self._distance(sums, address)
+        place = w.value(f"getelementptr i8, ptr {array}, i64 {distance}")
+        if sums.bins:
+            return place
+        inside = w.value(f"icmp ult i64 {distance}, %sums.bytes")
+        return w.value(f"select i1 {inside}, ptr {place}, ptr {address}")
 
     def _add_to_sums(self, instr: Instr, mask: Mask, sums: Sums) -> None:
         """Adds to the worker's own array, which nobody else uses."""
@@ -151,11 +163,24 @@ class Atomics(GangEmitter):
         if strategy is AtomicStrategy.COMBINED:
             address = self._in_sums(sums, self.v.scalar(pointer))
             self._plain(instr, [address, self._total(instr, mask)])
-        elif self.v.shape(pointer).stride == instr.type.size:
+        elif self._is_run(instr):
             self._side_by_side(instr, self._in_sums(sums, self.v.scalar(pointer)), mask)
         else:
             plain = partial(self._plain_in_sums, sums)
             self.each_lane.emit_all(instr, mask, instr.operands, plain)
+
+    def _is_run(self, instr: Instr) -> bool:
+        """Whether the lanes' elements are neighbours."""
+        return self.v.shape(instr.operands[0]).stride == instr.type.size
+
+    def _ends_inside(self, instr: Instr, sums: Sums) -> str:
+        """Whether the last lane's element is one of the array's, and so those before it."""
+        w, last = self.w, (self.w.width - 1) * instr.type.size
+        distance = self._distance(sums, self.v.scalar(instr.operands[0]))
+        end = w.value(f"add i64 {distance}, {last}")
+        begins = w.value(f"icmp ult i64 {distance}, %sums.bytes")
+        ends = w.value(f"icmp ult i64 {end}, %sums.bytes")
+        return w.value(f"and i1 {begins}, {ends}")
 
     def _plain_in_sums(self, sums: Sums, instr: Instr, names: list[str]) -> str:
         return self._plain(instr, [self._in_sums(sums, names[0]), *names[1:]])

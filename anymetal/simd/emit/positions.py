@@ -15,6 +15,7 @@ CONTEXT = [
     *(f"i32 %{name}" for name in CONTEXT_NAMES),
     "i1 %streaming",  #: whether stores of results bypass the caches
     "ptr %sums",  #: a worker's own arrays (see simd/access/privatised_sums.py), or null
+    "i64 %sums.bytes",  #: of that one whose size the launch knows
     "ptr %locks",  #: of the launch (see additions.cpp), or null while a thread is alone in it
     "ptr noalias %private",  #: memory for large private arrays (see private_memory.py), or null
     "ptr %threadgroup",

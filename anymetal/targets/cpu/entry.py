@@ -68,7 +68,8 @@ def entry_function(
     lines += _launch_fields()
     lines += _streaming(streamed, machine)
     lines += _private_memory(private, width * team if suspends else 0)
-    lines += _own_sums([(buffer_name(a), own) for a, own in sums.items()])
+    own = [(buffer_name(a), own) for a, own in sums.items()]
+    lines += _own_sums(own, buffers, machine.caches.second)
     if suspends:
         lines.append("  %ring = alloca [1024 x ptr], align 16")
     lines += other_orders.tables(record) if record else []
@@ -168,19 +169,35 @@ def _private_memory(bytes_per_call: int, threads: int) -> list[str]:
     ]
 
 
-def _own_sums(sums: list[tuple[str, Sums]]) -> list[str]:
-    """The worker's own arrays, zeroed, if the launch is large enough for them to pay. When called
-    for no threadgroups, the worker hands over its sums and leaves zeros behind."""
+def _own_sums(sums: list[tuple[str, Sums]], slots: list[str], most: int) -> list[str]:
+    """The worker's own arrays, zeroed, if the launch is large enough for them to pay, and they are
+    not larger than `most` bytes. When called for no threadgroups, the worker hands over its sums
+    and leaves zeros behind. `slots`: all buffers, in their order."""
     if not sums:
-        return ["  %sums = getelementptr i8, ptr null, i64 0", "  br label %begin", "begin:"]
-    bins = sum(one.bins for _, one in sums)
-    lines = [
-        f"  %sums.pay = icmp ugt i64 %grid.threads, {THREADS_PER_BIN * bins}",
+        return [
+            "  %sums = getelementptr i8, ptr null, i64 0",
+            "  %sums.bytes = add i64 0, 0",
+            "  br label %begin",
+            "begin:",
+        ]
+    fixed = sum(one.bins for _, one in sums)
+    sized = next((slots.index(buffer) for buffer, one in sums if not one.bins), None)
+    lines = ["  %sums.held = add i64 0, 0"] if sized is None else _held_by(sized, len(slots))
+    lines += [
+        "  %sums.up = add i64 %sums.held, 63",
+        "  %sums.lines = and i64 %sums.up, -64",
+        "  %sums.sized = lshr i64 %sums.lines, 2",
+        f"  %sums.bins = add i64 %sums.sized, {fixed}",
+        "  %sums.all = shl i64 %sums.bins, 2",
+        f"  %sums.cost = mul i64 %sums.bins, {THREADS_PER_BIN}",
+        "  %sums.many = icmp ugt i64 %grid.threads, %sums.cost",
+        f"  %sums.small = icmp ule i64 %sums.all, {most}",
+        "  %sums.pay = and i1 %sums.many, %sums.small",
         "  br i1 %sums.pay, label %sums.get, label %begin",
         "sums.get:",
         "  %sums.where = getelementptr i8, ptr %worker, i64 8",
         "  %sums.frame = load ptr, ptr %sums.where",
-        f"  %sums.memory = call ptr %sums.frame(ptr %worker, i32 {SUMS_FRAME}, i64 {4 * bins})",
+        f"  %sums.memory = call ptr %sums.frame(ptr %worker, i32 {SUMS_FRAME}, i64 %sums.all)",
         "  %none.left = icmp eq i64 %first, %last",
         "  br i1 %none.left, label %hand.over, label %begin",
         "hand.over:",
@@ -189,13 +206,25 @@ def _own_sums(sums: list[tuple[str, Sums]]) -> list[str]:
         lines += [
             f"  %own.{number} = getelementptr i8, ptr %sums.memory, i64 {one.offset}",
             f"  call void @{HAND_OVER[one.type]}(ptr %own.{number}, ptr {buffer}, "
-            f"i64 {one.bins}, ptr %locks, ptr %cancel)",
+            f"i64 {one.bins or '%sums.sized'}, ptr %locks, ptr %cancel)",
         ]
     return [
         *lines,
         "  ret void",
         "begin:",
         "  %sums = phi ptr [ null, %start ], [ %sums.memory, %sums.get ]",
+        "  %sums.bytes = phi i64 [ 0, %start ], [ %sums.held, %sums.get ]",
+    ]
+
+
+def _held_by(slot: int, buffers: int) -> list[str]:
+    """The bytes of whole elements in a buffer (am_extent in runtime/launch.h)."""
+    return [
+        f"  %extents.at = getelementptr ptr, ptr %buffers, i64 {buffers}",
+        "  %extents = load ptr, ptr %extents.at, !invariant.load !0",
+        f"  %extent = getelementptr i8, ptr %extents, i64 {16 * slot + 8}",
+        "  %bytes = load i64, ptr %extent, !invariant.load !0",
+        "  %sums.held = and i64 %bytes, -4",
     ]
 
 
@@ -280,7 +309,7 @@ class _Calls:
         """A call."""
         values = {name: f"%{name}" for name in CONTEXT_NAMES} | {"gang": gang, "active": active}
         context = [f"i32 {values[name]}" for name in CONTEXT_NAMES]
-        rest = ["i1 %streaming", "ptr %sums", "ptr %locks"]
+        rest = ["i1 %streaming", "ptr %sums", "i64 %sums.bytes", "ptr %locks"]
         rest += ["ptr %private", "ptr %threadgroup", "ptr %cancel"]
         args = [*self.buffers, *context, *rest]
         if self.suspends:

@@ -31,6 +31,7 @@ class Arrays:
         self._maps: list[mmap.mmap] = []
         self._fronts: list[Data] = []
         self.addresses: list[int] = []
+        self.sizes: list[int] = []  #: bytes
         self.outputs: list[Data] = []
         self.inputs: list[Data] = []
         self._given = [given.data for given in case.inputs]
@@ -54,6 +55,7 @@ class Arrays:
         at = (whole - room) // 16 * 16
         self._maps.append(memory)
         self.addresses.append(start + at)
+        self.sizes.append(dtype.itemsize * size)
         front = np.frombuffer(memory, np.uint8, _FRONT, at - _FRONT)
         front[:] = _MARK
         self._fronts.append(front)

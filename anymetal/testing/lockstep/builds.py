@@ -24,6 +24,7 @@ from anymetal.ir.sizes import MAX_THREADS_PER_THREADGROUP
 from anymetal.machine import Machine
 from anymetal.pipeline import program
 from anymetal.runtime import zig
+from anymetal.runtime.arrays import BufferExtent
 from anymetal.runtime.code import Code
 from anymetal.runtime.disk_cache import Cached
 from anymetal.runtime.pool import Call, pool
@@ -172,7 +173,9 @@ def launch(case: Case, source: KernelSource, entry_address: int, arrays: Arrays)
     """One launch on the pool; raises what a launch may raise."""
     group, *_ = groups_of(case, source)
     groups = [-(-threads // size) for threads, size in zip(case.grid, group, strict=True)]
-    buffers = (ctypes.c_uint64 * len(arrays.addresses))(*arrays.addresses)
+    extents = (BufferExtent * len(arrays.sizes))(*(BufferExtent(0, size) for size in arrays.sizes))
+    addresses = [*arrays.addresses, ctypes.addressof(extents), 0]
+    buffers = (ctypes.c_uint64 * len(addresses))(*addresses)
     call = Call()
     call.entry = entry_address
     call.buffers = ctypes.addressof(buffers)

@@ -44,21 +44,22 @@ def sums_of(*lines: str) -> list[tuple[str, t.Type, int]]:
         ("%in.lane", 32),
         ("%in.row", 4096),  # a threadgroup has 1024 threads at most
         ("%in.next", 4096),
-        ("%between", 0),
-        ("%anywhere", 0),
+        ("%anywhere", 0),  # as many as the array has
+        ("%between", None),
     ],
 )
 @pytest.mark.parametrize("operation", [_INT, _FLOAT])
-def test_the_index_shows_how_large(place: str, bins: int, operation: tuple[str, str]) -> None:
+def test_the_index_shows_how_large(
+    place: str, bins: int | None, operation: tuple[str, str]
+) -> None:
     type_ = t.I32 if operation == _INT else t.FLOAT
-    assert sums_of(add(place, operation)) == ([("%out", type_, bins)] if bins else [])
+    assert sums_of(add(place, operation)) == ([] if bins is None else [("%out", type_, bins)])
 
 
 @pytest.mark.parametrize(
     "line",
     [
         add("%in.lane", _FLOAT, "other"),
-        add("%anywhere", _INT, "other"),
         "%seen = load i32, ptr %in.lane",
         "store i32 1, ptr %in.lane",
         "store i32 %old, ptr %a",
@@ -67,3 +68,9 @@ def test_the_index_shows_how_large(place: str, bins: int, operation: tuple[str, 
 def test_nothing_else_is_done_with_it(line: str) -> None:
     assert sums_of(add("%in.lane", _INT)) == [("%out", t.I32, 32)]
     assert sums_of(add("%in.lane", _INT), line) == []
+
+
+def test_one_index_that_does_not_show_it() -> None:
+    both = sums_of(add("%in.lane", _INT), add("%anywhere", _INT, "other"))
+    assert both == [("%out", t.I32, 0)]
+    assert sums_of(add("%anywhere", _INT), add("%between", _INT, "other")) == []
