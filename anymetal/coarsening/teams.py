@@ -16,7 +16,7 @@ from typing import NamedTuple
 from anymetal.analysis.cache import Analyses, LaunchFacts
 from anymetal.analysis.control import innermost, loops
 from anymetal.analysis.distances import Distances
-from anymetal.analysis.effects import LOADS, is_plain
+from anymetal.analysis.effects import LOADS, is_plain, pointer_of
 from anymetal.analysis.flow import used, users
 from anymetal.analysis.liveness import live_behind, points
 from anymetal.analysis.regions import regions
@@ -67,14 +67,17 @@ def form(known: Analyses, most: int, in_row: bool) -> int:
     `in_row`: SIMD-groups are neighbours in x; else all have the same x.
     """
     program = known.program
-    if most == 1 or 2 * _size(program) > MOST_INSTRUCTIONS or not _promising(known):
+    if most == 1 or 2 * _size(program) > MOST_INSTRUCTIONS:
+        return 1
+    meets = _meets_in_runs(known, in_row)
+    if not (_promising(known) or (meets and _is_free(known))):
         return 1
     common = _most_in_common(known, most) if in_row else _InCommon(most, set())
     most = common.size
     divergence = _divergence(known, common, in_row)
     if not divergence.possible:
         return 1
-    choice = _Choice(known, divergence, common)
+    choice = _Choice(known, divergence, common, meets)
     most = choice.most(most)
     if most > 1:
         distances = Distances(known, steps(in_row))
@@ -122,13 +125,34 @@ def steps(in_row: bool, count: int = 1) -> dict[str, int]:
 
 
 def _promising(known: Analyses) -> bool:
-    """A quick look: whether there are barriers, loops or an interior, and no products of matrices,
-    which fill the registers."""
+    """A quick look: whether there are barriers, loops or an interior."""
     program, blocks = known.program, known(innermost)
-    if program.calls(MATRIX_FMA) or not (program.calls(BARRIER, ALL) or blocks):
+    return bool(program.calls(BARRIER, ALL) or blocks) and _is_free(known)
+
+
+def _is_free(known: Analyses) -> bool:
+    """Whether there are no products of matrices, which fill the registers, and no loops in which a
+    SIMD-group would wait for what another one does behind them."""
+    program, blocks = known.program, known(innermost)
+    if program.calls(MATRIX_FMA):
         return False
-    # As one, a SIMD-group would wait in a loop for what another one does behind that loop.
     return not any(_may_wait(i, known(used)) for block in blocks for i in block.instrs)
+
+
+def _meets_in_runs(known: Analyses, in_row: bool) -> bool:
+    """Whether what a lane accesses in one SIMD-group and in the next are neighbours in memory, and
+    what the lanes of one access are not: so it is where a matrix is transposed. A team accesses
+    runs."""
+    distances = Distances(known, steps(in_row))
+    for instr in known.program.instructions():
+        if instr.op in ("load", "store") and is_plain(instr):
+            pointer = pointer_of(instr)
+            element = (instr.operands[0] if instr.op == "store" else instr).type.size
+            shape = known(shapes)[pointer]
+            scattered = not shape.is_uniform and shape.stride != element
+            if scattered and distances.to_next(pointer) == {(): element}:
+                return True
+    return False
 
 
 def _may_wait(instr: Instr, used: set[Value]) -> bool:
@@ -152,10 +176,13 @@ class _Needs(NamedTuple):
 
 
 class _Choice:
-    def __init__(self, known: Analyses, divergence: Divergence, common: _InCommon) -> None:
+    def __init__(
+        self, known: Analyses, divergence: Divergence, common: _InCommon, meets: bool
+    ) -> None:
         self.program, self.loops, self.users = known.program, known(loops), known(users)
         self.divergence = divergence
         self.common = common
+        self.meets = meets  #: accesses of all SIMD-groups together are runs
         self.lanes = known(shapes)
         self.machine = known.machine
         crowded = CROWDED if known.machine.operates_on_memory else 1
@@ -176,10 +203,11 @@ class _Choice:
         blocks = list(dict.fromkeys(b for loop in found for b in loop.ordered))
         if not (found or program.calls(BARRIER)):
             together = [b for b in program.blocks if b not in apart]
-            blocks = together if self._shares_most(together) else []
+            blocks = together if self.meets or self._shares_most(together) else []
             blocks = blocks or [b for b in together if self._shares_much(b)]
-            most = MOST_STRAIGHT if most % MOST_STRAIGHT == 0 else most
-            if not (blocks and program.calls(ALL)):
+            if not self.meets:
+                most = MOST_STRAIGHT if most % MOST_STRAIGHT == 0 else most
+            if not (self.meets or (blocks and program.calls(ALL))):
                 return 1
         behind = live_behind(program)
         needs = [self._needs(block, behind[block]) for block in blocks]

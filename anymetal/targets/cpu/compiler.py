@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from anymetal.analysis.cache import Analyses
-from anymetal.analysis.control import innermost
 from anymetal.analysis.flops import flops
 from anymetal.analysis.order_dependence import depends_on_order
 from anymetal.errors import CompilerError
@@ -70,7 +68,7 @@ def compile_kernel(
         program = _thread_program(optimised, source, variant, stages)
         stages.made("thread program", lambda: print_program(program))
         if variant.instead:
-            stages.declined = not _makes_a_team(optimised, source, variant, program, machine)
+            stages.declined = not _makes_a_team(optimised, source, variant, machine)
             variant = variant.instead if stages.declined else variant._replace(instead=None)
         c = GangCompilation(program, variant, machine, stages)
         texts = texts_of(source)
@@ -99,12 +97,10 @@ def _thread_program(
     return program_of(text, source, stages, variant.without, variant.sanitized, variant.known)
 
 
-def _makes_a_team(
-    text: str, source: KernelSource, variant: Variant, program: Program, machine: Machine
-) -> bool:
+def _makes_a_team(text: str, source: KernelSource, variant: Variant, machine: Machine) -> bool:
     """Whether SIMD-groups become a team in such launches. It is tried with a second copy of the
-    program, whose passes nobody follows; kernels without loops need none."""
-    if not Analyses(program)(innermost) or gang.COARSEN in variant.without:
+    program, whose passes nobody follows."""
+    if gang.COARSEN in variant.without:
         return False
     copy = _thread_program(text, source, variant, GangStages())
     trial = GangCompilation(copy, variant, machine)

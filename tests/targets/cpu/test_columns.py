@@ -104,3 +104,37 @@ def test_explanations_are_of_the_class_that_was_taken():
     if _MANY_REGISTERS:
         assert texts["taken"].startswith("full SIMD-groups of rows of 32")
     assert texts["declined"].startswith("full SIMD-groups along x")
+
+
+@pytest.mark.parametrize("dtype", [mx.uint8, mx.float16, mx.float32, mx.int64], ids=str)
+@pytest.mark.parametrize("reads", [False, True], ids=["writes", "reads"])
+@pytest.mark.parametrize(("height", "width"), [(64, 96), (33, 50), (7, 200)])
+def test_transpositions_access_runs(planned, dtype, reads, height, width):
+    """By columns of gangs, each lane reads or writes neighbours one after the other."""
+    a = mx.random.randint(0, 100, (height, width)).astype(dtype)
+    reading, writing = (
+        "out[p.y * H + p.x] = a[p.x * W + p.y]",
+        "out[p.x * H + p.y] = a[p.y * W + p.x]",
+    )
+    body = reading if reads else writing
+    kernel = anymetal.metal_kernel(
+        name="transpose",
+        input_names=["a"],
+        output_names=["out"],
+        source=f"""
+            uint H = a_shape[0], W = a_shape[1];
+            uint2 p = thread_position_in_grid.xy;
+            {body};
+        """,
+    )
+    (out,) = kernel(
+        inputs=[a],
+        grid=(height, width, 1) if reads else (width, height, 1),
+        threadgroup=(16, 16, 1),
+        output_shapes=[(width, height)],
+        output_dtypes=[dtype],
+    )
+    assert mx.array_equal(out, a.T)
+    ((group, declined),) = planned
+    if _MANY_REGISTERS and (height if reads else width) > 32:
+        assert group[0] == 32 and not declined
