@@ -1,10 +1,10 @@
 """Decides how many SIMD-groups of a threadgroup run as one (coarsen.py does it).
 
-It pays where SIMD-groups meet at barriers, which then cost nothing, and where a loop, or the
-interior behind bounds checks (passes/version_by_bounds.py), loads vectors that are the same for
-all. How many is a matter of registers: eight SIMD-groups with one sum each are better than four,
-but a loop that fills the registers by itself loses up to a third with two. So the vectors that are
-live in those loops are counted.
+It pays where SIMD-groups meet at barriers, which then cost nothing; where a loop, or the interior
+behind bounds checks (passes/version_by_bounds.py), loads vectors that are the same for all; and
+where scattered accesses of all together are runs, or the same. How many is a matter of registers:
+eight SIMD-groups with one sum each are better than four, but a loop that fills the registers by
+itself loses up to a third with two. So the vectors that are live in those loops are counted.
 
     threadgroup of 256: barrier, loop with 2 sums    becomes    one team of 8, no waiting
 """
@@ -69,15 +69,15 @@ def form(known: Analyses, most: int, in_row: bool) -> int:
     program = known.program
     if most == 1 or 2 * _size(program) > MOST_INSTRUCTIONS:
         return 1
-    meets = _meets_in_runs(known, in_row)
-    if not (_promising(known) or (meets and _is_free(known))):
+    gathers = _gathers_scattered(known, in_row)
+    if not (_promising(known) or (gathers and _is_free(known))):
         return 1
     common = _most_in_common(known, most) if in_row else _InCommon(most, set())
     most = common.size
     divergence = _divergence(known, common, in_row)
     if not divergence.possible:
         return 1
-    choice = _Choice(known, divergence, common, meets)
+    choice = _Choice(known, divergence, common, gathers)
     most = choice.most(most)
     if most > 1:
         distances = Distances(known, steps(in_row))
@@ -139,18 +139,20 @@ def _is_free(known: Analyses) -> bool:
     return not any(_may_wait(i, known(used)) for block in blocks for i in block.instrs)
 
 
-def _meets_in_runs(known: Analyses, in_row: bool) -> bool:
-    """Whether what a lane accesses in one SIMD-group and in the next are neighbours in memory, and
-    what the lanes of one access are not: so it is where a matrix is transposed. A team accesses
-    runs."""
+def _gathers_scattered(known: Analyses, in_row: bool) -> bool:
+    """Whether there is an access of which one SIMD-group alone makes pieces, and several together
+    do not: what a lane accesses in one and in the next are neighbours in memory, as where a matrix
+    is transposed, or the same, as where each column of threads reads a row."""
     distances = Distances(known, steps(in_row))
     for instr in known.program.instructions():
         if instr.op in ("load", "store") and is_plain(instr):
             pointer = pointer_of(instr)
             element = (instr.operands[0] if instr.op == "store" else instr).type.size
             shape = known(shapes)[pointer]
-            scattered = not shape.is_uniform and shape.stride != element
-            if scattered and distances.to_next(pointer) == {(): element}:
+            if shape.is_uniform or shape.stride == element:
+                continue
+            distance = distances.to_next(pointer)
+            if distance == {(): element} or (instr.op == "load" and distance == {}):
                 return True
     return False
 
@@ -177,12 +179,12 @@ class _Needs(NamedTuple):
 
 class _Choice:
     def __init__(
-        self, known: Analyses, divergence: Divergence, common: _InCommon, meets: bool
+        self, known: Analyses, divergence: Divergence, common: _InCommon, gathers: bool
     ) -> None:
         self.program, self.loops, self.users = known.program, known(loops), known(users)
         self.divergence = divergence
         self.common = common
-        self.meets = meets  #: accesses of all SIMD-groups together are runs
+        self.gathers = gathers  #: accesses of all SIMD-groups together are not scattered
         self.lanes = known(shapes)
         self.machine = known.machine
         crowded = CROWDED if known.machine.operates_on_memory else 1
@@ -203,11 +205,11 @@ class _Choice:
         blocks = list(dict.fromkeys(b for loop in found for b in loop.ordered))
         if not (found or program.calls(BARRIER)):
             together = [b for b in program.blocks if b not in apart]
-            blocks = together if self.meets or self._shares_most(together) else []
+            blocks = together if self.gathers or self._shares_most(together) else []
             blocks = blocks or [b for b in together if self._shares_much(b)]
-            if not self.meets:
+            if not self.gathers:
                 most = MOST_STRAIGHT if most % MOST_STRAIGHT == 0 else most
-            if not (self.meets or (blocks and program.calls(ALL))):
+            if not (self.gathers or (blocks and program.calls(ALL))):
                 return 1
         behind = live_behind(program)
         needs = [self._needs(block, behind[block]) for block in blocks]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from anymetal.analysis import flow
+from anymetal.analysis.induction import trips
 from anymetal.analysis.linearization import END, RegionPlan, Target
 from anymetal.analysis.regions import Edge, Node, Region, regions
 from anymetal.analysis.uniformity import shapes
@@ -20,6 +21,10 @@ from anymetal.simd.code.gang_context import GangContext, GangEmitter
 from anymetal.simd.code.masks import Mask
 from anymetal.simd.code.values import SCALAR, VECTOR
 from anymetal.simd.lanes.matrices import Matrices
+
+#: Iterations of a loop without others inside that take no time worth stopping: milliseconds, where
+#: asking takes a tenth of a short one.
+_SOON = 1 << 14
 
 
 class ControlFlow(GangEmitter):
@@ -40,6 +45,11 @@ class ControlFlow(GangEmitter):
         self.matrices = matrices
         self.emit, self.mark_as = emit, mark_as
         self.slots: dict[object, str] = {}  #: of masks and phis
+        counted = c.known(trips).items()
+        #: Ends of innermost loops that are over soon.
+        self.soon_over = {
+            loop.latches[0] for loop, n in counted if n <= _SOON and not loop.children
+        }
 
     # -- regions and labels -----------------------------------------------------------
 
@@ -175,6 +185,9 @@ class ControlFlow(GangEmitter):
 
     def _poll(self, target: str, instr: Instr) -> None:
         """A back edge tests the cancel flag, so that a kernel can be stopped."""
+        if instr.block in self.soon_over:
+            self.w.do(f"br label %{target}")
+            return
         self.mark_as(instr, "poll")
         flag = self.w.value("load volatile i32, ptr %cancel")
         stop = self.w.value(f"icmp ne i32 {flag}, 0")
