@@ -27,7 +27,7 @@ from anymetal.coarsening.schedule import SectionSplitter
 from anymetal.ir.calls import ALL, BARRIER, MATRIX_FMA, POSITIONS
 from anymetal.ir.model import Block, Instr, Program, Value
 from anymetal.ir.sizes import SIMD_GROUP
-from anymetal.ir.types import VOID
+from anymetal.ir.types import THREAD, VOID
 from anymetal.ir.walk import made_from
 
 #: Instructions of a team's program: more take long to compile and fill the instruction cache.
@@ -149,7 +149,7 @@ def _gathers_scattered(known: Analyses, in_row: bool) -> bool:
             pointer = pointer_of(instr)
             element = (instr.operands[0] if instr.op == "store" else instr).type.size
             shape = known(shapes)[pointer]
-            if shape.is_uniform or shape.stride == element:
+            if shape.is_uniform or shape.stride == element or pointer.type.space == THREAD:
                 continue
             distance = distances.to_next(pointer)
             if distance == {(): element} or (instr.op == "load" and distance == {}):
