@@ -66,8 +66,8 @@ def _most(before: int | None, count: int | None) -> int | None:
 def _laid_out(
     bins: Mapping[Argument, int | None], types: Mapping[Argument, t.Type], machine: Machine
 ) -> dict[Argument, Sums]:
-    """The arrays in the memory that a worker has for all of them; behind those whose size is known
-    there is room for another one."""
+    """The arrays in the memory that a worker has for all of them; behind those that are small for
+    certain there is room for another one."""
     result: dict[Argument, Sums] = {}
     total, most, line = 0, machine.caches.second, machine.line // _SIZE
     for argument, count in bins.items():
@@ -75,9 +75,9 @@ def _laid_out(
         if count and total + count * _SIZE <= most:
             result[argument] = Sums(argument, types[argument], count, total)
             total += count * _SIZE
-    unknown = next((argument for argument, count in bins.items() if count == 0), None)
-    if unknown:
-        result[unknown] = Sums(unknown, types[unknown], 0, total)
+    others = (a for a, count in bins.items() if count is not None and a not in result)
+    if other := next(others, None):
+        result[other] = Sums(other, types[other], 0, total)
     return result
 
 

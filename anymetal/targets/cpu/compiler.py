@@ -67,6 +67,7 @@ def compile_kernel(
         )
         program = _thread_program(optimised, source, variant, stages)
         stages.made("thread program", lambda: print_program(program))
+        stages.declined = False
         if variant.instead:
             stages.declined = not _makes_a_team(optimised, source, variant, machine)
             variant = variant.instead if stages.declined else variant._replace(instead=None)

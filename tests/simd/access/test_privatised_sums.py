@@ -31,6 +31,8 @@ def sums_of(*lines: str) -> list[tuple[str, t.Type, int]]:
         %between = getelementptr i8, ptr %in.row, i64 2
         %far = load i32, ptr %a
         %anywhere = getelementptr i32, ptr %out, i32 %far
+        %less = and i32 %far, 16777215
+        %in.large = getelementptr i32, ptr %out, i32 %less
     """
     kernel = program("\n".join([body, *lines, "ret void"]))
     found = find_privatised_sums(known_of(kernel, _LAUNCH))
@@ -45,6 +47,7 @@ def sums_of(*lines: str) -> list[tuple[str, t.Type, int]]:
         ("%in.row", 4096),  # a threadgroup has 1024 threads at most
         ("%in.next", 4096),
         ("%anywhere", 0),  # as many as the array has
+        ("%in.large", 0),  # which may be fewer
         ("%between", None),
     ],
 )
