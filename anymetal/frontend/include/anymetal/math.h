@@ -80,7 +80,7 @@ inline float rsqrt(float x) {
   const float y = 1 / __builtin_sqrtf(x);
   const double first = y, off = 1 - first * x * first;
   const double better = first + first * off * (0.5 + 0.375 * off);
-  return __am::elementary::choose(x > 0 && x < __builtin_inff(), static_cast<float>(better), y);
+  return __am::elementary::choose(y > 0 && y < __builtin_inff(), static_cast<float>(better), y);
 #endif
 }
 // Half is rounded correctly by root and quotient in float (checked exhaustively).
