@@ -69,8 +69,10 @@ def form(known: Analyses, most: int, in_row: bool) -> int:
     program = known.program
     if most == 1 or 2 * _size(program) > MOST_INSTRUCTIONS:
         return 1
+    if not _is_free(known):
+        return 1
     gathers = _gathers_scattered(known, in_row)
-    if not (_promising(known) or (gathers and _is_free(known))):
+    if not (gathers or _promising(known)):
         return 1
     common = _most_in_common(known, most) if in_row else _InCommon(most, set())
     most = common.size
@@ -126,8 +128,7 @@ def steps(in_row: bool, count: int = 1) -> dict[str, int]:
 
 def _promising(known: Analyses) -> bool:
     """A quick look: whether there are barriers, loops or an interior."""
-    program, blocks = known.program, known(innermost)
-    return bool(program.calls(BARRIER, ALL) or blocks) and _is_free(known)
+    return known.program.calls(BARRIER, ALL) or bool(known(innermost))
 
 
 def _is_free(known: Analyses) -> bool:
@@ -205,12 +206,14 @@ class _Choice:
         blocks = list(dict.fromkeys(b for loop in found for b in loop.ordered))
         if not (found or program.calls(BARRIER)):
             together = [b for b in program.blocks if b not in apart]
-            blocks = together if self.gathers or self._shares_most(together) else []
-            blocks = blocks or [b for b in together if self._shares_much(b)]
-            if not self.gathers:
+            if self.gathers:
+                blocks = together
+            else:
+                blocks = together if self._shares_most(together) else []
+                blocks = blocks or [b for b in together if self._shares_much(b)]
                 most = MOST_STRAIGHT if most % MOST_STRAIGHT == 0 else most
-            if not (self.gathers or (blocks and program.calls(ALL))):
-                return 1
+                if not (blocks and program.calls(ALL)):
+                    return 1
         behind = live_behind(program)
         needs = [self._needs(block, behind[block]) for block in blocks]
         total = _size(program)

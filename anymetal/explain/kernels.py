@@ -141,13 +141,11 @@ def explain(source: KernelSource, variant: Variant) -> Explanation:
     """
     look = _Look()
     compile_kernel(source, variant, look)
-    if look.declined and variant.instead:
-        variant = variant.instead
     function = look.functions[0]
     listing = read_listing(look.listing)
     return Explanation(
         source,
-        variant.text,
+        variant.taken(look.declined).text,
         facts(function),
         costs(function, look.given, listing),
         Times(look.times, look.passes),

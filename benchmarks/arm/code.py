@@ -31,12 +31,11 @@ def of_kernel(launch: Launch, cpu: str) -> str:
     source, grid = launch.source, launch.grid
     x, y, z = map(min, launch.threadgroup, grid)
     groups = fitting_groups(source, grid, (x, y, z))
-    group, variant = groups[0], launch_variant(grid, groups)._replace(cpu=cpu)
+    variant, general = launch_variant(grid, groups)._replace(cpu=cpu), _Listing()
     if variant.instead:
-        general = _Listing()
         compile_kernel(source, variant, general)
-        if general.declined:
-            group, variant = groups[1], variant.instead._replace(cpu=cpu)
+    group = groups[general.declined]
+    variant = variant.taken(general.declined)._replace(cpu=cpu)
     held = buffers(launch)
     slots = Specialisation(source, variant, grid, group, 0).slots
     contents = [

@@ -18,7 +18,7 @@ from tests.ir.short import llvm
 
 LAUNCH = LaunchFacts(linear=True, aligned=True, flat=False, whole=True)
 _STEPS = {"__am_gang": 1, "__am_thread_x": 32}
-_WIDE, _NARROW = Machine("", "", "+avx512f,+avx2"), Machine("", "", "+avx2")
+WIDE, _NARROW = Machine("", "", "+avx512f,+avx2"), Machine("", "", "+avx2")
 
 
 def jammed(body: str, count: int) -> tuple[Program, Divergence]:
@@ -156,7 +156,7 @@ free:
 """
 
 
-def size_of_team(body: str, machine: Machine = _WIDE) -> int:
+def size_of_team(body: str, machine: Machine = WIDE) -> int:
     """Of a threadgroup of eight SIMD-groups."""
     kernel = program(llvm(_ENTRY + body))
     size = teams.form(known_of(kernel, LAUNCH, machine=machine), 8, True)
@@ -232,7 +232,7 @@ def test_a_bound_is_nothing_to_share() -> None:
     kernel.args[2].describes = True
     place_in_rows.run(Analyses(kernel), 32)
     assert version_by_bounds.run(known_of(kernel, LAUNCH))
-    assert teams.form(known_of(kernel, LAUNCH, machine=_WIDE), 8, False) == 1
+    assert teams.form(known_of(kernel, LAUNCH, machine=WIDE), 8, False) == 1
 
 
 def points(channels: int) -> str:
@@ -271,7 +271,7 @@ def points(channels: int) -> str:
     [(32, 1, 1), (64, 2, 1), (96, 1, 1), (128, 4, 1), (192, 2, 1), (1024, 4, 1)],
 )
 def test_a_team_has_its_points_in_common(channels: int, size: int, bounds: int) -> None:
-    known = known_of(program(points(channels)), LAUNCH, machine=_WIDE)
+    known = known_of(program(points(channels)), LAUNCH, machine=WIDE)
     version_by_bounds.run(known)
     known.forget()
     team = teams.form(known, 8, True)
@@ -299,6 +299,6 @@ def test_a_bound_is_in_common_where_all_load_it(asked: str, loads: int) -> None:
     load = next(i for i in kernel.instructions() if i.op == "load")
     asks = next(i for i in kernel.instructions() if i.op == "icmp")
     load.op, load.operands = "guarded_load", [load.operands[0], asks]
-    assert teams.form(known_of(kernel, LAUNCH, machine=_WIDE), 2, True) == 2
+    assert teams.form(known_of(kernel, LAUNCH, machine=WIDE), 2, True) == 2
     check(kernel, Stage.GANG)
     assert count_of(kernel, "guarded_load") == loads

@@ -7,7 +7,7 @@ import pytest
 from anymetal.analysis.cache import Analyses
 from anymetal.coarsening import teams
 from anymetal.passes import address_spaces, place_in_rows
-from tests.coarsening.test_coarsen import _WIDE, LAUNCH
+from tests.coarsening.test_coarsen import LAUNCH, WIDE
 from tests.compiling import known_of
 from tests.ir.programs import program
 from tests.ir.short import llvm
@@ -35,7 +35,7 @@ def test_of_columns(name: str) -> None:
     line, size = _CASES[name]
     kernel = program(llvm(f"{_PLACE}\n{line}\nret void"))
     place_in_rows.run(Analyses(kernel), 32)
-    assert teams.form(known_of(kernel, LAUNCH, machine=_WIDE), 8, in_row=False) == size
+    assert teams.form(known_of(kernel, LAUNCH, machine=WIDE), 8, in_row=False) == size
 
 
 def test_arrays_of_a_threads_own_are_not_scattered() -> None:
@@ -51,4 +51,4 @@ def test_arrays_of_a_threads_own_are_not_scattered() -> None:
     kernel = program(llvm(text))
     address_spaces.run(Analyses(kernel))
     place_in_rows.run(Analyses(kernel), 32)
-    assert teams.form(known_of(kernel, LAUNCH, machine=_WIDE), 8, in_row=False) == 1
+    assert teams.form(known_of(kernel, LAUNCH, machine=WIDE), 8, in_row=False) == 1

@@ -55,7 +55,7 @@ def code_of(source: KernelSource, variant: Variant) -> Code:
     if _followed is not None:
         _followed[source, variant] = None
     if told:
-        told.variant = (code.declined and variant.instead) or variant
+        told.variant = variant.taken(code.declined)
         told.found(where)
     return code
 
@@ -103,8 +103,7 @@ def _load(source: KernelSource, variant: Variant, key: str, stages: Stages) -> t
     title = f"{source.name}{source.template_arguments}"
     kinds = tuple(parameter.kind for parameter in source.parameters)
     code = Code(library, source.name, Subject(title, variant.text, kinds))
-    if code.declined and variant.instead:
-        code.subject = code.subject._replace(variant=variant.instead.text)
+    code.subject = code.subject._replace(variant=variant.taken(code.declined).text)
     return where, code
 
 

@@ -70,7 +70,7 @@ def compile_kernel(
         stages.declined = False
         if variant.instead:
             stages.declined = not _makes_a_team(optimised, source, variant, machine)
-            variant = variant.instead if stages.declined else variant._replace(instead=None)
+            variant = variant.taken(stages.declined)
         c = GangCompilation(program, variant, machine, stages)
         texts = texts_of(source)
         c.lines = line_table(source, texts)

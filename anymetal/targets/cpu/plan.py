@@ -67,10 +67,7 @@ class Plan:
         )
         #: Loaded as long as there is a plan, here or in the bridge.
         self.code = self._code(variant)
-        self.group = fitting[0]
-        if self.code.declined:
-            assert variant.instead
-            self.group, variant = fitting[1], variant.instead
+        self.group = fitting[self.code.declined]
         self.groups = [-(-threads // size) for threads, size in zip(grid, self.group, strict=True)]
         self.total_groups = prod(self.groups)
         if self.total_groups >= _MOST_GROUPS:
@@ -82,7 +79,7 @@ class Plan:
         self.specialisation = (
             None
             if self.checked or self.traced
-            else specialisation(source, variant, grid, self.group)
+            else specialisation(source, variant.taken(self.code.declined), grid, self.group)
         )
         self._specials = SpecialLaunches(self.specialisation) if self.specialisation else None
         self.pool: Pool = pool()

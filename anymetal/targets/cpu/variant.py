@@ -42,6 +42,12 @@ class Variant(NamedTuple):
     #: What to compile for if no SIMD-groups of a column become a team (fitting_groups).
     instead: Variant | None = None
 
+    def taken(self, declined: bool) -> Variant:
+        """The class that code is for: this one, or, if it was `declined`, that which it has
+        `instead`. There is no choice any more: versions of the code run in the same threadgroups.
+        """
+        return (declined and self.instead) or self._replace(instead=None)
+
     @property
     def text(self) -> str:
         """The class in words."""

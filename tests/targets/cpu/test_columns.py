@@ -138,3 +138,14 @@ def test_transpositions_access_runs(planned, dtype, reads, height, width):
     ((group, declined),) = planned
     if _MANY_REGISTERS and (height if reads else width) > 32:
         assert group[0] == 32 and not declined
+
+
+@pytest.mark.parametrize("inner", [1, 3, 37])
+def test_versions_for_launches_keep_the_class_that_was_taken(monkeypatch, planned, inner):
+    """With its size compiled in, a short loop is gone, and with it the reason for a team."""
+    monkeypatch.setenv("ANYMETAL_SPECIALISE", "eager")
+    random = np.random.default_rng()
+    a, b = (random.standard_normal(s, dtype=np.float32) for s in ((64, inner), (inner, 96)))
+    out = _run(_PRODUCT, f"special_{inner}", a, b, (96, 64, 1), (16, 16, 1))
+    np.testing.assert_allclose(out, a.astype(float) @ b.astype(float), rtol=1e-4, atol=1e-4)
+    assert len(planned) == 1
