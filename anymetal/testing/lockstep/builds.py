@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
+from typing import NamedTuple
 from unittest import mock
 
 import mlx.core as mx
@@ -46,15 +47,18 @@ class Build:
     name: str
     cpu: str
     width: int
-    known: bool = False  #: sizes of the launch are compiled in
+    #: As launches that come often: the compiler chooses between threadgroups that fit, and then
+    #: makes a version with the sizes of the launch. Other builds run the first that fits.
+    known: bool = False
 
-    def variant(self, case: Case, source: KernelSource) -> Variant:
+    def variant(self, case: Case, groups: tuple[Extent, ...]) -> Variant:
         """The class of the case's launch in this build."""
         with gang_width(self.width):
-            groups = groups_of(case, source)
-            variant = launch_variant(case.grid, groups)._replace(instead=None)
-        known = Known(case.grid, groups[0], ()) if self.known else None
-        return variant._replace(cpu=self.cpu, without=case.off, known=known)
+            variant = launch_variant(case.grid, groups if self.known else groups[:1])
+        other = variant.instead
+        if other:
+            other = other._replace(cpu=self.cpu, without=case.off)
+        return variant._replace(cpu=self.cpu, without=case.off, instead=other)
 
 
 #: Those that this machine can run are used (`builds_here`).
@@ -103,6 +107,13 @@ def source_of(case: Case) -> KernelSource:
     return SignatureGenerator(definition).specialization(inputs, dtypes, template).source
 
 
+class Compiled(NamedTuple):
+    """Machine code, and the threadgroup to run it in."""
+
+    entry: int  #: its address
+    group: Extent
+
+
 class Compiler:
     """Compiles the builds of one case after the other; Clang runs once for each processor."""
 
@@ -115,18 +126,28 @@ class Compiler:
         self._text: dict[tuple[Profile, Known | None], str] = {}
         self.seconds = 0.0  #: of processors, for the last build; the first pays for Clang
 
-    def __call__(self, build: Build, stages: GangStages | None = None) -> int:
-        """Address of the machine code; `stages` follows the compilation."""
-        variant = build.variant(self.case, self.source)
+    def __call__(self, build: Build, stages: GangStages | None = None) -> Compiled:
+        """The case in this build; `stages` follows the compilation."""
+        groups = groups_of(self.case, self.source)
+        variant = build.variant(self.case, groups)
         start = _processor_seconds()
         with self._one_front_end(), _limits(self.case):
-            code = compiler.compile_kernel(self.source, variant, stages)
-        path = self._folder / f"{self.case.name}-{build.name}.so"
-        path.write_bytes(library := zig.link_shared(code))
+            code = self._code(build, variant, stages)
+            group = groups[code.declined]
+            if build.known:
+                special = variant.taken(code.declined)
+                special = special._replace(known=Known(self.case.grid, group, ()))
+                code = self._code(build, special, stages)
         self.seconds = _processor_seconds() - start
+        return Compiled(code.entry, group)
+
+    def _code(self, build: Build, variant: Variant, stages: GangStages | None) -> Code:
+        path = self._folder / f"{self.case.name}-{build.name}.so"
+        library = zig.link_shared(compiler.compile_kernel(self.source, variant, stages))
+        path.write_bytes(library)
         try:
             self._loaded.append(Code(Cached(path, library, 0, ""), self.case.name))
-            return self._loaded[-1].entry
+            return self._loaded[-1]
         finally:
             path.unlink()
 
@@ -169,15 +190,15 @@ def _processor_seconds() -> float:
     return time.process_time() + children.ru_utime + children.ru_stime
 
 
-def launch(case: Case, source: KernelSource, entry_address: int, arrays: Arrays) -> None:
+def launch(case: Case, compiled: Compiled, arrays: Arrays) -> None:
     """One launch on the pool; raises what a launch may raise."""
-    group, *_ = groups_of(case, source)
+    group = compiled.group
     groups = [-(-threads // size) for threads, size in zip(case.grid, group, strict=True)]
     extents = (BufferExtent * len(arrays.sizes))(*(BufferExtent(0, size) for size in arrays.sizes))
     addresses = [*arrays.addresses, ctypes.addressof(extents), 0]
     buffers = (ctypes.c_uint64 * len(addresses))(*addresses)
     call = Call()
-    call.entry = entry_address
+    call.entry = compiled.entry
     call.buffers = ctypes.addressof(buffers)
     call.grid[:] = case.grid
     call.group[:] = group

@@ -68,7 +68,7 @@ def check(
                 compile_ = compile_ or Compiler(case, folder)
                 code = compile_(build, fired)
                 arrays = Arrays(case)
-                launch(case, compile_.source, code, arrays)
+                launch(case, code, arrays)
             except Exception as error:
                 name = type(error).__name__
                 return verdict("error", build, f"{name}: {str(error)[:1500]}", name)

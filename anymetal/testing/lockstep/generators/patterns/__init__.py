@@ -6,7 +6,13 @@ import random
 from collections.abc import Callable
 
 from anymetal.testing.lockstep.case import Case
-from anymetal.testing.lockstep.generators.patterns import ahead, computing, counting, layout
+from anymetal.testing.lockstep.generators.patterns import (
+    ahead,
+    computing,
+    counting,
+    layout,
+    rows_and_columns,
+)
 
 
 def generate(rng: random.Random) -> Case:
@@ -52,4 +58,7 @@ _PATTERNS: tuple[Callable[[random.Random], Case], ...] = (
     ahead.run_ends,
     computing.nest,
     computing.parts,
+    rows_and_columns.product,
+    rows_and_columns.product,
+    rows_and_columns.turned,
 )
