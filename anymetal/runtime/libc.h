@@ -52,6 +52,7 @@ int munmap(void*, size_t);
 int clock_gettime(int clock, Time*);
 int nanosleep(const Time*, Time*);
 int sched_yield();
+int sched_getcpu();
 int getpid();
 int64_t syscall(int64_t, ...);
 
@@ -86,8 +87,10 @@ constexpr uint64_t DEFAULT_ACTION = 0, IGNORE_ACTION = 1;
 
 #if defined(__x86_64__)
 constexpr int64_t CALL_FUTEX = 202, CALL_GETTID = 186, CALL_TGKILL = 234;
+constexpr int64_t CALL_SETAFFINITY = 203, CALL_GETAFFINITY = 204;
 #elif defined(__aarch64__)
 constexpr int64_t CALL_FUTEX = 98, CALL_GETTID = 178, CALL_TGKILL = 131;
+constexpr int64_t CALL_SETAFFINITY = 122, CALL_GETAFFINITY = 123;
 #else
 #error "the thread pool knows x86-64 and AArch64"
 #endif

@@ -7,9 +7,9 @@
 // found the slot open. The owner closes the slot and waits until nobody is counted in.
 
 #include "interrupts.h"
+#include "late.h"
 #include "profile.h"
 
-constexpr uint32_t MAX_WORKERS = 1023;
 // As on the main thread, so that a kernel finds the same room whoever runs it. The guard is wide
 // because a function with a large frame may step over a narrow one.
 constexpr uint64_t STACK_BYTES = 8 << 20, STACK_GUARD_BYTES = 1 << 20;
@@ -41,6 +41,8 @@ struct alignas(64) Job {
   uint32_t state;  // OPEN | OWNER_SLEEPS | number of workers taking part
   Call* call;
   uint32_t parties;   // threads among which to divide the groups
+  int32_t processor;  // of the owner, when it let workers in
+  uint64_t woken;     // when workers that slept were woken, 0 = none, or all have been looked for
   bool noted;         // for a profile
   uint64_t deadline;  // 0 = none; EXPIRING while the watch stops this job
   int fault_signal;
@@ -55,7 +57,8 @@ static uint32_t jobs_used;  // no slot at or above this was ever occupied
 
 static uint32_t wanted_workers;  // set by am_start
 static uint32_t workers;         // running
-static uint32_t crew;            // 1 once somebody starts the workers
+static uint32_t hired;           // how many have begun to run
+static uint32_t hiring;          // 1 once somebody starts the workers
 alignas(64) static uint32_t published;  // counts launches; idle workers sleep on it
 alignas(64) static uint32_t sleepers;
 static uint64_t wake_time = 2000;  // nanoseconds that futex_wake takes here
@@ -92,6 +95,7 @@ static uint64_t worth_sharing() {
 }
 
 static void share(Job* job);
+static void look_for_late(Job* job);
 
 struct Effort {
   uint64_t groups, nanoseconds;
@@ -99,7 +103,7 @@ struct Effort {
 
 // Runs chunks of the job until none is left. The owner of a job that seemed too small to share
 // looks at the clock between chunks and thinks again.
-static Effort take_part(Job* job, Context* self, bool may_share) {
+static Effort take_part(Job* job, Context* self, bool owner, bool may_share) {
   Call* call = job->call;
   volatile uint64_t done = 0;
   uint64_t outside = float_mode(), start = now(), before = start, first, last, wanted = 1;
@@ -127,6 +131,7 @@ static Effort take_part(Job* job, Context* self, bool may_share) {
         may_share = false;
         share(job);
       }
+      if (owner && job->woken && time > job->woken + LATE_AFTER) look_for_late(job);
     }
     // A range of no groups: a kernel that keeps sums for this thread hands them over. The owner may
     // have let others in after its last chunk.
@@ -155,15 +160,16 @@ static void wake(uint32_t parties) {
   futex_wake(&published, parties <= WOKEN_AT_ONCE ? parties - 1 : WOKEN_AT_ONCE);
 }
 
-static bool help(Job* job, Context* self) {
+static bool help(Job* job, Context* self, Worker& worker) {
   if (!(load(&job->state) & OPEN)) return false;
   bool worth_it = false;
   if (fetch_add(&job->state, 1u) & OPEN) {
     worth_it = unfinished(job);
     if (worth_it) {
+      keep_away(worker, job->processor);
       uint32_t members = load(&job->state) & MEMBERS;
       if (members + 1 < job->parties) wake(job->parties);
-      take_part(job, self, false);
+      take_part(job, self, false, false);
     }
   }
   if (fetch_add(&job->state, ~0u) == (OWNER_SLEEPS | 1)) futex_wake(&job->state, 1);
@@ -173,14 +179,19 @@ static bool help(Job* job, Context* self) {
 static void* serve(void*) {
   Context* self = own_context();
   if (!self) return nullptr;
+  Worker& worker = crew[fetch_add(&hired, 1u)];
+  worker.thread = static_cast<int32_t>(syscall(CALL_GETTID));
   for (;;) {
+    stay_anywhere(worker);
     uint32_t seen = load(&published);
     bool helped = false;
-    for (uint32_t i = 0, used = load(&jobs_used); i < used; ++i) helped |= help(&jobs[i], self);
+    for (uint32_t i = 0, used = load(&jobs_used); i < used; ++i) helped |= help(&jobs[i], self, worker);
     if (helped) continue;
     if (spin(WORKER_SPIN, [=] { return load(&published) != seen; })) continue;
     fetch_add(&sleepers, 1u);
+    store(&worker.sleeps, 1u);
     futex_wait(&published, seen);
+    store(&worker.sleeps, 0u);
     fetch_add(&sleepers, ~0u);
   }
 }
@@ -206,7 +217,7 @@ static bool start_thread(void* (*body)(void*)) {
 // At the first launch that needs them: many processes never do, and a forked child starts anew.
 static void start_workers() {
   uint32_t missing = 0;
-  if (load(&crew) || !replace(&crew, missing, 1u)) return;
+  if (load(&hiring) || !replace(&hiring, missing, 1u)) return;
   uint32_t count = 0;
   while (count < wanted_workers && start_thread(serve)) ++count;
   store(&workers, count);
@@ -232,14 +243,21 @@ static void share(Job* job) {
   uint64_t threads = uint64_t{1} + load(&workers);
   job->parties = static_cast<uint32_t>(job->call->groups < threads ? job->call->groups : threads);
   if (job->parties == 1) return;
+  job->processor = sched_getcpu();
   fetch_or(&job->state, OPEN);
   fetch_add(&published, 1u);
   if (!load(&sleepers)) return;
-  uint64_t start = now();
+  uint64_t start = job->woken = now();
   wake(job->parties);
   uint64_t taken = now() - start;
   if (taken > LONGEST_WAKE) taken = LONGEST_WAKE;
   store(&wake_time, (3 * load(&wake_time) + taken) / 4);
+}
+
+static void look_for_late(Job* job) {
+  job->woken = 0;
+  uint32_t members = load(&job->state) & MEMBERS;
+  if (members + 1 < job->parties) displace_late(load(&workers), job->parties - 1 - members);
 }
 
 // Returns when no worker touches the job any more.
@@ -317,6 +335,7 @@ static int32_t run(Call* call, bool noted) {
   Job* job = occupy_slot();
   job->call = call;
   job->parties = 1;
+  job->woken = 0;
   job->noted = noted;
   job->fault_signal = 0;
   job->fault_address = nullptr;
@@ -333,7 +352,7 @@ static int32_t run(Call* call, bool noted) {
   bool divisible = call->groups > 1 && wanted_workers > 0 && !call->ordered;
   bool small = call->group_time > 0 && call->group_time * call->groups < worth_sharing();
   if (divisible && !small) share(job);
-  Effort effort = take_part(job, self, divisible && small);
+  Effort effort = take_part(job, self, true, divisible && small);
   close(job);
 
   unwatch(slot);
@@ -372,7 +391,7 @@ void am_limit(uint64_t nanoseconds) { store(&time_limit, nanoseconds); }
 void am_forked() {
   for (Job& job : jobs) job.owned = job.state = 0, job.deadline = 0;
   forget_profile();
-  crew = workers = sleepers = watch_started = watch_sleeps = installing = 0;
+  hiring = hired = workers = sleepers = watch_started = watch_sleeps = installing = 0;
   for (Watched& one : watched) one.state = 0;
   for (int32_t& thread : handling) thread = 0;
   if (void* context = pthread_getspecific(context_key)) {

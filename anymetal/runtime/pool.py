@@ -34,7 +34,7 @@ from anymetal.runtime.loading import NO_CODE, load
 
 _FOLDER = Path(__file__).parent
 _UNITS = ("pool.cpp", "arrays.cpp")
-_HEADERS = ("libc.h", "launch.h", "context.h", "guard.h", "interrupts.h", "profile.h")
+_HEADERS = ("libc.h", "launch.h", "context.h", "guard.h", "interrupts.h", "late.h", "profile.h")
 
 #: Status in launch.h; what is left is out of memory.
 _INTERRUPTED, _TIMED_OUT, _FAULT, _NO_STACK = 1, 2, 3, 5

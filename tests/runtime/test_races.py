@@ -17,6 +17,7 @@ _OPTIONS = f'-std=c++20 -O1 -g -pthread -I{RUNTIME} -DPOOL="{RUNTIME}/pool.cpp"'
 #: Of each program, what it is made of.
 PROGRAMS = {
     "pool_races": [HERE / "pool_races.cpp"],
+    "pool_moves": [HERE / "pool_moves.cpp"],
     "bridge_races": [HERE / "bridge_races.cpp", RUNTIME / "pool.cpp"],
 }
 
