@@ -34,6 +34,9 @@ from anymetal.ir.walk import made_from
 MOST_INSTRUCTIONS = 4096
 #: SIMD-groups of a team without loops or barriers: more share little more.
 MOST_STRAIGHT = 4
+#: A block that loads so many vectors which are the same for all is as good as a loop: LLVM has made
+#: it of one, perhaps.
+MANY_LOADS = 8
 #: A loop may need so many times the registers of a machine whose instructions take operands from
 #: memory: some of its values come from there. Elsewhere each of them would take a load.
 CROWDED = 1.4
@@ -127,8 +130,12 @@ def steps(in_row: bool, count: int = 1) -> dict[str, int]:
 
 
 def _promising(known: Analyses) -> bool:
-    """A quick look: whether there are barriers, loops or an interior."""
-    return known.program.calls(BARRIER, ALL) or bool(known(innermost))
+    """A quick look: whether there are barriers, loops, an interior or what was a loop."""
+    program = known.program
+    if program.calls(BARRIER, ALL) or known(innermost):
+        return True
+    loads = (sum(i.op == "load" for i in block.instrs) for block in program.blocks)
+    return any(count >= MANY_LOADS for count in loads)
 
 
 def _is_free(known: Analyses) -> bool:
@@ -208,7 +215,7 @@ class _Choice:
             together = [b for b in program.blocks if b not in apart]
             if self.gathers:
                 blocks = together
-            else:
+            elif not (blocks := [b for b in together if self._shares_many(b)]):
                 blocks = together if self._shares_most(together) else []
                 blocks = blocks or [b for b in together if self._shares_much(b)]
                 most = MOST_STRAIGHT if most % MOST_STRAIGHT == 0 else most
@@ -239,6 +246,12 @@ class _Choice:
             i.op == "load" and i not in self.divergence.values and self.lanes[i].is_varying
             for i in block.instrs
         )
+
+    def _shares_many(self, block: Block) -> bool:
+        """Whether most of many vectors that are loaded are the same for all SIMD-groups."""
+        loads = [i for i in block.instrs if i.op == "load" and self.lanes[i].is_varying]
+        shared = sum(i not in self.divergence.values for i in loads)
+        return shared >= MANY_LOADS and 2 * shared >= len(loads)
 
     def _shares_most(self, blocks: list[Block]) -> bool:
         """Whether most instructions are the same for all SIMD-groups."""

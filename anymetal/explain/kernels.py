@@ -145,7 +145,7 @@ def explain(source: KernelSource, variant: Variant) -> Explanation:
     listing = read_listing(look.listing)
     return Explanation(
         source,
-        variant.taken(look.declined).text,
+        look.launches,
         facts(function),
         costs(function, look.given, listing),
         Times(look.times, look.passes),

@@ -52,6 +52,10 @@ class Known(NamedTuple):
         apart = ["outputs apart"] * bool(self.apart)
         return ", ".join([*sizes, *values, *apart])
 
+    def undivided(self) -> Known:
+        """The same launch in one threadgroup."""
+        return self._replace(group=self.grid)
+
     def limits(self) -> dict[str, int]:
         """How many values positions have at most, by the function that gives them."""
         gangs = -(-self.group[0] * self.group[1] * self.group[2] // SIMD_GROUP)

@@ -97,7 +97,7 @@ def kernels_of(
     for launch in recording.launches:
         code = codes.get(launch.entry)
         subject = code.subject if code else FILLS
-        one = found.setdefault(subject, KernelProfile(subject.kernel, subject.variant))
+        one = found.setdefault(subject, KernelProfile(subject.kernel, subject.launches))
         one.entries.add(launch.entry)
         _count(one, launch, subject, code)
     counters: dict[int, list[int]] = {}

@@ -22,7 +22,7 @@ class Subject(NamedTuple):
     """What machine code is of, for people."""
 
     kernel: str  #: with template arguments
-    variant: str = ""  #: for which launches
+    launches: str = ""  #: which it is for
     kinds: tuple[str, ...] = ()  #: of its parameters (source.py): "input", "output", …
 
 
@@ -31,7 +31,6 @@ class Code:
 
     def __init__(self, library: Cached, kernel: str, subject: Subject | None = None) -> None:
         _load_vector_math()
-        self.subject = subject or Subject(kernel)
         #: Of the file that is loaded, which need not be there any more.
         self.path, handle = _opened(library, kernel)
         self._handle = _Handle(handle)
@@ -47,6 +46,7 @@ class Code:
         self.flops = int(flops) if flops else None
         #: Whether it is for the second of two threadgroups (targets/cpu/variant.py).
         self.declined = bool(self._text("am_declined"))
+        self.subject = (subject or Subject(kernel))._replace(launches=self._text("am_launches"))
         #: What Clang said of its text (frontend/warned.py).
         self.complaints = self._text("am_complaints")
 

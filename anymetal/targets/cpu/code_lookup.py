@@ -37,7 +37,7 @@ def code_of(source: KernelSource, variant: Variant) -> Code:
     key = key_of(source, variant)
     code = _loaded.get(key)
     wanted = debug.wanted()
-    told = DebugStages(source, variant, wanted) if wanted.level else None
+    told = DebugStages(source, wanted) if wanted.level else None
     where = "from memory"
     if code is None:
         begun = time.perf_counter()
@@ -55,8 +55,7 @@ def code_of(source: KernelSource, variant: Variant) -> Code:
     if _followed is not None:
         _followed[source, variant] = None
     if told:
-        told.variant = variant.taken(code.declined)
-        told.found(where)
+        told.found(where, code.subject.launches)
     return code
 
 
@@ -102,9 +101,7 @@ def _load(source: KernelSource, variant: Variant, key: str, stages: Stages) -> t
     library = locks.cached(key, ".so", f"kernel {source.name}", compiled)
     title = f"{source.name}{source.template_arguments}"
     kinds = tuple(parameter.kind for parameter in source.parameters)
-    code = Code(library, source.name, Subject(title, variant.text, kinds))
-    code.subject = code.subject._replace(variant=variant.taken(code.declined).text)
-    return where, code
+    return where, Code(library, source.name, Subject(title, kinds=kinds))
 
 
 def shared_library(source: KernelSource, variant: Variant, stages: Stages) -> bytes:

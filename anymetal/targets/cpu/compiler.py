@@ -10,18 +10,16 @@ from anymetal.analysis.order_dependence import depends_on_order
 from anymetal.errors import CompilerError
 from anymetal.frontend.clang import compile_to_ir
 from anymetal.ir.calls import TRACE
-from anymetal.ir.model import Program
 from anymetal.ir.printer import print_program
 from anymetal.ir.problem import Problem
-from anymetal.machine import Machine
 from anymetal.pipeline import thread
-from anymetal.pipeline.driver import Pass, run
-from anymetal.pipeline.program import program_of, thread_text
+from anymetal.pipeline.driver import Pass
 from anymetal.runtime import locks, zig
 from anymetal.runtime.texts import keep
 from anymetal.source import KernelSource
 from anymetal.targets.cpu import pipeline as gang
 from anymetal.targets.cpu.assemble import assemble
+from anymetal.targets.cpu.class_choice import chosen, thread_program
 from anymetal.targets.cpu.front_end_profile import profile_for
 from anymetal.targets.cpu.llvm_target import machine_for
 from anymetal.targets.cpu.module import vector_ir
@@ -40,12 +38,12 @@ def compile_kernel(
     raw: str | None = None,
     complaints: str = "",
 ) -> bytes:
-    """An object file that exports `am_entry`, and five texts for the launch. `am_notes`: in a
+    """An object file that exports `am_entry`, and six texts for the launch. `am_notes`: in a
     checked or sanitized build, the arrays and places (passes/check_bounds.py, passes/observe.py).
     `am_order`: whether results depend on the order of threadgroups
     (analysis/order_dependence.py). `am_flops`: floating-point operations of one thread, empty if
     nobody knows (analysis/flops.py). `am_complaints`: what it is given. `am_declined`: whether the
-    code is for the class that the variant has `instead`.
+    code is for the class that the variant has `instead`. `am_launches`: what launches it is for.
 
     `stages` observes the compilation; `raw` is Clang's output, if it is there already.
 
@@ -62,15 +60,10 @@ def compile_kernel(
         if raw is None:
             with stages.stage("front end"):
                 raw = compile_to_ir(source, profile)
-        optimised = thread_text(
-            raw, variant.large, stages, profile, variant.sanitized, variant.known
-        )
-        program = _thread_program(optimised, source, variant, stages)
+        text, variant, stages.declined = chosen(raw, source, variant, machine, profile, stages)
+        program = thread_program(text, source, variant, stages)
+        stages.launches = variant.text
         stages.made("thread program", lambda: print_program(program))
-        stages.declined = False
-        if variant.instead:
-            stages.declined = not _makes_a_team(optimised, source, variant, machine)
-            variant = variant.taken(stages.declined)
         c = GangCompilation(program, variant, machine, stages)
         texts = texts_of(source)
         c.lines = line_table(source, texts)
@@ -82,6 +75,7 @@ def compile_kernel(
         text += _constant("am_notes", notes) + order + _constant("am_complaints", complaints)
         text += _constant("am_flops", "" if count is None else str(count))
         text += _constant("am_declined", "declined" if stages.declined else "")
+        text += _constant("am_launches", stages.launches)
         if c.observed:
             text += OBSERVED
         if program.calls(TRACE):
@@ -90,23 +84,6 @@ def compile_kernel(
         return assemble(text, machine, stages)
     except Problem as problem:
         raise CompilerError(source.name, str(problem)) from problem
-
-
-def _thread_program(
-    text: str, source: KernelSource, variant: Variant, stages: GangStages
-) -> Program:
-    return program_of(text, source, stages, variant.without, variant.sanitized, variant.known)
-
-
-def _makes_a_team(text: str, source: KernelSource, variant: Variant, machine: Machine) -> bool:
-    """Whether SIMD-groups become a team in such launches. It is tried with a second copy of the
-    program, whose passes nobody follows."""
-    if gang.COARSEN in variant.without:
-        return False
-    copy = _thread_program(text, source, variant, GangStages())
-    trial = GangCompilation(copy, variant, machine)
-    run(gang.UP_TO_TEAMS, trial)
-    return trial.team > 1
 
 
 def check_names(off: Collection[str], shown: Collection[str]) -> None:

@@ -18,6 +18,7 @@ from anymetal.ir.spec import Stage
 from anymetal.machine import Machine
 from anymetal.passes import (
     check_bounds,
+    fold_grid,
     interleave,
     join_inner_loops,
     leave_outside,
@@ -67,7 +68,7 @@ class GangCompilation(Compilation):
     @property
     def in_row(self) -> bool:
         """Whether the SIMD-groups of a team are neighbours in x."""
-        return not self.variant.rows
+        return not (self.variant.rows or self.variant.folded)
 
     @property
     def alone(self) -> bool:
@@ -104,6 +105,11 @@ def has_short_rows(c: GangCompilation) -> bool:
     return c.variant.rows > 0
 
 
+def is_folded(c: GangCompilation) -> bool:
+    """A grid of one axis has rows, and the launch is known."""
+    return c.variant.folded > 0
+
+
 def is_padded(c: GangCompilation) -> bool:
     """Threadgroups at the edge lead beyond the grid."""
     return bool(c.variant.padded)
@@ -132,6 +138,13 @@ def is_unchecked(c: GangCompilation) -> bool:
 def is_simd_group(c: GangCompilation) -> bool:
     """Gangs have 32 lanes."""
     return c.variant.width == SIMD_GROUP
+
+
+def _fold(c: GangCompilation) -> bool:
+    known, program = c.variant.known, c.program
+    assert known
+    program.limits = known.limits()
+    return fold_grid.run(program, c.variant.folded, known.group[0] // SIMD_GROUP)
 
 
 def _coarsen(c: GangCompilation) -> bool:
@@ -196,6 +209,14 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
         "before positions become lane numbers, and before bounds checks are looked for",
         Stage.GUARDED,
         needs=(is_padded,),
+        optional=False,
+    ),
+    Pass(
+        "fold-grid",
+        _fold,
+        "in front of all that looks at positions",
+        Stage.GUARDED,
+        needs=(is_folded,),
         optional=False,
     ),
     Pass(

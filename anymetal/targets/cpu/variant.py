@@ -39,6 +39,8 @@ class Variant(NamedTuple):
     without: tuple[str, ...] = ()  #: names of passes that are switched off
     cpu: str = ""  #: LLVM's name of a CPU to compile for; empty means this machine
     known: Known | None = None  #: serves only launches of which this is true (specialisation.py)
+    #: Threads of a grid of one axis that are a row of another one (passes/fold_grid.py); else 0.
+    folded: int = 0
     #: What to compile for if no SIMD-groups of a column become a team (fitting_groups).
     instead: Variant | None = None
 
@@ -49,11 +51,19 @@ class Variant(NamedTuple):
         return (declined and self.instead) or self._replace(instead=None)
 
     @property
+    def known_to_threads(self) -> Known | None:
+        """What the thread program may rely on: where rows are to be found in a grid of one axis,
+        nothing of its threadgroups."""
+        return self.known.undivided() if self.known and self.folded else self.known
+
+    @property
     def text(self) -> str:
         """The class in words."""
         kinds = [kind for kind, there in (("full", self.full), ("partial", self.partial)) if there]
         words = [f"{' and '.join(kinds)} SIMD-groups"]
-        if self.flat:
+        if self.folded:
+            words.append(f"above each other in rows of {self.folded}")
+        elif self.flat:
             words.append("along x")
         elif self.rows:
             words.append(f"of rows of {self.rows}")
@@ -123,7 +133,7 @@ def fitting_groups(source: KernelSource, grid: Extent, group: Extent) -> tuple[E
     full = group[0] % SIMD_GROUP == 0 and grid[0] % group[0] == 0
     rows = _whole_rows(grid, group) if full else group
     kept = (full and rows == group) or (group[1] == group[2] == 1 and group[0] >= 8 * SIMD_GROUP)
-    if grid[0] < SIMD_GROUP or (kept and column is None) or _can_tell(source):
+    if grid[0] < SIMD_GROUP or (kept and column is None) or can_tell(source):
         return (group,)
     if kept:
         fitting = group
@@ -133,7 +143,7 @@ def fitting_groups(source: KernelSource, grid: Extent, group: Extent) -> tuple[E
     return (fitting,) if column is None or tiles else (column, fitting)
 
 
-def _can_tell(source: KernelSource) -> bool:
+def can_tell(source: KernelSource) -> bool:
     """Whether the kernel may notice how its grid is cut into threadgroups."""
     text = source.header + source.body.replace("threads_per_simdgroup", "")
     return not _GRID_ONLY.issuperset(source.attributes) or any(word in text for word in _TELLING)

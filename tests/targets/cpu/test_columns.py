@@ -149,3 +149,37 @@ def test_versions_for_launches_keep_the_class_that_was_taken(monkeypatch, planne
     out = _run(_PRODUCT, f"special_{inner}", a, b, (96, 64, 1), (16, 16, 1))
     np.testing.assert_allclose(out, a.astype(float) @ b.astype(float), rtol=1e-4, atol=1e-4)
     assert len(planned) == 1
+
+
+_FLAT_PRODUCT = """
+    uint i = thread_position_in_grid.x;
+    uint row = i / b_shape[1], column = i % b_shape[1];
+    float sum = 0;
+    for (uint k = 0; k < a_shape[1]; ++k) {
+        sum += a[row * a_shape[1] + k] * b[k * b_shape[1] + column];
+    }
+    out[i] = sum;
+"""
+
+
+@pytest.mark.parametrize("threadgroup", [32, 64, 100, 256, 1024])
+@pytest.mark.parametrize(
+    ("rows", "columns", "folds"),
+    [(64, 128, True), (32, 96, True), (64, 64, True), (33, 64, False), (64, 50, False)],
+)
+def test_versions_for_launches_find_rows_in_one_axis(
+    monkeypatch, threadgroup, rows, columns, folds
+):
+    monkeypatch.setenv("ANYMETAL_SPECIALISE", "eager")
+    variants = code_lookup.follow()
+    random = np.random.default_rng()
+    a, b = (random.standard_normal(s, dtype=np.float32) for s in ((rows, 37), (37, columns)))
+    name = f"flat_{threadgroup}_{rows}_{columns}"
+    out = _run(_FLAT_PRODUCT, name, a, b, (rows * columns, 1, 1), (threadgroup, 1, 1))
+    np.testing.assert_allclose(out, a.astype(float) @ b.astype(float), rtol=1e-4, atol=1e-4)
+    launches = [
+        explain(source, variant).launch for source, variant in variants if source.name == name
+    ]
+    assert len(launches) == 2
+    if _MANY_REGISTERS and threadgroup == 256:
+        assert (f"above each other in rows of {columns}" in launches[1]) == folds

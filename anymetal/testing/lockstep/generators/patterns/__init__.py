@@ -61,4 +61,5 @@ _PATTERNS: tuple[Callable[[random.Random], Case], ...] = (
     rows_and_columns.product,
     rows_and_columns.product,
     rows_and_columns.turned,
+    rows_and_columns.flat,
 )

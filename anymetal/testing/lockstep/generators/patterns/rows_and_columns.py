@@ -1,5 +1,5 @@
-"""Kernels that know no more than their place in a grid of two axes: columns of SIMD-groups, which
-threads have as neighbours above and below what the caller's threadgroups do not say."""
+"""Kernels that know no more than their place in a grid: they may run in columns of SIMD-groups,
+whatever the caller's threadgroups are."""
 
 from __future__ import annotations
 
@@ -47,6 +47,27 @@ def turned(rng: random.Random) -> Case:
     inputs = [numbers_of(rng, "a", kind, rows * columns)]
     outputs = [Output("c", kind, rows * columns)]
     return case_of(lines, inputs, outputs, (columns, rows, 1), rng.choice(_GROUPS))
+
+
+def flat(rng: random.Random) -> Case:
+    """A product of matrices with one index for row and column, or something like a convolution."""
+    columns, rows = rng.choice((32, 64, 96, 128, 48)), rng.choice((8, 16, 24, 5))
+    kind, depth = rng.choice(("float", "int")), rng.choice((2, 9, 40))
+    index = rng.choice(("uint", "int", "ulong"))
+    again = rng.choice(("", f"+ (i / {2 * columns}) % 3", f"+ (i % {2 * columns}) / 7"))
+    threads = rng.choice((32, 64, 256, 256, 100))
+    lines = [
+        f"const {index} i = thread_position_in_grid.x;",
+        f"const {index} y = i / {columns}, x = i % {columns};",
+        f"{kind} sum = 0;",
+        f"for (uint k = 0; k < {depth}u; k++)",
+        f"  sum += a[(y {again}) * {depth} + k] * b[k * {columns} + x];",
+        "c[i] = sum;",
+    ]
+    inputs = [numbers_of(rng, "a", kind, (rows + 2 * columns) * depth)]
+    inputs.append(numbers_of(rng, "b", kind, depth * columns))
+    outputs = [Output("c", kind, rows * columns)]
+    return case_of(lines, inputs, outputs, (rows * columns, 1, 1), (threads, 1, 1))
 
 
 def _extent(rng: random.Random) -> tuple[int, int]:
