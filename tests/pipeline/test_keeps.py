@@ -27,7 +27,7 @@ from anymetal.source import KernelSource
 from anymetal.targets.cpu.llvm_target import machine_for
 from anymetal.targets.cpu.pipeline import PASSES, GangCompilation
 from anymetal.targets.cpu.variant import Variant
-from anymetal.testing.lockstep.builds import builds_here, source_of
+from anymetal.testing.lockstep.builds import builds_here, groups_of, source_of
 from anymetal.testing.lockstep.generators import CLASSES, generate
 from tests.pipeline.kept import PLAIN, Watching, watched
 
@@ -53,8 +53,8 @@ def compiled(kernel: Kernel) -> tuple[KernelSource, str, tuple[Variant, ...]]:
     kind, seed = kernel
     case = generate(seed, kind)
     source = source_of(case)
-    here = builds_here()
-    variants = tuple(here[name].variant(case, source) for name in ("native", "scalar"))
+    here, groups = builds_here(), groups_of(case, source)
+    variants = tuple(here[name].variant(case, groups) for name in ("native", "scalar"))
     return source, compile_to_ir(source), variants
 
 
