@@ -49,11 +49,9 @@ class Atomics(GangEmitter):
         if sums is None:
             self._update(instr, mask)
             return
-        wanted = self.w.value("icmp ne ptr %sums, null")
-        if not sums.bins and self._is_run(instr):
-            wanted = self.w.value(f"and i1 {wanted}, {self._ends_inside(instr, sums)}")
-        self.two_ways(
-            wanted, ("sums.own", "sums.shared", "sums.end"),
+        run = self.v.scalar(instr.operands[0]) if self._is_run(instr) else ""
+        self._where(
+            sums, run,
             lambda: self._add_to_sums(instr, mask, sums), lambda: self._update(instr, mask),
         )  # fmt: skip
 
@@ -137,6 +135,16 @@ class Atomics(GangEmitter):
             (self.sums[o] for o in origins if isinstance(o, Argument) and o in self.sums), None
         )
 
+    def _where(
+        self, sums: Sums, run: str, own: Callable[[], None], shared: Callable[[], None]
+    ) -> None:
+        """Adds to the worker's `own` array or to the one that is `shared`. `run`: the address of
+        neighbours that are added to at once, if they are; all must be in the worker's array."""
+        wanted = self.w.value("icmp ne ptr %sums, null")
+        if run and not sums.bins:
+            wanted = self.w.value(f"and i1 {wanted}, {self._ends_inside(sums, run)}")
+        self.two_ways(wanted, ("sums.own", "sums.shared", "sums.end"), own, shared)
+
     def _distance(self, sums: Sums, address: str) -> str:
         """How many bytes behind the beginning of the shared array an address is."""
         w = self.w
@@ -173,10 +181,10 @@ class Atomics(GangEmitter):
         """Whether the lanes' elements are neighbours."""
         return self.v.shape(instr.operands[0]).stride == instr.type.size
 
-    def _ends_inside(self, instr: Instr, sums: Sums) -> str:
+    def _ends_inside(self, sums: Sums, run: str) -> str:
         """Whether the last lane's element is one of the array's, and so those before it."""
-        w, last = self.w, (self.w.width - 1) * instr.type.size
-        distance = self._distance(sums, self.v.scalar(instr.operands[0]))
+        w, last = self.w, (self.w.width - 1) * sums.type.size
+        distance = self._distance(sums, run)
         end = w.value(f"add i64 {distance}, {last}")
         begins = w.value(f"icmp ult i64 {distance}, %sums.bytes")
         ends = w.value(f"icmp ult i64 {end}, %sums.bytes")
@@ -251,15 +259,29 @@ class Atomics(GangEmitter):
         if instr not in self.accumulations:
             add_run(self.w, address, vector, self.masks.bits(mask))
             return
-        w = self.w
-        alone = w.value("icmp eq ptr %locks, null")
-
-        def plain() -> None:
-            old = self.accesses.load(t.FLOAT, address, True, 4, mask)
-            total = w.value(f"fadd {w.vector(t.FLOAT)} {old}, {vector}")
-            self.accesses.store(t.FLOAT, total, address, True, 4, mask)
 
         def shared() -> None:
-            add_exclusive(w, address, vector, self.masks.bits(mask))
+            add_exclusive(self.w, address, vector, self.masks.bits(mask))
 
+        alone = self.w.value("icmp eq ptr %locks, null")
+        plain = partial(self._add_plainly, address, vector, mask)
         self.two_ways(alone, ("add.plain", "add.shared", "add.end"), plain, shared)
+
+    def add_row(self, instr: Instr, address: str, vector: str) -> None:
+        """Adds floats of all lanes to consecutive elements from `address` on, which is one of those
+        that the instruction's lanes add to."""
+        sums, shared = self._sums_of(instr), partial(self.add_neighbours, instr, address, vector)
+        if sums is None:
+            shared(None)
+            return
+
+        def own() -> None:
+            self._add_plainly(self._in_sums(sums, address), vector, None)
+
+        self._where(sums, address, own, lambda: shared(None))
+
+    def _add_plainly(self, address: str, vector: str, mask: Mask) -> None:
+        """Where no other thread adds to these elements."""
+        old = self.accesses.load(t.FLOAT, address, True, 4, mask)
+        total = self.w.value(f"fadd {self.w.vector(t.FLOAT)} {old}, {vector}")
+        self.accesses.store(t.FLOAT, total, address, True, 4, mask)

@@ -265,7 +265,7 @@ class GroupAccess(GangEmitter):
             rows = parts if self._is_ordered(group) else interleave(self.w, t.FLOAT, parts)
             for i, row in enumerate(rows):
                 place = self._place(t.FLOAT, address, i)
-                self.atomics.add_neighbours(group.anchor, place, row, None)
+                self.atomics.add_row(group.anchor, place, row)
             return []
 
         if self.atomics.adds_neighbours(group.anchor) and is_power_of_two(len(group.members)):

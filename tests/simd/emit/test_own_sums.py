@@ -12,7 +12,21 @@ from tests.frontend.kernels import kernel_source
 
 _THREADS = 1 << 17
 _ONE_BIN = "atomic_fetch_add_explicit(&out[x[i]], w[i], memory_order_relaxed);"
+#: Of each lane; `first` is 0.
+_FOUR_NEIGHBOURS = """
+    uint at = i % 32 * 4 + {first};
+    for (uint c = 0; c < 4; ++c)
+        atomic_fetch_add_explicit(&out[at + c], w[i], memory_order_relaxed);
+"""
 _CASES = {
+    "neighbours": (
+        _FOUR_NEIGHBOURS.format(first="0"),
+        lambda i, x: [i % 32 * 4 + c for c in range(4)],
+    ),
+    "neighbours somewhere": (
+        _FOUR_NEIGHBOURS.format(first="x[1] / 100000"),
+        lambda i, x: [i % 32 * 4 + c for c in range(4)],
+    ),
     "one bin": (_ONE_BIN, lambda i, x: [x]),
     "some threads": (f"if (i % 3 == 1) {_ONE_BIN}", lambda i, x: [x[i % 3 == 1]]),
     "a bin, a row, a counter": (
