@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from anymetal.analysis import control
 from anymetal.analysis.cache import Analyses
 from anymetal.analysis.linearization import Linearizer, RegionPlan
 from anymetal.analysis.mask_sources import MaskRoots
@@ -25,8 +26,11 @@ def used(known: Analyses) -> set[Value]:
 
 def plans(known: Analyses) -> dict[Region, RegionPlan]:
     """How a gang goes through each region. Planning may find that lanes cannot stay together; it
-    then makes the shapes less uniform, never more."""
-    return Linearizer(known(regions), known(shapes)).plans
+    then makes the shapes less uniform, never more, and what followed from them is forgotten."""
+    linearizer = Linearizer(known(regions), known(shapes))
+    if linearizer.has_forced:
+        known.forget((*control.ALL, regions, shapes))
+    return linearizer.plans
 
 
 def mask_roots(known: Analyses) -> MaskRoots:

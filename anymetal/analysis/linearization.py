@@ -53,7 +53,8 @@ class Linearizer:
     def __init__(self, tree: RegionTree, shapes: Shapes) -> None:
         self.tree = tree
         self.shapes = shapes
-        self.forced = True  #: something was made divergent in this round
+        self.has_forced = False  #: something was made divergent
+        self.forced = True  #: in this round
         self.deferred: dict[Node, set[Target]] = {}
         while self.forced:
             self.forced = False
@@ -72,7 +73,7 @@ class Linearizer:
         date now: divergence only grows, so whatever else it finds is needed in the next round,
         too."""
         self.shapes.force(loop=loop, block=block, join=join)
-        self.forced = True
+        self.forced = self.has_forced = True
 
     def _plan_routes(self, region: Region) -> RegionPlan:
         plan = RegionPlan(region, region.loop in self.shapes.divergent_loops)

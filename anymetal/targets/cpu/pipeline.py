@@ -177,6 +177,11 @@ def _track(c: GangCompilation) -> bool:
     return True
 
 
+def _keep_order(c: GangCompilation) -> bool:
+    c.known(flow.plans)  # first: they may make shapes less uniform
+    return in_memory_order(c.known, c.known(questions.groups), c.known(questions.needed))
+
+
 COARSEN = "coarsen"
 PASSES: tuple[Pass[GangCompilation], ...] = (
     Pass(
@@ -311,7 +316,7 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
     ),
     Pass(
         "keep-memory-order",
-        lambda c: in_memory_order(c.known, c.known(questions.groups), c.known(questions.needed)),
+        _keep_order,
         "last: no pass may change the groups of accesses that it marks",
         Stage.ORDERED,
         needs=(has_lanes,),
