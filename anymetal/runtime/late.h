@@ -1,10 +1,9 @@
 // Workers that were woken and do not come.
 //
 // A scheduler may queue a worker behind the thread that woke it although another processor is idle:
-// virtual machines do that to let processors rest, others because the waker came there only a moment
-// ago. Such a worker runs when there is nothing left to do. So who has waited for one in vain forbids
-// it the processor that it itself is on; the system then moves the worker at once. The worker takes
-// that back when it comes.
+// virtual machines do that to let processors rest. Such a worker runs when there is nothing left to
+// do. So the owner of a launch, having waited for it in vain, forbids it the processor that the owner
+// runs on; the system then moves the worker at once. When it comes, the worker lifts that again.
 #pragma once
 
 #include "libc.h"
@@ -18,12 +17,13 @@ struct ProcessorSet {
 };
 
 struct Worker {
-  int32_t thread;     // its number for the system
-  uint32_t sleeps;    // from when it is about to sleep until it runs again
-  uint32_t displaced;  // ALLOWED, or a processor is forbidden
-  ProcessorSet before;
+  int32_t thread;       // its number for the system
+  uint32_t sleeps;      // 1 from when it is about to sleep until it runs again
+  uint32_t displaced;   // a Displacement
+  ProcessorSet before;  // where it may run otherwise, while it is displaced
 };
 
+// Of a worker: it may run anywhere; one thread is about to forbid it a processor; that is done.
 enum Displacement : uint32_t { ALLOWED, BEING_DISPLACED, DISPLACED };
 
 static Worker crew[MAX_WORKERS];

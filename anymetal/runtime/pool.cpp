@@ -393,6 +393,7 @@ void am_forked() {
   forget_profile();
   hiring = hired = workers = sleepers = watch_started = watch_sleeps = installing = 0;
   for (Watched& one : watched) one.state = 0;
+  for (Worker& one : crew) one = {};  // those were threads of the parent
   for (int32_t& thread : handling) thread = 0;
   if (void* context = pthread_getspecific(context_key)) {
     static_cast<Context*>(context)->main_thread = on_main_thread();
