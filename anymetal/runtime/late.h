@@ -43,7 +43,7 @@ static void forbid(Worker& worker, int processor) {
 
 static bool displace(Worker& worker, int processor) {
   uint32_t allowed = ALLOWED;
-  if (processor < 0 || processor >= 1024) return false;
+  if (processor < 0 || processor >= 8 * int{sizeof(ProcessorSet)}) return false;
   if (!replace(&worker.displaced, allowed, uint32_t{BEING_DISPLACED})) return false;
   forbid(worker, processor);
   return true;
