@@ -65,7 +65,7 @@ inline size_t apart(uintptr_t memory, const std::vector<mlx::core::array>& input
 // Gives a row-contiguous array its memory, with arbitrary contents; `inputs` are read meanwhile.
 inline void allocate(mlx::core::array& result, const std::vector<mlx::core::array>& inputs = {}) {
   const size_t bytes = result.nbytes();
-  const size_t spare = bytes < aligned_threshold ? 0 : inputs.empty() ? line : alias;
+  const size_t spare = bytes < aligned_threshold ? 0 : inputs.empty() ? line : 2 * alias;
   mlx::core::allocator::Data data = mlx::core::allocator::malloc(bytes + spare);
   void* memory = data.buffer().raw_ptr();
   if (memory == nullptr && bytes != 0) throw std::bad_alloc();
