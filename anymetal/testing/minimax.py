@@ -65,9 +65,23 @@ def solve(wanted: Approximation) -> tuple[list[float], float]:
 
 def _remez(columns: _Grid, values: _Grid, weight: _Grid) -> _Grid:
     """Coefficients of the best combination of the columns: the exchange of all extrema at once."""
+    try:
+        return _exchanged(columns, values, weight, _spread(columns.shape[1], len(values)))
+    except ArithmeticError:
+        # What is left of an even or odd function may be zero at points that are symmetric, too.
+        return _exchanged(columns, values, weight, _spread(columns.shape[1], len(values), 0.1))
+
+
+def _spread(count: int, size: int, moved: float = 0) -> npt.NDArray[np.int64]:
+    """One more of `size` points than coefficients; inner ones moved by such a part of a step."""
+    steps = np.arange(count + 1, dtype=float)
+    steps[1:-1] += moved
+    at = np.round((1 - np.cos(np.pi * steps / count)) / 2 * (size - 1))
+    return np.unique(at.astype(int))
+
+
+def _exchanged(columns: _Grid, values: _Grid, weight: _Grid, at: npt.NDArray[np.int64]) -> _Grid:
     count = columns.shape[1]
-    at = np.round((1 - np.cos(np.pi * np.arange(count + 1) / count)) / 2 * (len(values) - 1))
-    at = np.unique(at.astype(int))
     for _ in range(30):
         signs = np.where(np.arange(count + 1) % 2 == 0, 1, -1) / weight[at]
         system = np.column_stack([columns[at], signs])
