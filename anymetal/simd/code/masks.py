@@ -80,8 +80,7 @@ class Masks:
 
     def word(self, mask: Mask) -> str:
         """The same as 32 bits; lanes that the gang does not have are 0."""
-        bits, width = self.bits(mask), self.w.width
-        return bits if width == 32 else self.w.value(f"zext i{width} {bits} to i32")
+        return self.as_i32(self.bits(mask))
 
     def any(self, mask: Mask) -> str:
         if mask is None:
@@ -101,9 +100,16 @@ class Masks:
         callee = f"llvm.vector.reduce.{how}.v{self.w.width}i8"
         return self.w.call("i8", callee, [(self.kept_type, self.kept(mask))])
 
+    def as_i32(self, number: str) -> str:
+        """A number that has as many bits as the gang has lanes."""
+        width = self.w.width
+        if width == 32:
+            return number
+        return self.w.value(f"{'zext' if width < 32 else 'trunc'} i{width} {number} to i32")
+
     def last_lane(self, mask: str) -> str:
         """Number of the highest active lane, as i32."""
         word = f"i{self.w.width}"
         zeros = self.w.call(word, f"llvm.ctlz.{word}", [(word, self.bits(mask)), ("i1", "true")])
         lane = self.w.value(f"sub {word} {self.w.width - 1}, {zeros}")
-        return lane if self.w.width == 32 else self.w.value(f"zext {word} {lane} to i32")
+        return self.as_i32(lane)

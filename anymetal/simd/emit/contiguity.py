@@ -108,7 +108,7 @@ class Contiguity(GangEmitter):
         args = [(word, self.masks.bits(mask)), ("i1", "false")]
         first = self.w.call(word, f"llvm.cttz.{word}", args)
         lane = self.w.value(f"and {word} {first}, {self.w.width - 1}")  # any lane if none is active
-        return lane if self.w.width == 32 else self.w.value(f"zext {word} {lane} to i32")
+        return self.masks.as_i32(lane)
 
     def _back(self, address: str, lane: str, size: int) -> str:
         """The address of lane 0, given that of another lane in a run."""

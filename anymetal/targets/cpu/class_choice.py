@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from anymetal.analysis.cache import Analyses
 from anymetal.analysis.order_dependence import depends_on_order
+from anymetal.coarsening import wide_gangs
 from anymetal.frontend.profile import Profile
 from anymetal.ir.model import Program
 from anymetal.ir.sizes import SIMD_GROUP
@@ -51,6 +52,28 @@ def thread_program(
     """The thread program of an optimised module."""
     known = variant.known_to_threads
     return program_of(text, source, stages, variant.without, variant.sanitized, known)
+
+
+def widened(program: Program, choice: Choice, source: KernelSource, machine: Machine) -> Variant:
+    """The class of the choice, with wide gangs if `program`, which is that of threads, gains from
+    them and no SIMD-groups become a team."""
+    variant = choice.variant
+    if not _may_be_wide(variant):
+        return variant
+    trial = gang.GangCompilation(program, variant, machine)
+    width = wide_gangs.width(trial.known, variant.team * SIMD_GROUP)
+    if not width or _makes_a_team(choice.text, source, variant, machine):
+        return variant
+    return variant._replace(width=width, team=1, sole=False)
+
+
+def _may_be_wide(variant: Variant) -> bool:
+    """Whether threadgroups are rows that gangs of any width up to a team's divide."""
+    if gang.COARSEN in variant.without:
+        return False
+    rows = variant.flat and variant.aligned and variant.full and not variant.partial
+    even = variant.team & (variant.team - 1) == 0  # a power of two
+    return rows and variant.width == SIMD_GROUP and variant.team > 1 and even
 
 
 def _optimised(raw: str, variant: Variant, profile: Profile, stages: GangStages) -> str:

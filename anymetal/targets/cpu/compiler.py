@@ -19,7 +19,7 @@ from anymetal.runtime.texts import keep
 from anymetal.source import KernelSource
 from anymetal.targets.cpu import pipeline as gang
 from anymetal.targets.cpu.assemble import assemble
-from anymetal.targets.cpu.class_choice import chosen, thread_program
+from anymetal.targets.cpu.class_choice import chosen, thread_program, widened
 from anymetal.targets.cpu.front_end_profile import profile_for
 from anymetal.targets.cpu.llvm_target import machine_for
 from anymetal.targets.cpu.module import vector_ir
@@ -60,9 +60,10 @@ def compile_kernel(
         if raw is None:
             with stages.stage("front end"):
                 raw = compile_to_ir(source, profile)
-        text, variant, stages.declined = chosen(raw, source, variant, machine, profile, stages)
-        program = thread_program(text, source, variant, stages)
-        stages.launches = variant.text
+        choice = chosen(raw, source, variant, machine, profile, stages)
+        program = thread_program(choice.text, source, choice.variant, stages)
+        variant = widened(program, choice, source, machine)
+        stages.declined, stages.launches = choice.declined, variant.text
         stages.made("thread program", lambda: print_program(program))
         c = GangCompilation(program, variant, machine, stages)
         texts = texts_of(source)

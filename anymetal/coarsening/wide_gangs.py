@@ -1,0 +1,92 @@
+"""Decides whether gangs are several SIMD-groups wide.
+
+With AVX-512 the 32 lanes of a SIMD-group are two vectors: two chains of operations, each of which
+waits four cycles for the one before, where the processor could begin eight meanwhile. Kernels that
+compute more than they move have gangs of four vectors, if all of them find registers. The lanes
+then are in one control flow, so what SIMD-groups do together must not tell.
+
+    while (dot(z, z) <= 4) …         becomes    one loop for 64 threads, four chains at a time
+
+Teams (teams.py) run the parts of several SIMD-groups one after the other; they are better where
+these share what they load.
+"""
+
+from __future__ import annotations
+
+from anymetal.analysis.cache import Analyses
+from anymetal.analysis.control import innermost
+from anymetal.analysis.effects import is_plain, is_pure, pointer_of
+from anymetal.analysis.liveness import live_behind, points
+from anymetal.analysis.uniformity import shapes
+from anymetal.ir.calls import POSITIONS
+from anymetal.ir.model import Instr, Program, Value
+from anymetal.ir.sizes import SIMD_GROUP
+from anymetal.ir.types import CONSTANT, DEVICE
+
+#: Vectors of a gang, so that as many chains of operations are under way.
+_CHAINS = 4
+#: Operations on vectors, beside what addresses take, for each access to memory: with fewer, memory
+#: is what a kernel waits for.
+_COMPUTING = 12
+#: How many times the registers of a machine may be needed at one point: constants come from memory,
+#: and a few vectors that wait there cost less than operations that wait for each other.
+_CROWDED = 2
+_TELLING = ("__am_lane", "__am_gang")
+
+
+def width(known: Analyses, most: int) -> int:
+    """The lanes that gangs are to have, at most `most`; 0 for those of a SIMD-group."""
+    wanted = min(_CHAINS * known.machine.words, most)
+    if wanted <= SIMD_GROUP or not all(map(_is_simple, known.program.instructions())):
+        return 0
+    pays = _moves_runs(known) and _computes(known) and _fits(known, wanted)
+    return wanted if pays else 0
+
+
+def _is_simple(instr: Instr) -> bool:
+    """Whether it is nothing that lanes, or memory, know each other by."""
+    if instr.op == "call" and instr.arg in POSITIONS:
+        return instr.arg not in _TELLING
+    return is_plain(instr) or is_pure(instr) or instr.is_terminator
+
+
+def _accesses(program: Program) -> list[Instr]:
+    return [i for i in program.instructions() if is_plain(i)]
+
+
+def _moves_runs(known: Analyses) -> bool:
+    """Whether arrays are accessed in runs, or everywhere at the same place."""
+    for instr in _accesses(known.program):
+        pointer = pointer_of(instr)
+        element = (instr.operands[0] if instr.op == "store" else instr).type.size
+        shape = known(shapes)[pointer]
+        if pointer.type.space not in (DEVICE, CONSTANT):
+            return False
+        if not (shape.is_uniform or shape.stride == element):
+            return False
+    return True
+
+
+def _computes(known: Analyses) -> bool:
+    """Whether all loops do nothing but compute, or there are many operations for each access."""
+    accesses = _accesses(known.program)
+    if looping := known(innermost):
+        return all(access.block not in looping for access in accesses)
+    of = known(shapes)
+    vectors = sum(i.has_result and of[i].is_varying for i in known.program.instructions())
+    return vectors >= _COMPUTING * len(accesses)
+
+
+def _fits(known: Analyses, lanes: int) -> bool:
+    """Whether the vectors that are live find registers, most of the time."""
+    behind = live_behind(known.program)
+    room = _CROWDED * known.machine.registers * known.machine.words
+
+    def needed(values: set[Value]) -> int:
+        return sum(max(v.type.size, 4) // 4 for v in values if known(shapes)[v].is_varying)
+
+    return all(
+        needed(values) * lanes <= room
+        for block in known.program.blocks
+        for values in points(block, behind[block])
+    )

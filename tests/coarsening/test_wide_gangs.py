@@ -1,0 +1,116 @@
+"""Gangs of several SIMD-groups: which kernels have them, and that nothing changes but the time."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from anymetal.source import KernelSource
+from anymetal.targets.cpu.compiler import compile_kernel
+from anymetal.targets.cpu.reporting import GangStages
+from anymetal.targets.cpu.variant import variant_for
+from anymetal.testing.lockstep.builds import builds_here
+from anymetal.testing.lockstep.case import Case, Output
+from anymetal.testing.lockstep.check import check, expected_of
+from anymetal.testing.lockstep.generators.patterns.parts import case_of, numbers_of, touch
+from anymetal.testing.lockstep.oracle import Oracle
+from tests.frontend.kernels import kernel_source
+
+_ESCAPE = "while (n < 99 && v * v < 4.0f) { v = v * v + 0.1f; ++n; } out[i] = v + n;"
+_NEWTON = "for (int k = 0; k < 9; ++k) v = 0.5f * (v + a[i] / v); out[i] = v;"
+
+#: What a thread does with its element, and whether gangs are wide.
+BODIES = {
+    "a loop that computes": (_ESCAPE, True),
+    "many operations": ("out[i] = metal::exp(metal::sin(v)) + metal::log(v);", True),
+    "few operations": ("out[i] = v * 2.0f + 1.0f;", False),
+    "loads in a loop": (_NEWTON.replace("a[i]", "a[i + k]"), False),
+    "loads in front of a loop": (_NEWTON, True),
+    "a gather": (_ESCAPE.replace("n < 99", "n < 99 + int(a[int(v)])"), False),
+    "a sum of a SIMD-group": (_ESCAPE + " out[i] += metal::simd_sum(v);", False),
+    "its number in the SIMD-group": (_ESCAPE + " out[i] += thread_index_in_simdgroup;", False),
+    "a barrier": (_ESCAPE + " threadgroup_barrier(mem_flags::mem_device); out[i] = 1;", False),
+    "a private array": ("float p[9]; " + _ESCAPE + " p[n % 9] = v; out[i] = p[int(v) % 9];", False),
+    "many values at a time": (
+        "float p[24]; for (int k = 0; k < 24; ++k) p[k] = v * k + metal::sin(v * k);"
+        " for (int j = 0; j < 9; ++j) for (int k = 0; k < 24; ++k) p[k] = p[k] * p[23 - k] + v;"
+        " for (int k = 0; k < 24; ++k) v = v / (p[k] + 2); out[i] = v;",
+        False,
+    ),
+}
+
+
+def _source(work: str) -> KernelSource:
+    return kernel_source(f"uint i = thread_position_in_grid.x; int n = 0; float v = a[i]; {work}")
+
+
+def _launches(source: KernelSource, threads: int, group: int, cpu: str) -> str:
+    stages = GangStages()
+    variant = variant_for((threads, 1, 1), (group, 1, 1))._replace(cpu=cpu)
+    compile_kernel(source, variant, stages)
+    return stages.launches
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_who_has_them(name: str) -> None:
+    work, wide = BODIES[name]
+    assert ("64 lanes wide" in _launches(_source(work), 1024, 256, "x86-64-v4")) is wide
+
+
+@pytest.mark.parametrize(
+    ("threads", "group", "cpu", "wide"),
+    [
+        (1024, 64, "x86-64-v4", True),
+        (1024, 32, "x86-64-v4", False),
+        (1024, 96, "x86-64-v4", False),
+        (960, 96, "x86-64-v4", False),  # three SIMD-groups
+        (1000, 250, "x86-64-v4", False),
+        (1024, 256, "x86-64-v3", False),  # 32 lanes are four vectors
+        (1024, 256, "x86-64-v2", False),
+    ],
+)
+def test_launches_that_have_them(threads: int, group: int, cpu: str, wide: bool) -> None:
+    assert ("lanes wide" in _launches(_source(_ESCAPE), threads, group, cpu)) is wide
+
+
+def _random(seed: int) -> Case:
+    """A kernel that computes: loops that end when their data say so, branches, early returns."""
+    rng = random.Random(seed)
+    kind = rng.choice(("float", "float", "int", "ulong"))
+    size = rng.choice((64, 128, 192, 320, 100))
+    leave = rng.choice(("", "if (v % 7u == 3u) break;", "if (v % 5u == 1u) continue;"))
+    back = rng.choice(("", "if (v % 3u == 1u) return;"))
+    lines = [
+        "uint i = thread_position_in_grid.x;",
+        f"uint v = u[i], s = i; {kind} b = x[i], c = b;",
+        *touch(rng, "v", "s"),
+        f"for (uint k = 0; k < {rng.choice(('v % 23u', 's % 9u', '12u'))}; k++) {{",
+        f"v = v * {rng.randrange(3, 99, 2)}u + k;",
+        leave,
+        f"if ({rng.choice(('v & 1u', 'b < c', 'k > 2u'))}) c = c * b + ({kind})(k % 3u);",
+        f"else s ^= {rng.choice(('v', 'v >> 3', 's << 1'))};",
+        "}",
+        *touch(rng, "v", "s", count=1),
+        "y[i] = s ^ v;",
+        back,
+        "z[i] = c;",
+    ]
+    inputs = [numbers_of(rng, "u", "uint", size), numbers_of(rng, "x", kind, size)]
+    outputs = [Output("y", "uint", size), Output("z", kind, size)]
+    group = rng.choice((64, 128, 256))
+    case = case_of(lines, inputs, outputs, (size, 1, 1), (group, 1, 1))
+    return replace(case, name=f"computing_{seed}", kind="wide gangs", seed=seed)
+
+
+def test_random_kernels(tmp_path: Path) -> None:
+    """Beside an oracle without gangs."""
+    cases = [_random(seed) for seed in range(24)]
+    oracle, build = Oracle(cases, tmp_path), builds_here()["native"]
+    verdicts = [check(case, expected_of(case, oracle), [build], tmp_path) for case in cases]
+    assert [verdict.detail for verdict in verdicts if verdict.status != "ok"] == []
+    if "avx512" in builds_here():
+        wide = sum("coarsening.wide_gangs:width" in verdict.fired for verdict in verdicts)
+        assert wide >= 8
