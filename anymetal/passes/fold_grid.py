@@ -19,7 +19,7 @@ from __future__ import annotations
 from anymetal.ir import types as t
 from anymetal.ir.model import Block, Const, Instr, Program, Value
 from anymetal.ir.rewrite import rewrite
-from anymetal.ir.sizes import SIMD_GROUP
+from anymetal.ir.sizes import SIMD_GROUP, is_power_of_two
 
 _PLACE = "__am_thread_x"
 #: Quotients and remainders by a number, and those by a power of two.
@@ -125,14 +125,14 @@ def _remainder(block: Block, row: Value, column: Value, length: int, number: int
 
 
 def _divided(block: Block, value: Value, number: int) -> Value:
-    if number & (number - 1) == 0:
+    if is_power_of_two(number):
         shift = _number(number.bit_length() - 1)
         return value if number == 1 else block.append(Instr(t.I32, "lshr", [value, shift]))
     return block.append(Instr(t.I32, "udiv", [value, _number(number)]))
 
 
 def _rest(block: Block, value: Value, number: int) -> Value:
-    if number & (number - 1) == 0:
+    if is_power_of_two(number):
         return block.append(Instr(t.I32, "and", [value, _number(number - 1)]))
     return block.append(Instr(t.I32, "urem", [value, _number(number)]))
 

@@ -161,7 +161,7 @@ def test_mlx_counts_and_frees_the_memory(bridge):
     for shape in [(0,), (7,), (1 << 20,), (1 << 24,)]:
         held = [empty(bridge, shape, mx.float32) for _ in range(3)]
         size = sum(array.nbytes for array in held)
-        assert size <= mx.get_active_memory() - before <= size + 3 * 256
+        assert size <= mx.get_active_memory() - before <= size + 3 * 8192
         del held
         assert mx.get_active_memory() == before
     # 100 GB in all: it must have been given back to somebody.

@@ -42,6 +42,12 @@ constexpr size_t line = 64;
 constexpr size_t alias = 4096;
 constexpr size_t far_ahead = alias - 8 * line;  // reads that lie so far ahead come long after
 
+// MLX gives freed memory to who asks for as many bytes, or for up to two of its pages less. Results
+// that are so much longer do not lie where one of its operations has just written: a store past the
+// caches to a line that a cache has changed is slow.
+constexpr size_t unlike_others = 2 * 4096;
+static_assert(unlike_others >= alias);  // there is room for every offset
+
 // How many bytes from `memory` on a result is best off: at the beginning of a line, and nowhere near
 // behind the place in a page at which a large input begins.
 inline size_t apart(uintptr_t memory, const std::vector<mlx::core::array>& inputs) {
@@ -65,7 +71,7 @@ inline size_t apart(uintptr_t memory, const std::vector<mlx::core::array>& input
 // Gives a row-contiguous array its memory, with arbitrary contents; `inputs` are read meanwhile.
 inline void allocate(mlx::core::array& result, const std::vector<mlx::core::array>& inputs = {}) {
   const size_t bytes = result.nbytes();
-  const size_t spare = bytes < aligned_threshold ? 0 : inputs.empty() ? line : 2 * alias;
+  const size_t spare = bytes < aligned_threshold ? 0 : unlike_others;
   mlx::core::allocator::Data data = mlx::core::allocator::malloc(bytes + spare);
   void* memory = data.buffer().raw_ptr();
   if (memory == nullptr && bytes != 0) throw std::bad_alloc();

@@ -20,6 +20,7 @@ from anymetal.analysis.objects import Origin, disjoint, is_alone
 from anymetal.analysis.uniformity import Shapes
 from anymetal.ir.model import Access, Argument, Block, Instr, Program, Value
 from anymetal.ir.rules import ORDERED
+from anymetal.ir.sizes import is_power_of_two
 
 MOST_MEMBERS = 32
 MOST_ODD_MEMBERS = 8  #: if their number is no power of two
@@ -88,10 +89,6 @@ def find_groups(
                 for group in _groups(run, op, stride):
                     result.update(dict.fromkeys(group.members, group))
     return result
-
-
-def is_power_of_two(count: int) -> bool:
-    return count & (count - 1) == 0
 
 
 def accessed(instr: Instr) -> Value:

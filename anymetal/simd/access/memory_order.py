@@ -26,8 +26,9 @@ from anymetal.analysis.uniformity import VARYING, Shapes
 from anymetal.analysis.uniformity import shapes as shapes_of
 from anymetal.ir.model import Block, Const, Instr, Value
 from anymetal.ir.rules import ORDERED, TO_LANES
+from anymetal.ir.sizes import is_power_of_two
 from anymetal.simd.access.bundles import Bundle, Bundles, Slot
-from anymetal.simd.access.groups import Group, is_power_of_two
+from anymetal.simd.access.groups import Group
 from anymetal.simd.access.reduction_variables import ReductionVariables
 
 _DEEPER = 8  #: iterations of a loop, as far as costs are estimated

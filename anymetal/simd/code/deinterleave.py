@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
-from anymetal.simd.access.groups import is_power_of_two
+from anymetal.ir.sizes import is_power_of_two
 
 #: Words in 16 bytes, within which all processors shuffle fast.
 QUAD = 4

@@ -7,8 +7,9 @@ from functools import partial
 from anymetal.analysis.effects import pointer_of
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr, Value
+from anymetal.ir.sizes import is_power_of_two
 from anymetal.simd import questions
-from anymetal.simd.access.groups import Group, accessed, is_power_of_two
+from anymetal.simd.access.groups import Group, accessed
 from anymetal.simd.code.deinterleave import (
     QUAD,
     deinterleave,

@@ -13,7 +13,7 @@ from anymetal.analysis.order_dependence import depends_on_order
 from anymetal.coarsening import wide_gangs
 from anymetal.frontend.profile import Profile
 from anymetal.ir.model import Program
-from anymetal.ir.sizes import SIMD_GROUP
+from anymetal.ir.sizes import SIMD_GROUP, is_power_of_two
 from anymetal.machine import Machine
 from anymetal.passes import fold_grid
 from anymetal.pipeline.driver import run
@@ -72,8 +72,8 @@ def _may_be_wide(variant: Variant) -> bool:
     if gang.COARSEN in variant.without:
         return False
     rows = variant.flat and variant.aligned and variant.full and not variant.partial
-    even = variant.team & (variant.team - 1) == 0  # a power of two
-    return rows and variant.width == SIMD_GROUP and variant.team > 1 and even
+    whole = variant.team > 1 and is_power_of_two(variant.team)
+    return rows and whole and variant.width == SIMD_GROUP
 
 
 def _optimised(raw: str, variant: Variant, profile: Profile, stages: GangStages) -> str:
