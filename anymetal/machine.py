@@ -84,6 +84,11 @@ class Machine(NamedTuple):
         """Whether an instruction that computes takes an operand from memory."""
         return self.architecture != "aarch64"
 
+    @property
+    def permutes_under_masks(self) -> bool:
+        """Whether instructions that permute choose lanes of their result by a mask, too."""
+        return "avx512f" in self.enabled
+
     def rows_at_once(self, columns: int) -> int:
         """How many rows of so many float sums fit half of the registers."""
         return max(1, min(8, self.registers // 2 * self.words // columns))

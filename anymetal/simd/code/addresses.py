@@ -45,6 +45,16 @@ class Addresses(NamedTuple):
         number = w.value(f"extractelement {w.vector(self.type_)} {self.vector}, i32 {lane}")
         return self.of(w, number)
 
+    def decided(self, w: Writer) -> Addresses:
+        """The same, fit for decisions. What lanes that are not active have loaded may be poison,
+        and a branch that depends on poison counts as one that is never reached, also where those
+        lanes are masked."""
+        if self.whole:
+            whole = w.value(f"freeze {w.vector(t.PTR)} {self.whole}")
+            numbers = w.value(f"ptrtoint {w.vector(t.PTR)} {whole} to {w.vector(t.I64)}")
+            return self._replace(vector=numbers, whole=whole)
+        return self._replace(vector=w.value(f"freeze {w.vector(self.type_)} {self.vector}"))
+
     def of(self, w: Writer, number: str) -> str:
         """The address for a number, where there is a base."""
         return w.value(f"getelementptr [{self.scale} x i8], ptr {self.base}, {self.type_} {number}")

@@ -58,7 +58,7 @@ class Contiguity(GangEmitter):
         """Changes elements: by `one` if all are the same, by `run` if they are consecutive, given
         the address of lane 0, else by `scatter`."""
         w, lane = self.w, self._first_lane(mask)
-        addresses = addresses_of(w, self.v, pointer)
+        addresses = self._addresses(pointer, mask)
         address = addresses.lane(w, lane)
         run_label, rest, same, scattered, end = (w.fresh(n) for n in _WAYS)
         consecutive = self._consecutive(addresses, type_.size, lane, mask)
@@ -90,7 +90,7 @@ class Contiguity(GangEmitter):
     ) -> None:
         """Stores by `run` from an address on, or by `scatter` to all addresses."""
         w, lane = self.w, self._first_lane(mask)
-        addresses = addresses_of(w, self.v, pointer)
+        addresses = self._addresses(pointer, mask)
         address = self._back(addresses.lane(w, lane), lane, type_.size)
         consecutive = self._consecutive(addresses, type_.size, lane, mask)
         names = ("store.run", "store.scatter", "store.end")
@@ -99,6 +99,10 @@ class Contiguity(GangEmitter):
         )
 
     # -- pieces ---------------------------------------------------------------------------
+
+    def _addresses(self, pointer: Value, mask: Mask) -> Addresses:
+        addresses = addresses_of(self.w, self.v, pointer)
+        return addresses if mask is None else addresses.decided(self.w)
 
     def _first_lane(self, mask: Mask) -> str:
         """Number of the lowest active lane, as i32."""

@@ -55,7 +55,7 @@ class CrossLane(GangEmitter):
 
     def _shuffle(self, instr: Instr, mask: Mask) -> None:
         value, lane = instr.operands
-        source = self.masks.blend(value.type, self.v.vector(value), "0", mask)
+        source = self._kept(self.masks.blend(value.type, self.v.vector(value), "0", mask), mask)
         known = self.numbers(lane)
         stored = self.spread.lane(value, known[0]) if known is not None and mask is None else ""
         if self.v.shape(lane).is_uniform and stored:
@@ -67,6 +67,23 @@ class CrossLane(GangEmitter):
             self.v.define(instr, vector=self._permute(source, known))
         else:
             self.v.define(instr, vector=self._through_memory(source, self.v.vector(lane)))
+
+    def _kept(self, source: str, mask: Mask) -> str:
+        """What is shuffled, in registers. LLVM 22 makes one instruction of a masked load and a
+        permutation under the same mask, which permutes first: active lanes would get what lies in
+        memory for lanes that are not. Assembly without instructions keeps the two apart."""
+        if mask is None or not self.machine.permutes_under_masks:
+            return source
+        words, width = self.machine.words, self.w.width
+        register = f"<{words} x i32>"
+        parts = [
+            self.w.shuffle(self.w.vector(t.I32), list(range(first, first + words)), source)
+            for first in range(0, width, words)
+        ]
+        low, high = (
+            self.w.value(f'call {register} asm "", "=v,0"({register} {part})') for part in parts
+        )
+        return self.w.shuffle(register, list(range(width)), low, high)
 
     def _read(self, value: Value, lane: Value) -> str:
         """The element of a lane, read from memory; a zero lies behind the lanes' elements."""
