@@ -52,6 +52,11 @@ def is_pure(instr: Instr) -> bool:
     return instr.has_result and instr.op not in (*ACCESSES, "alloca")
 
 
+def accessed(instr: Instr) -> Value:
+    """The value that is loaded, stored or found by an atomic operation."""
+    return instr.operands[0] if instr.op == "store" else instr
+
+
 def is_plain(instr: Instr) -> bool:
     """Whether the instruction is a load or store that is neither volatile nor atomic."""
     access = instr.op in (*LOADS, "store")

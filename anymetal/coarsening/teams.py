@@ -16,7 +16,7 @@ from typing import NamedTuple
 from anymetal.analysis.cache import Analyses, LaunchFacts
 from anymetal.analysis.control import innermost, loops
 from anymetal.analysis.distances import Distances
-from anymetal.analysis.effects import LOADS, is_plain, pointer_of
+from anymetal.analysis.effects import LOADS, accessed, is_plain, pointer_of
 from anymetal.analysis.flow import used, users
 from anymetal.analysis.liveness import live_behind, points
 from anymetal.analysis.regions import regions
@@ -155,7 +155,7 @@ def _gathers_scattered(known: Analyses, in_row: bool) -> bool:
     for instr in known.program.instructions():
         if instr.op in ("load", "store") and is_plain(instr):
             pointer = pointer_of(instr)
-            element = (instr.operands[0] if instr.op == "store" else instr).type.size
+            element = accessed(instr).type.size
             shape = known(shapes)[pointer]
             if shape.is_uniform or shape.stride == element or pointer.type.space == THREAD:
                 continue

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from anymetal.analysis.cache import Analyses
 from anymetal.analysis.control import innermost
-from anymetal.analysis.effects import is_plain, is_pure, pointer_of
+from anymetal.analysis.effects import accessed, is_plain, is_pure, pointer_of
 from anymetal.analysis.liveness import live_behind, points
 from anymetal.analysis.uniformity import shapes
 from anymetal.ir.calls import POSITIONS
@@ -58,7 +58,7 @@ def _moves_runs(known: Analyses) -> bool:
     """Whether arrays are accessed in runs, or everywhere at the same place."""
     for instr in _accesses(known.program):
         pointer = pointer_of(instr)
-        element = (instr.operands[0] if instr.op == "store" else instr).type.size
+        element = accessed(instr).type.size
         shape = known(shapes)[pointer]
         if pointer.type.space not in (DEVICE, CONSTANT):
             return False

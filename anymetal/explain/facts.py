@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from anymetal.analysis.cache import Analyses
-from anymetal.analysis.effects import LOADS, is_atomic, pointer_of
+from anymetal.analysis.effects import LOADS, accessed, is_atomic, pointer_of
 from anymetal.analysis.lane_numbers import lane_numbers
 from anymetal.analysis.objects import origins
 from anymetal.analysis.regions import Node, Region
@@ -20,7 +20,6 @@ from anymetal.ir import types as t
 from anymetal.ir.calls import BARRIER, is_cross_lane
 from anymetal.ir.model import Block, Instr, Location, Value
 from anymetal.simd import questions
-from anymetal.simd.access.groups import accessed
 from anymetal.simd.access.strategies import (
     AccessStrategy,
     AtomicStrategy,

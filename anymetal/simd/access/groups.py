@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from anymetal.analysis.affine import ONE, LinearForms
-from anymetal.analysis.effects import LOADS, is_plain, pointer_of, writes
+from anymetal.analysis.effects import LOADS, accessed, is_plain, pointer_of, writes
 from anymetal.analysis.objects import Origin, disjoint, is_alone
 from anymetal.analysis.uniformity import Shapes
 from anymetal.ir.model import Access, Argument, Block, Instr, Program, Value
@@ -89,11 +89,6 @@ def find_groups(
                 for group in _groups(run, op, stride):
                     result.update(dict.fromkeys(group.members, group))
     return result
-
-
-def accessed(instr: Instr) -> Value:
-    """The value that is loaded, stored or found by an atomic operation."""
-    return instr.operands[0] if instr.op == "store" else instr
 
 
 def access_of(instr: Instr) -> Access:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from enum import Enum
 
-from anymetal.analysis.effects import pointer_of
+from anymetal.analysis.effects import accessed, pointer_of
 from anymetal.analysis.objects import Origin, in_threadgroup
 from anymetal.analysis.uniformity import Shapes
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr, Value
-from anymetal.simd.access.groups import accessed
 
 
 class AccessStrategy(Enum):

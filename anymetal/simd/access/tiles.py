@@ -21,11 +21,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from anymetal.analysis.affine import ONE, LinearForms
-from anymetal.analysis.effects import pointer_of
+from anymetal.analysis.effects import accessed, pointer_of
 from anymetal.analysis.lane_numbers import LaneNumbers
 from anymetal.analysis.uniformity import Shapes
 from anymetal.ir.model import Instr, Program, Value
-from anymetal.simd.access.groups import Origins, accessed, runs
+from anymetal.simd.access.groups import Origins, runs
 
 MOST_RUNS = 16
 SHORTEST_RUN = 4  #: unless there are few of them

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 
-from anymetal.analysis.effects import pointer_of
+from anymetal.analysis.effects import accessed, pointer_of
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr, Value
 from anymetal.ir.sizes import is_power_of_two
 from anymetal.simd import questions
-from anymetal.simd.access.groups import Group, accessed
+from anymetal.simd.access.groups import Group
 from anymetal.simd.code.deinterleave import (
     QUAD,
     deinterleave,

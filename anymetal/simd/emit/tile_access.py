@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from anymetal.analysis.effects import pointer_of
+from anymetal.analysis.effects import accessed, pointer_of
 from anymetal.analysis.lane_numbers import lane_numbers, signed
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr, Value
 from anymetal.ir.walk import from_below
-from anymetal.simd.access.groups import accessed
 from anymetal.simd.access.tiles import Run, Tile
 from anymetal.simd.code.deinterleave import join
 from anymetal.simd.code.gang_context import GangContext, GangEmitter
