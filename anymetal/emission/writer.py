@@ -54,6 +54,23 @@ class Writer:
             self.do(f"br label %{end}")
         self.label(end)
 
+    def repeat(self, stop: int, step: int, write: Callable[[str], None]) -> None:
+        """What `write` writes, for each of 0, step, 2 step, … below `stop`, in a loop that LLVM
+        does not unroll. It is given the name of that i64."""
+        first, loop, behind = self.at, self.fresh("repeat"), self.fresh("behind")
+        at, following = f"%{self.fresh()}", f"%{self.fresh()}"
+        self.do(f"br label %{loop}")
+        self.label(loop)
+        place = len(self.lines)
+        write(at)
+        self.do('call void asm sideeffect "", ""() noduplicate')
+        self.do(f"{following} = add nuw nsw i64 {at}, {step}")
+        more = self.value(f"icmp ult i64 {following}, {stop}")
+        phi = f"{at} = phi i64 [ 0, %{first} ], [ {following}, %{self.at} ]"
+        self.lines.insert(place, f"  {phi}{self.mark}")
+        self.do(f"br i1 {more}, label %{loop}, label %{behind}")
+        self.label(behind)
+
     def end_block(self) -> None:
         """Ends the block by a branch that LLVM must not look through and that costs nothing: its
         scheduler does not mix what is in front and behind."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from anymetal.analysis.affine import forms
 from anymetal.analysis.cache import Analyses
+from anymetal.analysis.control import dominators, loops
 from anymetal.analysis.flow import used, users
 from anymetal.analysis.lane_numbers import lane_numbers
 from anymetal.analysis.objects import origins
@@ -18,7 +19,7 @@ from anymetal.simd.access.demanded_vectors import demanded_vectors
 from anymetal.simd.access.groups import Group, find_groups
 from anymetal.simd.access.lane_requests import LaneRequests, find_laid_out, many_lanes
 from anymetal.simd.access.matrix_places import Columns, MatrixPlaces
-from anymetal.simd.access.matrix_products import Product, find_products, find_row_phis
+from anymetal.simd.access.matrix_products import Product, find_homes, find_products, find_row_phis
 from anymetal.simd.access.privatised_sums import Sums, find_privatised_sums
 from anymetal.simd.access.streaming import streaming_stores
 from anymetal.simd.access.tiles import Tile, TileFinder
@@ -121,3 +122,9 @@ def matrix_products(known: Analyses) -> dict[Instr, Product]:
 def row_phis(known: Analyses) -> dict[Block, list[Columns]]:
     """Phis that are kept as rows of a product, not as elements of lanes."""
     return find_row_phis(known(matrix_products).values(), known(shapes).joins)
+
+
+def row_homes(known: Analyses) -> dict[Columns, Columns]:
+    """Columns of sums that are kept in one place, with those that are there first."""
+    products = list(dict.fromkeys(known(matrix_products).values()))
+    return find_homes(products, known(users), known(row_phis), known(loops), known(dominators))

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from anymetal.ir.calls import MATRIX_FMA
+from anymetal.ir.cfg import Dominators, Loop, dominates
 from anymetal.ir.model import Block, Instr, Program, Value
 from anymetal.simd.access.matrix_places import Columns, MatrixPlaces
 
@@ -131,6 +132,35 @@ def find_row_phis(products: Iterable[Product], joins: set[Block]) -> dict[Block,
     return by_block
 
 
+def find_homes(
+    products: Iterable[Product],
+    users: dict[Value, list[Instr]],
+    phis: dict[Block, list[Columns]],
+    loops: list[Loop],
+    idom: Dominators[Block],
+) -> dict[Columns, Columns]:
+    """Sums that are kept in one place: the results of a product lie where the sums were that it
+    began with, if nothing else uses those. So do the phis of a loop, if what they become in the
+    next turn is there already."""
+    before: dict[Columns, Columns] = {}
+    blocks = {columns: block for block, many in phis.items() for columns in many}
+    places = blocks | {product.results: product.anchor.block for product in products}
+    for product in products:
+        sums, block = product.sums, product.anchor.block
+        if sums in places and all(_only_sum(v, users[v], {*product.steps[0].calls}) for v in sums):
+            if all(places[sums] in loop.blocks for loop in loops if block in loop.blocks):
+                before[product.results] = sums
+
+    def home(columns: Columns) -> Columns:
+        return home(before[columns]) if columns in before else columns
+
+    for columns, block in blocks.items():
+        again = (source for source in _sources(columns) if dominates(idom, block, source))
+        if any(home(incoming(columns, source)) != columns for source in again):
+            before = {result: sums for result, sums in before.items() if sums != columns}
+    return {columns: home(columns) for columns in (*before, *before.values())}
+
+
 def _reached(start: Columns, joins: set[Block]) -> dict[Columns, Block]:
     """Columns that are phis of one block, found from `start` by way of the phis' operands."""
     found: dict[Columns, Block] = {}
@@ -152,9 +182,14 @@ def _block_of_phis(columns: Columns) -> Block | None:
 
 def _incoming(columns: Columns) -> list[Columns]:
     """The columns that come from each predecessor."""
+    return [incoming(columns, source) for source in _sources(columns)]
+
+
+def _sources(columns: Columns) -> list[Block]:
+    """The blocks that phis have values from."""
     first = columns[0]
     assert isinstance(first, Instr)
-    return [incoming(columns, source) for source in first.arg]
+    return list(first.arg)
 
 
 def incoming(columns: Columns, source: Block) -> Columns:

@@ -6,13 +6,15 @@ Rows of c and b are vectors (row_forms.py), and an element of `a` is the factor 
 (matrix_operands.py). The products for an element are added in the order of k.
 
 A kernel may hold more sums than there are registers. So as many rows as fit go through all steps of
-a product before the next rows begin. LLVM's scheduler would mix these parts, and move sums between
-registers and memory for each addition; so each part ends its block, with a branch that LLVM must
-not look through and that costs nothing.
+a product before the next rows begin: in a loop, since the code for all rows would not stay in the
+processor's instruction cache, and with the sums in memory in between. Where all rows fit, products
+end their block, with a branch that LLVM must not look through and that costs nothing: its scheduler
+would mix products, and move sums between registers and memory for each addition.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 
 from anymetal.ir.model import Block
@@ -22,7 +24,7 @@ from anymetal.simd.access.matrix_products import Product, incoming
 from anymetal.simd.access.tiles import Tile
 from anymetal.simd.code.gang_context import GangContext, GangEmitter
 from anymetal.simd.code.masks import Mask
-from anymetal.simd.lanes.matrix_operands import Lefts, Right
+from anymetal.simd.lanes.matrix_operands import Left, Lefts, Right
 from anymetal.simd.lanes.row_forms import RowForms
 
 
@@ -38,34 +40,55 @@ class Matrices(GangEmitter):
 
     def emit(self, product: Product, mask: Mask) -> None:
         """The whole product, in the place of its anchor."""
-        anchor, sums = product.anchor, self.rows.of(product.sums)
+        anchor, results = product.anchor, product.results
         steps = [
             (
-                self.lefts.places(step.left, anchor, mask),
+                self.lefts.place(step.left, anchor, mask),
                 Right(self.rows, step.right, anchor, mask),
             )
             for step in product.steps
         ]
-        height = self.machine.rows_at_once(4 * len(product.results))
-        for first in range(0, ROWS, height):
-            self.w.forget_loads()  # or LLVM keeps rows of right matrices in registers
-            for left, right in steps:
-                self._add(product, sums, range(first, first + height), left, right)
+        height = self.machine.rows_at_once(4 * len(results))
+        if height == ROWS:
+            sums = self.rows.of(product.sums)
+            self._add(results, sums, steps)
             self.w.end_block()
-        self.rows.define(product.results, sums)
+            self.rows.define(results, sums)
+            return
+        for _, right in steps:
+            right.prepare()
+        if not self.rows.share(product.sums, results):
+            for i, name in enumerate(self.rows.of(product.sums)):
+                self.rows.store(results, "row", i, name)
+        self.w.repeat(ROWS, height, lambda first: self._add_rows(results, steps, first, height))
+        self.rows.defined(results)
 
-    def _add(
-        self, product: Product, sums: list[str], rows: range, left: list[str], right: Right
+    def _add_rows(
+        self, results: Columns, steps: list[tuple[Left, Right]], first: str, height: int
     ) -> None:
-        """Adds a step's products to these rows of sums."""
-        vectors, type_ = self.rows.vectors(product.results), self.rows.type(product.results)
+        """Adds the products of all steps to some rows of the sums, from row `first` on."""
+        vectors, type_ = self.rows.vectors(results), self.rows.type(results)
+        at = self.w.value(f"mul nuw nsw i64 {first}, {vectors}")
+        start = self.rows.address(results, "row", at)
+        places = [
+            self.w.value(f"getelementptr {type_}, ptr {start}, i64 {i}")
+            for i in range(height * vectors)
+        ]
+        sums = [self.w.value(f"load {type_}, ptr {place}") for place in places]
+        self._add(results, sums, [(left.behind(self.w, first), right) for left, right in steps])
+        for place, name in zip(places, sums, strict=True):
+            self.w.do(f"store {type_} {name}, ptr {place}")
+
+    def _add(self, results: Columns, sums: list[str], steps: list[tuple[Left, Right]]) -> None:
+        """Adds the products of all steps to sums, the vectors of as many rows."""
+        vectors, type_ = self.rows.vectors(results), self.rows.type(results)
         callee = f"llvm.fmuladd.v{type_.split()[0][1:]}f32"
-        for k in range(ROWS):
+        self.w.forget_loads()  # or LLVM keeps rows of right matrices in registers
+        for (left, right), k in itertools.product(steps, range(ROWS)):
             others = right.row(k)
-            for row in rows:
-                factor = self.lefts.factor(type_, left[row], k)
-                for i, other in enumerate(others):
-                    at = row * vectors + i
+            for row in range(len(sums) // vectors):
+                factor = self.lefts.factor(type_, left, row, k)
+                for at, other in enumerate(others, row * vectors):
                     terms = [(type_, name) for name in (factor, other, sums[at])]
                     sums[at] = self.w.call(type_, callee, terms)
             self.w.boundary()
@@ -81,11 +104,15 @@ class Matrices(GangEmitter):
     def enter(self, block: Block) -> None:
         """Reads the rows that predecessors have left in phis."""
         for columns in self.phis.get(block, ()):
-            self.rows.define(columns, self.rows.load(columns, "phi"))
+            if columns in self.rows.homes:
+                self.rows.defined(columns)
+            else:
+                self.rows.define(columns, self.rows.load(columns, "phi"))
 
     def leave(self, source: Block, target: Block) -> Iterable[tuple[Columns, list[str]]]:
         """The rows for the phis of `target`."""
-        return [(c, self.rows.of(incoming(c, source))) for c in self.phis.get(target, ())]
+        moves = [(c, incoming(c, source)) for c in self.phis.get(target, ())]
+        return [(c, self.rows.of(new)) for c, new in moves if not self.rows.share(c, new)]
 
     def hand_over(self, moves: Iterable[tuple[Columns, list[str]]]) -> None:
         """Writes rows to phis; they have all been read, as one may be another's value."""

@@ -10,6 +10,9 @@ once and kept in memory as floats.
 
 from __future__ import annotations
 
+from itertools import pairwise
+from typing import NamedTuple
+
 from anymetal.emission.writer import Writer
 from anymetal.ir.model import Instr
 from anymetal.simd import questions
@@ -21,6 +24,18 @@ from anymetal.simd.lanes.row_forms import RowForms
 
 _FLOAT = 4
 _ROW = _FLOAT * ROWS  #: bytes
+
+
+class Left(NamedTuple):
+    """A left matrix, or its lower rows."""
+
+    address: str
+    stride: int  #: bytes from row to row
+
+    def behind(self, w: Writer, rows: str) -> Left:
+        """Without so many rows, an i64."""
+        skipped = w.value(f"mul nuw nsw i64 {rows}, {self.stride}")
+        return Left(w.value(f"getelementptr i8, ptr {self.address}, i64 {skipped}"), self.stride)
 
 
 class Lefts(GangEmitter):
@@ -44,7 +59,8 @@ class Lefts(GangEmitter):
         return columns
 
     def _stays(self, left: Columns, user: Instr) -> bool:
-        return not self.rows.source(left) and self.rows.in_memory.at(left, user) is not None
+        tile = self.rows.in_memory.at(left, user)
+        return tile is not None and not self.rows.source(left) and _is_even(tile)
 
     def loaded(self, columns: Columns, tile: Tile) -> None:
         """Copies a left matrix that has just been loaded, if it will not stay: until its product
@@ -53,16 +69,18 @@ class Lefts(GangEmitter):
         if left:
             self._copy(left, None)
 
-    def places(self, left: Columns, user: Instr, mask: Mask) -> list[str]:
-        """The addresses of the rows; inactive lanes count as zeros."""
+    def place(self, left: Columns, user: Instr, mask: Mask) -> Left:
+        """Where a matrix is; inactive lanes count as zeros."""
         if mask is None and self._stays(left, user) and self.rows.stay(left, user):
-            return [self.rows.place(left, row) for row in range(ROWS)]
-        copy = self._copy(left, mask)
-        return [_behind(self.w, copy, row * _ROW) for row in range(ROWS)]
+            tile = self.rows.in_memory.loaded(left)
+            assert tile is not None
+            return Left(self.rows.place(left, 0), tile.distances[1])
+        return Left(self._copy(left, mask), _ROW)
 
-    def factor(self, type_: str, place: str, k: int) -> str:
-        """Element `k` of the row at `place`, spread over a vector."""
-        one = self.w.value(f"load float, ptr {_behind(self.w, place, k * _FLOAT)}, align {_FLOAT}")
+    def factor(self, type_: str, left: Left, row: int, k: int) -> str:
+        """An element of a matrix, spread over a vector."""
+        place = _behind(self.w, left.address, row * left.stride + k * _FLOAT)
+        one = self.w.value(f"load float, ptr {place}, align {_FLOAT}")
         vector = self.w.value(f"insertelement {type_} poison, float {one}, i64 0")
         picks = f"<{type_.split()[0][1:]} x i32> zeroinitializer"
         return self.w.value(f"shufflevector {type_} {vector}, {type_} poison, {picks}")
@@ -86,6 +104,12 @@ class Right:
         self.columns = columns
         self.stays = mask is None and rows.stay(columns, user)
         self.known = [] if self.stays else rows.of(columns, mask)
+
+    def prepare(self) -> None:
+        """Converts all rows, if they must be, for a loop that reads them more than once."""
+        if self.stays and self.rows.source(self.columns[:2]):
+            for k in range(ROWS):
+                self._floats(k)
 
     def row(self, k: int) -> list[str]:
         """The vectors of row `k`."""
@@ -112,6 +136,11 @@ class Right:
         for name, at in zip(names, places, strict=True):
             self.w.do(f"store {type_} {name}, ptr {at}, align {size}")
         return names
+
+
+def _is_even(tile: Tile) -> bool:
+    """Whether all runs of a tile are as far from the next."""
+    return len({b - a for a, b in pairwise(tile.distances)}) == 1
 
 
 def _unknown(w: Writer, type_: str, prefix: str) -> str:

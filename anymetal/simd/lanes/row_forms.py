@@ -31,6 +31,7 @@ class RowForms(GangEmitter):
     def __init__(self, c: GangContext) -> None:
         super().__init__(c)
         self.in_memory = c.known(questions.matrix_places)
+        self.homes = c.known(questions.row_homes)
         self.widens = self.machine.converts(t.HALF)  #: halves to floats
         self.places: dict[Value, tuple[Columns, int]] = {}  #: values that exist as rows
         self.slots: dict[tuple[Columns, str], str] = {}
@@ -47,30 +48,42 @@ class RowForms(GangEmitter):
     # -- definitions ----------------------------------------------------------------------
 
     def define(self, columns: Columns, names: list[str]) -> None:
-        """Defines columns by their rows; other blocks find these in stack slots."""
-        for number, value in enumerate(columns):
-            self.places[value] = columns, number
-            self.v.derived[value] = self._of_lanes
+        """Defines columns by their rows; other blocks find these in memory."""
         for i, name in enumerate(names):
             self.v.local[columns, f"row {i}"] = name
             self.store(columns, "row", i, name)
+        self.defined(columns)
+
+    def defined(self, columns: Columns) -> None:
+        """Takes note of columns whose rows are in memory."""
+        for number, value in enumerate(columns):
+            self.places[value] = columns, number
+            self.v.derived[value] = self._of_lanes
         for value in columns:
             if value in self.v.laid_out and isinstance(value, Instr):
                 self.v.define(value, vector=self._of_lanes(value))
 
+    def share(self, one: Columns, other: Columns) -> bool:
+        """Whether both are kept in one place."""
+        return one in self.homes and self.homes[one] == self.homes.get(other)
+
     def store(self, columns: Columns, kind: str, number: int, name: str) -> None:
-        slot = self._slot(columns, f"{kind} {number}")
-        self.w.do(f"store {self.type(columns)} {name}, ptr {slot}")
+        at = self.address(columns, kind, str(number))
+        self.w.do(f"store {self.type(columns)} {name}, ptr {at}")
 
     def load(self, columns: Columns, kind: str) -> list[str]:
-        slots = [self._slot(columns, f"{kind} {i}") for i in range(ROWS * self.vectors(columns))]
-        return [self.w.value(f"load {self.type(columns)}, ptr {slot}") for slot in slots]
+        places = [self.address(columns, kind, str(i)) for i in range(ROWS * self.vectors(columns))]
+        return [self.w.value(f"load {self.type(columns)}, ptr {at}") for at in places]
 
-    def _slot(self, columns: Columns, name: str) -> str:
-        key = columns, name
+    def address(self, columns: Columns, kind: str, number: str) -> str:
+        """Where a vector of the rows is kept: its number is an i64."""
+        home = self.homes.get(columns)
+        key = (home, "home") if home else (columns, kind)
         if key not in self.slots:
-            self.slots[key] = self.w.alloca(self.type(columns), "rows")
-        return self.slots[key]
+            type_ = f"[{ROWS * self.vectors(columns)} x {self.type(columns)}]"
+            self.slots[key] = self.w.alloca(type_, "rows")
+        slot = self.slots[key]
+        return self.w.value(f"getelementptr {self.type(columns)}, ptr {slot}, i64 {number}")
 
     def loaded(self, tile: Tile, address: str, rows: list[str]) -> Columns:
         """Notes a tile that was loaded; returns its columns if it is a matrix."""

@@ -62,6 +62,7 @@ def test_scalar_build(path: Path) -> None:
         "overwritten",
         "real_numbers",
         "steps",
+        "sums_in_place",
         "sums_start_anew",
         "sums_of_two_ways",
         "wide_sums",
@@ -159,4 +160,4 @@ def test_steps_that_add_to_the_same_sums_are_one_product() -> None:
     assert [len(product.steps) for product in products] == [4]
     text = vector_ir(program, _ONE_SIMDGROUP, machine_for("x86-64-v4"))
     assert text.count("call <16 x float> @llvm.fmuladd.v16f32") == 4 * 64
-    assert not re.search(r"alloca \[\d+ x (float|<\d+ x float>)\]", text)
+    assert not re.search(r"alloca \[\d+ x float\]", text)
