@@ -15,12 +15,14 @@ branch to different sides, they do so one after the other. teams.py decides wher
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 from anymetal.analysis.effects import touches, writes
 from anymetal.coarsening.divergence import Divergence, Part
+from anymetal.coarsening.schedule import Pieces
 from anymetal.ir import types as t
-from anymetal.ir.calls import ALL, APART
+from anymetal.ir.calls import ALL, APART, IN_ORDER
 from anymetal.ir.model import Block, Const, Instr, Program, Value
 
 #: Sections of so many instructions are kept apart from each other (by APART). LLVM's scheduler
@@ -31,11 +33,12 @@ LONG = 8
 
 def run(
     program: Program, divergence: Divergence, steps: dict[str, int], count: int,
-    pieces: Callable[[list[Instr]], list[list[Instr]]] = lambda section: [section],
+    pieces: Callable[[list[Instr]], Pieces] | None = None,
 ) -> None:  # fmt: skip
     """Makes the program that of a team. `divergence` is of this program, and possible; `steps` says
     by how much the result of a call grows from one SIMD-group to the next; `pieces` cuts a
     section."""
+    pieces = pieces or (lambda section: Pieces([section], count))
     _Coarsening(program, divergence, steps, count, pieces).run()
 
 
@@ -52,7 +55,7 @@ def _sink(block: list[Instr], piece: list[Instr]) -> None:
 class _Coarsening:
     def __init__(
         self, program: Program, divergence: Divergence, steps: dict[str, int], count: int,
-        pieces: Callable[[list[Instr]], list[list[Instr]]],
+        pieces: Callable[[list[Instr]], Pieces],
     ) -> None:  # fmt: skip
         self.program = program
         self.divergence = divergence
@@ -84,17 +87,17 @@ class _Coarsening:
         chunk: list[Instr] = []
 
         def flush() -> None:
-            pieces = self.pieces(chunk)
-            for piece in pieces:
-                if len(pieces) > 1:
+            pieces, together = self.pieces(chunk)
+            for first, piece in itertools.product(range(0, self.count, together), pieces):
+                if len(pieces) > 1 and not first:
                     _sink(result, piece)
-                for number in range(self.count):
+                for number in range(first, first + together):
                     for instr in piece:
                         result.extend(self._copy(instr, number, self.values[0].get(instr)))
                     if len(piece) >= LONG:
                         result.append(Instr(t.VOID, "call", [], APART))
                 if len(pieces) > 1:
-                    result.append(Instr(t.VOID, "call", [], APART))
+                    result.append(Instr(t.VOID, "call", [], IN_ORDER))
             chunk.clear()
 
         for instr in block.instrs:

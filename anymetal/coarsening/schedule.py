@@ -10,18 +10,28 @@ share registers.
 
     for (uint k = 0; k < 16; ++k) sum += left[y][k] * right[k][x];
 
-Here all SIMD-groups need the same 16 rows of `right`. Beside the sums of a team the registers have
-room for one of these rows, not for all. So sections are cut behind each row's last use.
+Here all SIMD-groups need the same 16 rows of `right`. Beside sums the registers have room for one
+of these rows, not for all. So sections are cut behind each row's last use, and as many SIMD-groups
+as have their sums in half of the registers go through the pieces together: one alone would wait for
+each addition before the next.
 """
 
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import NamedTuple
 
 from anymetal.analysis.distances import Distances
 from anymetal.analysis.effects import writes
 from anymetal.analysis.uniformity import Shapes
 from anymetal.ir.model import Instr, Value
+
+
+class Pieces(NamedTuple):
+    """How SIMD-groups go through their sections."""
+
+    pieces: list[list[Instr]]  #: of a section, in order
+    together: int  #: SIMD-groups that all do a piece before any of them begins the next
 
 
 class SectionSplitter:
@@ -34,26 +44,30 @@ class SectionSplitter:
         self.count = count
         self.room = room
 
-    def __call__(self, section: list[Instr]) -> list[list[Instr]]:
-        """The pieces of a section; each is done by all SIMD-groups before any begins the next."""
+    def __call__(self, section: list[Instr]) -> Pieces:
+        """The pieces of a section."""
         pieces = self._cut(section)
         stores = [s for s in map(_last_store, pieces) if s]
         in_order = len(stores) > 1 and all(self._far(a, b) for a, b in pairwise(stores))
-        return pieces if in_order else self._by_what_is_shared(section)
+        return Pieces(pieces, self.count) if in_order else self._by_what_is_shared(section)
 
-    def _by_what_is_shared(self, section: list[Instr]) -> list[list[Instr]]:
+    def _by_what_is_shared(self, section: list[Instr]) -> Pieces:
         """Cuts behind the last use of each vector that is loaded for all, if the registers have no
-        room for all of these, but have some for what is handed from piece to piece; else the whole
-        section."""
+        room for all of these, but have some for what several SIMD-groups hand from piece to piece;
+        else the whole section."""
+        whole = Pieces([section], self.count)
         last = {v: at for at, instr in enumerate(section) for v in instr.operands}
         shared = [v for v in last if self._is_shared(v, section)]
         ends = sorted({last[v] for v in shared})
         if not shared or len(ends) < len(shared) or any(map(writes, section[: ends[-1]])):
-            return [section]
+            return whole
         cuts = [0, *(end + 1 for end in ends[:-1]), len(section)]
         pieces = [section[a:b] for a, b in pairwise(cuts)]
-        kept = self.count * max((self._kept(a, b) for a, b in pairwise(pieces)), default=0)
-        return pieces if 2 * kept <= self.room < kept + len(shared) else [section]
+        kept = max((self._kept(a, b) for a, b in pairwise(pieces)), default=0)
+        sizes = (n for n in range(self.count, 1, -1) if self.count % n == 0)
+        together = next((n for n in sizes if 2 * kept * n <= self.room), 1)
+        fits = self.room >= kept * together + len(shared)
+        return whole if fits or together == 1 else Pieces(pieces, together)
 
     def _is_shared(self, value: Value, section: list[Instr]) -> bool:
         if not isinstance(value, Instr) or value.op != "load" or value in section:

@@ -49,8 +49,11 @@ LOG = "__am_log"
 #: What a thread tells of itself for `anymetal.trace` (frontend/traced.py): the number of the site,
 #: which number of its value this is, and its bits. Only the scalar build knows it.
 TRACE = "__am_trace"
-#: Does nothing, but LLVM must not mix instructions in front of it and behind it.
+#: Does nothing, but LLVM must not mix instructions in front of it and behind it; except that it may
+#: compute a value behind it that is used there once.
 APART = "__am_apart"
+#: Likewise, without that exception.
+IN_ORDER = "__am_in_order"
 #: Whether a condition holds in all active lanes. "No" may be wrong, "yes" may not.
 ALL = "__am_all"
 #: Prefetch the line of the first lane's address into a cache, as LLVM numbers those.
@@ -91,7 +94,7 @@ UNDEFINED_TYPES: dict[str, Type] = {
     str(one): one for one in (I8, I16, I32, I64, HALF, BFLOAT, FLOAT, DOUBLE, PTR)
 }
 #: Calls that only passes for gangs put in.
-OF_GANGS = frozenset((APART, ALL, PREFETCH))
+OF_GANGS = frozenset((APART, IN_ORDER, ALL, PREFETCH))
 #: Where a thread stands, and how many there are.
 POSITIONS = frozenset(f"__am_{name}" for name in _POSITIONS)
 
@@ -119,6 +122,7 @@ INTRINSICS: dict[str, Signature] = {
     LOG: (VOID, (PTR,)),
     TRACE: (VOID, (I32, I32, I64)),
     APART: (VOID, ()),
+    IN_ORDER: (VOID, ()),
     ALL: (I1, (I1,)),
     PREFETCH: (VOID, (PTR, I32)),
     STRAY: (VOID, (I1, I64, I32, I32, PTR)),

@@ -44,7 +44,7 @@ from anymetal.analysis.objects import in_arrays, origins
 from anymetal.analysis.regions import regions
 from anymetal.analysis.uniformity import shapes
 from anymetal.ir import types as t
-from anymetal.ir.calls import APART, PREFETCH
+from anymetal.ir.calls import APART, IN_ORDER, PREFETCH
 from anymetal.ir.cfg import Loop
 from anymetal.ir.model import Block, Const, Instr, Value
 from anymetal.prefetch.runs import Run, runs_of
@@ -116,7 +116,7 @@ def _inside(value: Value, loop: Loop | None) -> bool:
 
 def _in_block(block: Block, known: Analyses, gangs: list[Distances]) -> bool:
     machine, wanted = known.machine, _wanted([block], known, gangs)
-    apart = any(i.op == "call" and i.arg == APART for i in block.instrs)
+    apart = any(i.op == "call" and i.arg in (APART, IN_ORDER) for i in block.instrs)
     long = not apart and len(block.instrs) >= LONG * _lines(wanted)
     gangs_on = 1 if long else 2
     own = [one.run for one in wanted]

@@ -6,7 +6,7 @@ import pytest
 
 from anymetal.analysis.cache import LaunchFacts
 from anymetal.coarsening import teams
-from anymetal.coarsening.schedule import SectionSplitter
+from anymetal.coarsening.schedule import Pieces, SectionSplitter
 from anymetal.ir.model import Instr
 from anymetal.ir.spec import Stage, check
 from anymetal.machine import Machine
@@ -27,17 +27,18 @@ call void @__am_threadgroup_barrier(i32 0)
 """
 
 
-def pieces_of(body: str, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Into how many pieces a team of eight cuts each section with stores, in order."""
-    found: list[int] = []
+def pieces_of(body: str, monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
+    """Into how many pieces a team of eight cuts each section with stores, in order, and how many
+    SIMD-groups go through them together."""
+    found: list[tuple[int, int]] = []
     cut = SectionSplitter.__call__
 
-    def spy(self: SectionSplitter, section: list[Instr]) -> list[list[Instr]]:
-        pieces = cut(self, section)
-        assert [i for piece in pieces for i in piece] == section
+    def spy(self: SectionSplitter, section: list[Instr]) -> Pieces:
+        cut_up = cut(self, section)
+        assert [i for piece in cut_up.pieces for i in piece] == section
         if any(i.op == "store" for i in section):
-            found.append(len(pieces))
-        return pieces
+            found.append((len(cut_up.pieces), cut_up.together))
+        return cut_up
 
     monkeypatch.setattr(SectionSplitter, "__call__", spy)
     text = llvm(f"{_ENTRY}{body}\nret void", {"shape": "i32"})
@@ -65,7 +66,7 @@ def steps(line: str, count: int) -> str:
     ],
 )
 def test_pieces(body: str, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert pieces_of(body, monkeypatch) == [count]
+    assert pieces_of(body, monkeypatch) == [(count, 8)]
 
 
 _ROWS = "sum = fmuladd(a[g * 16 + k], a[k * 32 + lane], sum)"
@@ -75,18 +76,18 @@ other = fmuladd(a[k * 32 + g], row, other)"""
 
 
 @pytest.mark.parametrize(
-    ("work", "count", "pieces"),
+    ("work", "count", "pieces", "together"),
     [
-        (_ROWS, 16, 16),
-        (_ROWS, 4, 1),  # few rows stay in registers
-        ("sum = fmuladd(a[k * 32 + lane], a[k * 32 + l], sum)", 8, 1),
-        ("sum = fmuladd(a[g * 16 + k], a[k * 32 + g], sum)", 16, 1),  # numbers, no vectors
-        # More sums than half of the registers hold.
-        (_TWO_SUMS, 16, 1),
+        (_ROWS, 16, 16, 8),
+        (_ROWS, 4, 1, 8),  # few rows stay in registers
+        ("sum = fmuladd(a[k * 32 + lane], a[k * 32 + l], sum)", 8, 1, 8),
+        ("sum = fmuladd(a[g * 16 + k], a[k * 32 + g], sum)", 16, 1, 8),  # numbers, no vectors
+        # Half of the registers hold the sums of four.
+        (_TWO_SUMS, 16, 16, 4),
     ],
 )
 def test_pieces_by_what_is_loaded_for_all(
-    work: str, count: int, pieces: int, monkeypatch: pytest.MonkeyPatch
+    work: str, count: int, pieces: int, together: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     body = f"sum = 0\nother = 1\n{steps(work, count)}\nout[l] = sum * other"
-    assert pieces_of(body, monkeypatch) == [pieces]
+    assert pieces_of(body, monkeypatch) == [(pieces, together)]

@@ -20,6 +20,7 @@ from anymetal.ir.calls import (
     APART,
     BARRIER,
     EVENTS,
+    IN_ORDER,
     INSIDE,
     LOG,
     PREFETCH,
@@ -198,6 +199,8 @@ class GangFunction:
             self._prefetch(instr)
         elif instr.arg == APART:
             self.w.end_block()
+        elif instr.arg == IN_ORDER:
+            self.w.boundary()
         elif instr.arg == LOG:
             self.runtime_calls.log(instr, mask)
         elif instr.arg == STRAY:
