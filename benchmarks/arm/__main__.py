@@ -52,7 +52,7 @@ SUBJECTS = {
     "hash64": Subject("elementwise", "bench_hashE", "st/2"),
     "softmax": Subject("reductions", "bench_softmaxE", "=1024", ("ld", "st", "st")),
     "rms_norm": Subject("reductions", "bench_rms_normE", "=1024", ("ld", "st")),
-    "layer_norm_vjp": Subject("reductions", "layer_norm_vjpE", "=1024", ("st/2", "st")),
+    "layer_norm_vjp": Subject("reductions", "layer_norm_vjpE", "fsub/2", ("st/2", "st")),
     "philox": Subject("compute", "bench_philoxE", "=128", ("st",)),
     "black_scholes": Subject("compute", "bench_black_scholesE", "=32", ("st/2",)),
     "mandelbrot": Subject("compute", "bench_mandelbrotE", "fcmg[te]"),
