@@ -22,6 +22,9 @@ is known. This is the one decision, of what all loads of a loop or of straight c
 * In straight code that loads lines enough and computes for long: those of the next gang, one by one
   over all of the code, for the first-level cache. The processor would ask for all at once, when it
   needs them.
+* In straight code of a team, whose SIMD-groups go through sections: likewise, if they load long
+  runs. LLVM's scheduler begins a section with any of its loads, mostly the last, and that order no
+  processor foresees.
 * In straight code that loads parts of more runs than a processor follows: those of the gang after
   the next, as soon as its own loads are done.
 
@@ -116,8 +119,11 @@ def _inside(value: Value, loop: Loop | None) -> bool:
 
 def _in_block(block: Block, known: Analyses, gangs: list[Distances]) -> bool:
     machine, wanted = known.machine, _wanted([block], known, gangs)
-    apart = any(i.op == "call" and i.arg in (APART, IN_ORDER) for i in block.instrs)
-    long = not apart and len(block.instrs) >= LONG * _lines(wanted)
+    if any(i.op == "call" and i.arg in (APART, IN_ORDER) for i in block.instrs):
+        runs = [one for one in wanted if one.run.size > machine.unseen_bytes]
+        long, wanted = bool(runs), runs or wanted
+    else:
+        long = len(block.instrs) >= LONG * _lines(wanted)
     gangs_on = 1 if long else 2
     own = [one.run for one in wanted]
     wanted = [one for one in wanted if not any(one.reaches(run, gangs_on) for run in own)]
