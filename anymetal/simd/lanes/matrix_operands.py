@@ -34,7 +34,7 @@ class Left(NamedTuple):
 
     def behind(self, w: Writer, rows: str) -> Left:
         """Without so many rows, an i64."""
-        skipped = w.value(f"mul nuw nsw i64 {rows}, {self.stride}")
+        skipped = w.value(f"mul i64 {rows}, {self.stride}")
         return Left(w.value(f"getelementptr i8, ptr {self.address}, i64 {skipped}"), self.stride)
 
 
