@@ -15,7 +15,7 @@ from anymetal.analysis.effects import (
     writes,
 )
 from anymetal.ir import types as t
-from anymetal.ir.calls import ALL, APART, PREFETCH, SCALE
+from anymetal.ir.calls import ALL, APART, IN_ORDER, PREFETCH, SCALE
 from anymetal.ir.model import Const, Instr
 from tests.ir.programs import program
 
@@ -74,6 +74,7 @@ def test_what_an_instruction_does(line: str, answers: str) -> None:
     [
         (ALL, ""),
         (APART, ""),
+        (IN_ORDER, ""),
         (PREFETCH, ""),
         (SCALE, "is_pure"),
         ("_Z3foov", "writes touches must_stay"),
