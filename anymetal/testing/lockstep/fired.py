@@ -74,6 +74,7 @@ simd.lanes.cross_lane:CrossLane._through_memory
 simd.lanes.cross_lane:CrossLane._ballot
 simd.lanes.cross_lane:reduce_lanes simd.lanes.cross_lane:scan_lanes
 simd.lanes.broadcast:Broadcast._store simd.lanes.matrices:Matrices.emit
+simd.lanes.matrices:Matrices._add_rows
 simd.lanes.matrix_operands:Lefts.place simd.lanes.matrix_operands:Right.row
 simd.lanes.row_forms:RowForms.of simd.lanes.row_forms:RowForms._permuted
 targets.cpu.rendezvous:Rendezvous.emit targets.cpu.rendezvous:Rendezvous.next_iteration
@@ -81,7 +82,7 @@ targets.cpu.rendezvous:Rendezvous.emit targets.cpu.rendezvous:Rendezvous.next_it
 
 #: Fired by results of their own kind.
 _OTHERS: dict[str, Callable[[Any], bool]] = {
-    "coarsening.schedule:SectionSplitter.__call__": lambda pieces: len(pieces) > 1,
+    "coarsening.schedule:SectionSplitter.__call__": lambda cut: len(cut.pieces) > 1,
 }
 
 #: What need not fire: matrices are not generated, as their layout in lanes is not the oracle's
@@ -90,6 +91,7 @@ EXEMPT = frozenset(
     """
 simd.questions:matrix_products
 simd.questions:row_phis simd.lanes.matrices:Matrices.emit simd.lanes.matrix_operands:Lefts.place
+simd.lanes.matrices:Matrices._add_rows
 simd.lanes.matrix_operands:Right.row simd.lanes.row_forms:RowForms.of
 simd.lanes.row_forms:RowForms._permuted simd.emit.ldexp:Scaling.emit
 simd.emit.arithmetic:Arithmetic._vector_math simd.emit.arithmetic:Arithmetic._lane_by_lane
