@@ -168,7 +168,7 @@ def _launch_av(
         "output_dtypes": [dtype],
         "grid": (*grid, batch),
         "threadgroup": (*threadgroup, 1),
-        "template": [("TM", tile.rows), ("W", tile.columns), *_common(kind, dtype)],
+        "template": [("TM", tile.rows), ("W", tile.columns), *_common(tile, dtype)],
     }
 
 
@@ -198,7 +198,7 @@ def _launch_atb(
         "output_dtypes": [dtype],
         "grid": (*grid, batch * parts),
         "threadgroup": (*threadgroup, 1),
-        "template": [("TN", tile.rows), ("TK", tile.columns), *_common(kind, dtype)],
+        "template": [("TN", tile.rows), ("TK", tile.columns), *_common(tile, dtype)],
     }
 
 
@@ -224,8 +224,8 @@ def _parts(inner: int, threadgroups: int) -> int:
     return 1 << max(wanted, 1).bit_length() - 1
 
 
-def _common(kind: str, dtype: mx.Dtype) -> list[tuple[str, TemplateValue]]:
-    return [("Result", dtype), *([("DEPTH", DEPTH)] if kind == "tile" else [])]
+def _common(tile: Tile, dtype: mx.Dtype) -> list[tuple[str, TemplateValue]]:
+    return [("Result", dtype), ("SUMS", tile.sums) if tile.in_registers else ("DEPTH", DEPTH)]
 
 
 @functools.cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import warnings
@@ -9,6 +10,9 @@ from typing import NamedTuple
 
 import mlx.core as mx
 
+from anymetal.ir.sizes import SIMD_GROUP
+from anymetal.machine import Machine
+from anymetal.runtime.identity import features
 from anymetal.targets import HAS_METAL, has_cuda
 
 #: Rows of an operand that a threadgroup shares at a time.
@@ -21,18 +25,23 @@ class Tile(NamedTuple):
     """How many rows and columns of a product belong together.
 
     A tile that is whole SIMD-groups long, in the direction in which lanes read memory, belongs to
-    one SIMD-group, which keeps it in registers. Any other belongs to a threadgroup with a thread
-    for each element, which shares what it reads in threadgroup memory.
+    one SIMD-group, which adds up a few rows or columns of it at a time, in registers. Any other
+    belongs to a threadgroup with a thread for each element, which shares what it reads in
+    threadgroup memory.
     """
 
     rows: int
     columns: int
-    in_registers: bool
+    sums: int  #: of each lane that are in registers at a time; 0 for tiles of a threadgroup
+
+    @property
+    def in_registers(self) -> bool:
+        return self.sums > 0
 
 
 def tile_av() -> Tile:
     """The tile TM×T of A @ V, ANYMETAL_GEMM_TILE_AV or that of the device."""
-    return _tile("ANYMETAL_GEMM_TILE_AV", "TMxT", lanes=1, cpu=(8, 32), m3=(32, 8))
+    return _tile("ANYMETAL_GEMM_TILE_AV", "TMxT", lanes=1, cpu=(16, 32), m3=(32, 8))
 
 
 def tile_atb() -> Tile:
@@ -47,7 +56,7 @@ def _tile(variable: str, form: str, *, lanes: int, cpu: Extent, m3: Extent) -> T
     """`lanes` is the direction in which lanes read memory: 0 for rows, 1 for columns."""
     text = os.environ.get(variable, "").strip() or _of_other_code(variable)
     size = _parsed(variable, form, text) if text else _of_device(cpu, m3)
-    tile = Tile(*size, in_registers=size[lanes] % 32 == 0)
+    tile = Tile(*size, sums=_sums_at_once() if size[lanes] % SIMD_GROUP == 0 else 0)
     if trouble := _beyond_limits(tile):
         raise ValueError(
             f"{variable}={text!r}: {trouble}. It must be {form}, such as "
@@ -55,6 +64,17 @@ def _tile(variable: str, form: str, *, lanes: int, cpu: Extent, m3: Extent) -> T
             f"{_MEMORY // 1024} KiB of threadgroup memory."
         )
     return tile
+
+
+@functools.cache
+def _sums_at_once() -> int:
+    """How many sums of each lane of a SIMD-group fit half of a CPU's registers."""
+    if cpu := os.environ.get("ANYMETAL_CPU"):
+        from anymetal.targets.cpu.llvm_target import machine_for  # loads LLVM
+
+        return machine_for(cpu).rows_at_once(SIMD_GROUP)
+    known = ",".join(f"+{name}" for name in features())
+    return Machine(os.uname().machine, "", known).rows_at_once(SIMD_GROUP)
 
 
 def _of_other_code(variable: str) -> str:
@@ -87,7 +107,7 @@ def _beyond_limits(tile: Tile) -> str | None:
     """What a tile needs too much of."""
     elements = tile.rows * tile.columns
     if tile.in_registers:
-        sums = elements // 32
+        sums = elements // SIMD_GROUP
         return f"{sums} sums per thread, {_SUMS} are possible" if sums > _SUMS else None
     if elements > _THREADS:
         return f"a thread for each element makes {elements}"

@@ -109,11 +109,22 @@ def tools() -> str:
 
 def processor() -> str:
     """Model and instruction sets of the first processor."""
+    known = [f"{name}:{value}" for name, value in described().items() if name in _CPU_LINES]
+    return "\n".join(known) or os.uname().machine
+
+
+def features() -> list[str]:
+    """Instruction sets of the first processor, by the system's names."""
+    told = described()
+    return (told.get("flags") or told.get("Features") or "").split()
+
+
+def described() -> dict[str, str]:
+    """What the system tells of the first processor; nothing on some systems."""
     try:
         with open("/proc/cpuinfo") as file:
             text = file.read(16384).partition("\n\n")[0]
     except OSError:
-        return os.uname().machine
+        return {}
     lines = (line.partition(":") for line in text.splitlines())
-    known = ((name.strip(), value) for name, _, value in lines)
-    return "\n".join(f"{name}:{value}" for name, value in known if name in _CPU_LINES)
+    return {name.strip(): value for name, _, value in lines}

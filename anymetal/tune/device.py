@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass
 
 import mlx.core as mx
 
 from anymetal import targets
 from anymetal.runtime.disk_cache import digest
-from anymetal.runtime.identity import processor
+from anymetal.runtime.identity import described, features, processor
 
 #: Features that people recognise a processor by, the widest one that it has.
 _NOTABLE = ("avx512f", "avx2", "sse4_2", "sve", "asimd")
@@ -40,9 +39,8 @@ def device() -> Device:
     from anymetal.runtime.pool import pool
 
     threads = pool().threads
-    model, features = _model(), _features()
-    widest = next((name for name in _NOTABLE if name in features), "")
-    text = ", ".join(filter(None, (model, widest, f"{threads} thread{'s' * (threads > 1)}")))
+    widest = next((name for name in _NOTABLE if name in features()), "")
+    text = ", ".join(filter(None, (_model(), widest, f"{threads} thread{'s' * (threads > 1)}")))
     return Device(kind, text, _key(kind, processor(), str(threads)))
 
 
@@ -52,18 +50,4 @@ def _key(*parts: str) -> str:
 
 def _model() -> str:
     """The processor's name, where the system tells it; its architecture else."""
-    found = re.search(r"^model name\s*:\s*(.+)$", _cpuinfo(), re.MULTILINE)
-    return " ".join(found[1].split()) if found else os.uname().machine
-
-
-def _features() -> list[str]:
-    found = re.search(r"^(?:flags|Features)\s*:\s*(.+)$", _cpuinfo(), re.MULTILINE)
-    return found[1].split() if found else []
-
-
-def _cpuinfo() -> str:
-    try:
-        with open("/proc/cpuinfo") as file:
-            return file.read(16384).partition("\n\n")[0]
-    except OSError:
-        return ""
+    return " ".join(described().get("model name", "").split()) or os.uname().machine

@@ -2,7 +2,7 @@
 // of 32. It takes blocks of rows, which stay in the first-level cache while columns of B are added
 // a few at a time, in registers. SIMD-groups side by side wait for each other before each block, so
 // that rows are read in long stretches.
-constexpr uint BLOCK = 16, GROUPS = TN / 32;
+constexpr uint BLOCK = 32, GROUPS = TN / 32;
 const uint lane = thread_index_in_simdgroup, group = simdgroup_index_in_threadgroup;
 const uint inner = a_shape[1], rows = a_shape[2], columns = b_shape[2];
 const uint strip = threadgroup_position_in_grid.x * simdgroups_per_threadgroup + group;
@@ -17,18 +17,19 @@ const uint end = metal::min(begin + length, inner);
 bool mine[GROUPS];
 #pragma unroll
 for (uint g = 0; g < GROUPS; ++g) mine[g] = row + 32 * g < rows;
-const uint beyond = (threadgroup_position_in_grid.x + 1) * simdgroups_per_threadgroup * TN;
 auto left = a + (ulong(batch) * inner + begin) * rows + row;
 auto right = b + (ulong(batch) * inner + begin) * columns + column;
-float sums[TK][GROUPS] = {};
+float sums[TK][GROUPS] = {}, block[BLOCK][GROUPS];
 for (uint start = begin; start < end; start += BLOCK) {
     threadgroup_barrier(metal::mem_flags::mem_none);
     const uint count = metal::min(end - start, BLOCK);
-    if (beyond <= rows) {
-        add_block<GROUPS, true>(left, right, rows, columns, count, used, mine, sums);
-    } else {
-        add_block<GROUPS, false>(left, right, rows, columns, count, used, mine, sums);
+    for (uint k = 0; k < count; ++k) {
+        #pragma unroll
+        for (uint g = 0; g < GROUPS; ++g) {
+            block[k][g] = mine[g] ? float(left[ulong(k) * rows + 32 * g]) : 0.0f;
+        }
     }
+    add_block<GROUPS, SUMS>(block, right, columns, count, used, sums);
     left += ulong(count) * rows;
     right += ulong(count) * columns;
 }

@@ -1,20 +1,37 @@
-// A SIMD-group computes TM rows of A @ V in W columns, W a multiple of 32, in registers.
-constexpr uint GROUPS = W / 32;
+// A SIMD-group computes TM rows of A @ V in W columns, W a multiple of 32. It takes blocks of rows of
+// V, which stay in the first-level cache while rows of A are added a few at a time:
+// SUMS sums of a lane are in registers then.
+constexpr uint BLOCK = 128, GROUPS = W / 32, ROWS = GROUPS < SUMS ? SUMS / GROUPS : 1;
 const uint lane = thread_index_in_simdgroup, batch = thread_position_in_grid.z;
 const uint rows = a_shape[1], inner = a_shape[2], columns = v_shape[2];
 const uint row = thread_position_in_grid.y * TM, column = threadgroup_position_in_grid.x * W + lane;
+const uint used = metal::min(rows - row, uint(TM));
 
 bool mine[GROUPS];
+#pragma unroll
 for (uint g = 0; g < GROUPS; ++g) mine[g] = column + 32 * g < columns;
-const auto right = v + ulong(batch) * inner * columns + column;
+auto right = v + ulong(batch) * inner * columns + column;
 auto left = a + (ulong(batch) * rows + row) * inner;
-auto to = out + (ulong(batch) * rows + row) * columns + column;
-if (row + TM <= rows) {
-    rows_times_columns<TM, GROUPS, Result>(left, right, to, inner, columns, mine);
-} else {
-    for (uint r = row; r < rows; ++r) {
-        rows_times_columns<1, GROUPS, Result>(left, right, to, inner, columns, mine);
-        left += inner;
-        to += columns;
+float sums[TM][GROUPS] = {}, block[BLOCK][GROUPS];
+for (uint start = 0; start < inner; start += BLOCK) {
+    const uint count = metal::min(inner - start, BLOCK);
+    for (uint k = 0; k < count; ++k) {
+        #pragma unroll
+        for (uint g = 0; g < GROUPS; ++g) {
+            block[k][g] = mine[g] ? float(right[ulong(k) * columns + 32 * g]) : 0.0f;
+        }
     }
+    uint r = 0;
+    for (; r + ROWS <= used; r += ROWS) add_rows<GROUPS, ROWS>(block, left, inner, count, r, sums);
+    for (; r < used; ++r) add_rows<GROUPS, 1>(block, left, inner, count, r, sums);
+    left += count;
+    right += ulong(count) * columns;
+}
+auto to = out + (ulong(batch) * rows + row) * columns + column;
+for (uint r = 0; r < used; ++r) {
+    #pragma unroll
+    for (uint g = 0; g < GROUPS; ++g) {
+        if (mine[g]) to[32 * g] = Result(sums[r][g]);
+    }
+    to += columns;
 }

@@ -1,40 +1,39 @@
 #include <metal_stdlib>
 
-// ROWS rows of the product of a row-major matrix and 32 * GROUPS columns: each lane has one column
-// of each group. What is on the left is the same for all lanes.
-template <uint ROWS, uint GROUPS, typename Result, typename Left, typename Right, typename Out>
-inline void rows_times_columns(Left left, Right right, Out out, uint inner, uint columns,
-                               thread const bool* mine) {
-    float sums[ROWS][GROUPS] = {};
-    for (uint k = 0; k < inner; ++k) {
-        float right_side[GROUPS];
+// `count` elements of ROWS rows of A from `first` on, and as many rows of V that lie in `block`, join
+// sums of A V, in registers: each lane has one column of V in each group. What is on the left is the
+// same for all lanes.
+template <uint GROUPS, uint ROWS, typename Block, typename Left, typename Sums>
+inline void add_rows(thread const Block& block, Left left, uint inner, uint count, uint first,
+                     thread Sums& sums) {
+    float now[ROWS][GROUPS];
+    #pragma unroll
+    for (uint r = 0; r < ROWS; ++r) {
         #pragma unroll
-        for (uint g = 0; g < GROUPS; ++g) {
-            right_side[g] = mine[g] ? float(right[ulong(k) * columns + 32 * g]) : 0.0f;
-        }
+        for (uint g = 0; g < GROUPS; ++g) now[r][g] = sums[first + r][g];
+    }
+    left += ulong(first) * inner;
+    #pragma unroll 1
+    for (uint k = 0; k < count; ++k) {
         #pragma unroll
         for (uint r = 0; r < ROWS; ++r) {
             const float factor = left[ulong(r) * inner + k];
             #pragma unroll
-            for (uint g = 0; g < GROUPS; ++g) {
-                sums[r][g] = metal::fma(factor, right_side[g], sums[r][g]);
-            }
+            for (uint g = 0; g < GROUPS; ++g) now[r][g] = metal::fma(factor, block[k][g], now[r][g]);
         }
     }
     #pragma unroll
     for (uint r = 0; r < ROWS; ++r) {
         #pragma unroll
-        for (uint g = 0; g < GROUPS; ++g) {
-            if (mine[g]) out[ulong(r) * columns + 32 * g] = Result(sums[r][g]);
-        }
+        for (uint g = 0; g < GROUPS; ++g) sums[first + r][g] = now[r][g];
     }
 }
 
-// `count` rows of A and B join sums of Aᵀ B, in registers: each lane has one column of A in each
-// group, and the COLUMNS columns of B from `first` on. ALL: no lane is beyond A.
-template <uint GROUPS, uint COLUMNS, bool ALL, typename Left, typename Right, typename Sums>
-inline void add_columns(Left left, Right right, uint left_columns, uint right_columns, uint count,
-                        uint first, thread const bool* mine, thread Sums& sums) {
+// `count` rows of B, and as many of A that lie in `block`, join sums of Aᵀ B, in registers: each lane
+// has one column of A in each group, and the COLUMNS columns of B from `first` on.
+template <uint GROUPS, uint COLUMNS, typename Block, typename Right, typename Sums>
+inline void add_columns(thread const Block& block, Right right, uint right_columns, uint count,
+                        uint first, thread Sums& sums) {
     float now[COLUMNS][GROUPS];
     #pragma unroll
     for (uint j = 0; j < COLUMNS; ++j) {
@@ -43,20 +42,12 @@ inline void add_columns(Left left, Right right, uint left_columns, uint right_co
     }
     #pragma unroll 1
     for (uint k = 0; k < count; ++k) {
-        float left_side[GROUPS];
-        #pragma unroll
-        for (uint g = 0; g < GROUPS; ++g) {
-            left_side[g] = ALL || mine[g] ? float(left[32 * g]) : 0.0f;
-        }
         #pragma unroll
         for (uint j = 0; j < COLUMNS; ++j) {
             const float factor = right[first + j];
             #pragma unroll
-            for (uint g = 0; g < GROUPS; ++g) {
-                now[j][g] = metal::fma(factor, left_side[g], now[j][g]);
-            }
+            for (uint g = 0; g < GROUPS; ++g) now[j][g] = metal::fma(factor, block[k][g], now[j][g]);
         }
-        left += left_columns;
         right += right_columns;
     }
     #pragma unroll
@@ -66,18 +57,14 @@ inline void add_columns(Left left, Right right, uint left_columns, uint right_co
     }
 }
 
-// The same for `used` columns of B: 8 sums of a lane at a time.
-template <uint GROUPS, bool ALL, typename Left, typename Right, typename Sums>
-inline void add_block(Left left, Right right, uint left_columns, uint right_columns, uint count,
-                      uint used, thread const bool* mine, thread Sums& sums) {
-    constexpr uint COLUMNS = GROUPS < 8 ? 8 / GROUPS : 1;
+// The same for `used` columns of B: SUMS sums of a lane at a time.
+template <uint GROUPS, uint SUMS, typename Block, typename Right, typename Sums>
+inline void add_block(thread const Block& block, Right right, uint right_columns, uint count,
+                      uint used, thread Sums& sums) {
+    constexpr uint COLUMNS = GROUPS < SUMS ? SUMS / GROUPS : 1;
     uint j = 0;
     for (; j + COLUMNS <= used; j += COLUMNS) {
-        add_columns<GROUPS, COLUMNS, ALL>(
-            left, right, left_columns, right_columns, count, j, mine, sums
-        );
+        add_columns<GROUPS, COLUMNS>(block, right, right_columns, count, j, sums);
     }
-    for (; j < used; ++j) {
-        add_columns<GROUPS, 1, ALL>(left, right, left_columns, right_columns, count, j, mine, sums);
-    }
+    for (; j < used; ++j) add_columns<GROUPS, 1>(block, right, right_columns, count, j, sums);
 }
