@@ -231,7 +231,7 @@ def test_spaces_and_signs_of_multiplication(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("ANYMETAL_GEMM_TILE_AV", " 24X4 ")
     assert tile_sizes.tile_av() == (24, 4, 0)
     monkeypatch.setenv("ANYMETAL_GEMM_TILE_ATB", "32×7")
-    assert tile_sizes.tile_atb() [:2] == (32, 7)
+    assert tile_sizes.tile_atb()[:2] == (32, 7)
 
 
 def test_the_name_that_published_kernels_have_for_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
