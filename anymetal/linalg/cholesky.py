@@ -21,6 +21,7 @@ from anymetal.custom import CustomFunction, custom_function
 from anymetal.errors import DtypeError
 from anymetal.kernel import MetalKernel
 from anymetal.linalg.gemm import matmul_atb
+from anymetal.linalg.registers import sums_at_once
 from anymetal.linalg.triangular import solve_lower
 from anymetal.metal_files import read
 from anymetal.routines import Stream, routine
@@ -34,6 +35,9 @@ _LARGEST = {"thread": 8, "simdgroup": 32, "threadgroup": 512}
 _BLOCK, _PANELS = 128, 16
 _TRACED = frozenset({"cuda"})  #: targets on which ways of many launches are traced
 _TILE_THREADS = 128  #: for each tile of a step: its lanes have eight rows
+#: Rows of a lane. Half of them are added up at a time if no more fit: sums may fill all registers,
+#: as what they need beside them lies in one line of memory.
+_ROWS = 8
 
 _NO_OPTIONS = {"UPPER": 0, "SCALED": 0, "FIRST": 0, "LAST": 0}  #: macros of all kernels
 
@@ -394,6 +398,7 @@ def _kernel(
     header = [
         f"#define BOUNDS {'float2(guard)' if 'guard' in inputs else 'float2(0, NAN)'}",
         *(["#define CHECKED"] if "info" in outputs else []),
+        f"#define SUMS {min(_ROWS, 2 * sums_at_once())}",
         *(f"#define {macro} {value}" for macro, value in {**_NO_OPTIONS, **macros}.items()),
         read("linalg", "scale_header"),
         read("linalg", "cholesky_header"),

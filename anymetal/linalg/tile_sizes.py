@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import re
 import warnings
@@ -11,8 +10,7 @@ from typing import NamedTuple
 import mlx.core as mx
 
 from anymetal.ir.sizes import SIMD_GROUP
-from anymetal.machine import Machine
-from anymetal.runtime.identity import features
+from anymetal.linalg.registers import sums_at_once
 from anymetal.targets import HAS_METAL, has_cuda
 
 #: Rows of an operand that a threadgroup shares at a time.
@@ -56,7 +54,7 @@ def _tile(variable: str, form: str, *, lanes: int, cpu: Extent, m3: Extent) -> T
     """`lanes` is the direction in which lanes read memory: 0 for rows, 1 for columns."""
     text = os.environ.get(variable, "").strip() or _of_other_code(variable)
     size = _parsed(variable, form, text) if text else _of_device(cpu, m3)
-    tile = Tile(*size, sums=_sums_at_once() if size[lanes] % SIMD_GROUP == 0 else 0)
+    tile = Tile(*size, sums=sums_at_once() if size[lanes] % SIMD_GROUP == 0 else 0)
     if trouble := _beyond_limits(tile):
         raise ValueError(
             f"{variable}={text!r}: {trouble}. It must be {form}, such as "
@@ -64,17 +62,6 @@ def _tile(variable: str, form: str, *, lanes: int, cpu: Extent, m3: Extent) -> T
             f"{_MEMORY // 1024} KiB of threadgroup memory."
         )
     return tile
-
-
-@functools.cache
-def _sums_at_once() -> int:
-    """How many sums of each lane of a SIMD-group fit half of a CPU's registers."""
-    if cpu := os.environ.get("ANYMETAL_CPU"):
-        from anymetal.targets.cpu.llvm_target import machine_for  # loads LLVM
-
-        return machine_for(cpu).rows_at_once(SIMD_GROUP)
-    known = ",".join(f"+{name}" for name in features())
-    return Machine(os.uname().machine, "", known).rows_at_once(SIMD_GROUP)
 
 
 def _of_other_code(variable: str) -> str:

@@ -8,28 +8,24 @@ inline float guarded(float pivot, float2 bounds) {
 }
 
 // x[r] -= sum over k < count of u[k][r] * mine[k]: `u` are 8 columns, the same for all lanes. The
-// count is a multiple of 8; four at a time, so that their loads are under way together.
+// count is a multiple of 8; four at a time, so that their loads are under way together. SUMS of the
+// sums are in registers at a time.
 template <typename Columns, typename Mine>
 inline void subtract_products(thread float (&x)[8], Columns u, Mine mine, uint count) {
-    float sum[8];
     #pragma unroll
-    for (uint r = 0; r < 8; ++r) {
-        sum[r] = 0;
-    }
-    #pragma clang loop unroll(disable)
-    for (uint first = 0; first < count; first += 4) {
-        #pragma unroll
-        for (uint k = first; k < first + 4; ++k) {
-            float factor = mine[32 * k];
+    for (uint row = 0; row < 8; row += SUMS) {
+        float sum[SUMS] = {};
+        #pragma clang loop unroll(disable)
+        for (uint first = 0; first < count; first += 4) {
             #pragma unroll
-            for (uint r = 0; r < 8; ++r) {
-                sum[r] += u[32 * k + r] * factor;
+            for (uint k = first; k < first + 4; ++k) {
+                float factor = mine[32 * k];
+                #pragma unroll
+                for (uint r = 0; r < SUMS; ++r) sum[r] += u[32 * k + row + r] * factor;
             }
         }
-    }
-    #pragma unroll
-    for (uint r = 0; r < 8; ++r) {
-        x[r] -= sum[r];
+        #pragma unroll
+        for (uint r = 0; r < SUMS; ++r) x[row + r] -= sum[r];
     }
 }
 
