@@ -7,13 +7,13 @@ from anymetal.analysis.cache import Analyses
 from anymetal.analysis.control import dominators, loops
 from anymetal.analysis.flow import used, users
 from anymetal.analysis.lane_numbers import lane_numbers
-from anymetal.analysis.objects import origins
+from anymetal.analysis.objects import Origin, origins
 from anymetal.analysis.private_arrays import interleaved
 from anymetal.analysis.regions import regions
 from anymetal.analysis.uniformity import shapes
 from anymetal.ir.model import Argument, Block, Instr, Value
 from anymetal.ir.sizes import SIMD_GROUP
-from anymetal.simd.access.accumulator_arrays import find_accumulations
+from anymetal.simd.access.accumulator_arrays import add_together, find_accumulations
 from anymetal.simd.access.addressing import indices_elsewhere, made_by_accesses
 from anymetal.simd.access.demanded_vectors import demanded_vectors
 from anymetal.simd.access.groups import Group, find_groups
@@ -90,10 +90,22 @@ def privatised_sums(known: Analyses) -> dict[Argument, Sums]:
 
 
 def accumulations(known: Analyses) -> set[Instr]:
-    """Additions of floats to arrays that are used in no other way."""
+    """Additions of floats, under locks, to arrays that are used in no other way."""
     if known.width != SIMD_GROUP:
         return set()
-    return find_accumulations(known.program, known(origins), known(used))
+    return find_accumulations(known.program, known(shapes), known(origins), known(used))
+
+
+def added_together(known: Analyses) -> dict[Instr, list[Instr]]:
+    """Additions of runs of floats that happen at the last of several in a block."""
+    found, of, leads_to = known(accumulations) - known(groups).keys(), known(shapes), known(origins)
+
+    def arrays(instr: Instr) -> frozenset[Origin]:
+        run = instr in found and of[instr.operands[0]].stride == instr.type.size
+        return leads_to[instr.operands[0]] if run else frozenset()
+
+    most = known.machine.registers * known.machine.words // SIMD_GROUP
+    return add_together(known.program.blocks, arrays, most)
 
 
 # --------------------------------------------------------------------------- lanes and matrices

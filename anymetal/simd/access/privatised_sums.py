@@ -22,9 +22,12 @@ from anymetal.analysis.objects import origins
 from anymetal.analysis.ranges import Bounds
 from anymetal.ir import types as t
 from anymetal.ir.model import Argument, Instr, Value
+from anymetal.ir.sizes import SIMD_GROUP
 from anymetal.machine import Machine
 
 _SIZE = 4  #: bytes of an element
+#: Bytes before and behind an array whose size the launch knows, for lanes that are not active.
+ROOM = SIMD_GROUP * _SIZE
 
 
 class Sums(NamedTuple):
@@ -77,7 +80,7 @@ def _laid_out(
             total += count * _SIZE
     others = (a for a, count in bins.items() if count is not None and a not in result)
     if other := next(others, None):
-        result[other] = Sums(other, types[other], 0, total)
+        result[other] = Sums(other, types[other], 0, total + ROOM)
     return result
 
 

@@ -11,7 +11,8 @@ from anymetal.emission.writer import Writer
 _RUN, _EXCLUSIVE, _SOME = "am.add_run", "am.add_exclusive", "am.add_some"
 _PAGE = 4096  #: bytes; each has a lock (as in additions.cpp)
 _DECLARED = """\
-declare hidden ptr @am_take_page(ptr, ptr, ptr)
+declare hidden ptr @am_hold_page(ptr, ptr, ptr, ptr)
+declare hidden void @am_let_go(ptr)
 declare hidden void @am_add_one(ptr, ptr, ptr, float)
 declare hidden void @am_add_some(ptr, ptr, ptr, ptr, i32)
 declare hidden void @am_add_run(ptr, ptr, i32)"""
@@ -26,7 +27,7 @@ define internal void @{_RUN}(ptr %address, <32 x float> %add, i32 %active) alway
   ret void
 }}"""
 #: If all lanes are active and the run lies in one page, it is added right here: the call would take
-#: half of the time.
+#: half of the time. The lock is kept for the next run, which may lie in the same page.
 _ADD_EXCLUSIVE = f"""\
 define internal void @{_SOME}(ptr %locks, ptr %cancel, ptr %address, <32 x float> %add, \
 i32 %active) noinline cold #0 {{
@@ -35,8 +36,8 @@ i32 %active) noinline cold #0 {{
   call void @am_add_some(ptr %locks, ptr %cancel, ptr %address, ptr %values, i32 %active)
   ret void
 }}
-define internal void @{_EXCLUSIVE}(ptr %locks, ptr %cancel, ptr %address, <32 x float> %add, \
-i32 %active) alwaysinline #0 {{
+define internal ptr @{_EXCLUSIVE}(ptr %locks, ptr %cancel, ptr %held, ptr %address, \
+<32 x float> %add, i32 %active) alwaysinline #0 {{
   %number = ptrtoint ptr %address to i64
   %inside = and i64 %number, {_PAGE - 1}
   %one.page = icmp ule i64 %inside, {_PAGE - 128}
@@ -44,20 +45,21 @@ i32 %active) alwaysinline #0 {{
   %easy = and i1 %one.page, %all
   br i1 %easy, label %take, label %hard
 take:
-  %lock = call ptr @am_take_page(ptr %locks, ptr %cancel, ptr %address)
+  %lock = call ptr @am_hold_page(ptr %locks, ptr %cancel, ptr %held, ptr %address)
   %got = icmp ne ptr %lock, null
   br i1 %got, label %add.all, label %end
 add.all:
   %old = load <32 x float>, ptr %address, align 4
   %new = fadd <32 x float> %old, %add
   store <32 x float> %new, ptr %address, align 4
-  store atomic i32 0, ptr %lock release, align 4
   br label %end
 hard:
+  call void @am_let_go(ptr %held)
   call void @{_SOME}(ptr %locks, ptr %cancel, ptr %address, <32 x float> %add, i32 %active)
   br label %end
 end:
-  ret void
+  %holding = phi ptr [ %lock, %take ], [ %lock, %add.all ], [ null, %hard ]
+  ret ptr %holding
 }}"""
 
 
@@ -73,8 +75,12 @@ def add_run(w: Writer, address: str, vector: str, active: str) -> None:
     w.do(f"call void @{_RUN}(ptr {address}, <32 x float> {vector}, i32 {active})")
 
 
-def add_exclusive(w: Writer, address: str, vector: str, active: str) -> None:
-    """The same under locks."""
+def add_exclusive(w: Writer, runs: list[tuple[str, str]], active: str) -> None:
+    """Adds active lanes' floats to runs of elements under locks, one lock after the other: for each
+    run the address of the first lane's element, and the vector."""
     w.declarations |= {"am_add_one": _DECLARED, _EXCLUSIVE: _ADD_EXCLUSIVE}
-    arguments = f"ptr %locks, ptr %cancel, ptr {address}, <32 x float> {vector}, i32 {active}"
-    w.do(f"call void @{_EXCLUSIVE}({arguments})")
+    held = "null"
+    for address, vector in runs:
+        where = f"ptr %locks, ptr %cancel, ptr {held}, ptr {address}"
+        held = w.value(f"call ptr @{_EXCLUSIVE}({where}, <32 x float> {vector}, i32 {active})")
+    w.do(f"call void @am_let_go(ptr {held})")

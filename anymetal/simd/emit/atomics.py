@@ -35,6 +35,7 @@ class Atomics(GangEmitter):
         self.origins, self.used = c.known(origins), c.known(used)
         self.sums = c.known(questions.privatised_sums)
         self.accumulations = c.known(questions.accumulations)
+        self.together = c.known(questions.added_together)
 
     def load(self, instr: Instr, mask: Mask) -> None:
         def one(_: Instr, names: list[str]) -> str:
@@ -45,13 +46,16 @@ class Atomics(GangEmitter):
 
     def update(self, instr: Instr, mask: Mask) -> None:
         """An atomicrmw or cmpxchg."""
+        if instr in self.together:
+            self._add_together(instr, mask)
+            return
         sums = self._sums_of(instr)
         if sums is None:
             self._update(instr, mask)
             return
-        run = self.v.scalar(instr.operands[0]) if self._is_run(instr) else ""
+        runs = [self.v.scalar(instr.operands[0])] if self._is_run(instr) else []
         self._where(
-            sums, run,
+            sums, runs,
             lambda: self._add_to_sums(instr, mask, sums), lambda: self._update(instr, mask),
         )  # fmt: skip
 
@@ -136,13 +140,14 @@ class Atomics(GangEmitter):
         )
 
     def _where(
-        self, sums: Sums, run: str, own: Callable[[], None], shared: Callable[[], None]
+        self, sums: Sums, runs: list[str], own: Callable[[], None], shared: Callable[[], None]
     ) -> None:
-        """Adds to the worker's `own` array or to the one that is `shared`. `run`: the address of
-        neighbours that are added to at once, if they are; all must be in the worker's array."""
+        """Adds to the worker's `own` array or to the one that is `shared`. `runs`: the addresses of
+        neighbours that are added to at once, if they are; the worker's array has room for all that
+        have an element of the array."""
         wanted = self.w.value("icmp ne ptr %sums, null")
-        if run and not sums.bins:
-            wanted = self.w.value(f"and i1 {wanted}, {self._ends_inside(sums, run)}")
+        for run in () if sums.bins else runs:
+            wanted = self.w.value(f"and i1 {wanted}, {self._reaches(sums, run)}")
         self.two_ways(wanted, ("sums.own", "sums.shared", "sums.end"), own, shared)
 
     def _distance(self, sums: Sums, address: str) -> str:
@@ -152,16 +157,19 @@ class Atomics(GangEmitter):
         place = w.value(f"ptrtoint ptr {address} to i64")
         return w.value(f"sub i64 {place}, {base}")
 
-    def _in_sums(self, sums: Sums, address: str) -> str:
-        """The place in the worker's array for an address of the shared one, or that address itself
-        if it is beyond the array."""
+    def _place(self, sums: Sums, address: str) -> str:
+        """The place in the worker's array for an address of the shared one, or of a run that has
+        elements of it."""
         w = self.w
         array = w.value(f"getelementptr i8, ptr %sums, i64 {sums.offset}")
-        distance = self._distance(sums, address)
-        place = w.value(f"getelementptr i8, ptr {array}, i64 {distance}")
+        return w.value(f"getelementptr i8, ptr {array}, i64 {self._distance(sums, address)}")
+
+    def _in_sums(self, sums: Sums, address: str) -> str:
+        """The same for any address of an element: it stays if it is beyond the array."""
+        w, place = self.w, self._place(sums, address)
         if sums.bins:
             return place
-        inside = w.value(f"icmp ult i64 {distance}, %sums.bytes")
+        inside = w.value(f"icmp ult i64 {self._distance(sums, address)}, %sums.bytes")
         return w.value(f"select i1 {inside}, ptr {place}, ptr {address}")
 
     def _add_to_sums(self, instr: Instr, mask: Mask, sums: Sums) -> None:
@@ -172,7 +180,7 @@ class Atomics(GangEmitter):
             address = self._in_sums(sums, self.v.scalar(pointer))
             self._plain(instr, [address, self._total(instr, mask)])
         elif self._is_run(instr):
-            self._side_by_side(instr, self._in_sums(sums, self.v.scalar(pointer)), mask)
+            self._side_by_side(instr, self._place(sums, self.v.scalar(pointer)), mask)
         else:
             plain = partial(self._plain_in_sums, sums)
             self.each_lane.emit_all(instr, mask, instr.operands, plain)
@@ -181,14 +189,12 @@ class Atomics(GangEmitter):
         """Whether the lanes' elements are neighbours."""
         return self.v.shape(instr.operands[0]).stride == instr.type.size
 
-    def _ends_inside(self, sums: Sums, run: str) -> str:
-        """Whether the last lane's element is one of the array's, and so those before it."""
-        w, last = self.w, (self.w.width - 1) * sums.type.size
-        distance = self._distance(sums, run)
-        end = w.value(f"add i64 {distance}, {last}")
-        begins = w.value(f"icmp ult i64 {distance}, %sums.bytes")
-        ends = w.value(f"icmp ult i64 {end}, %sums.bytes")
-        return w.value(f"and i1 {begins}, {ends}")
+    def _reaches(self, sums: Sums, run: str) -> str:
+        """Whether an element of a run is one of the array's."""
+        w, before = self.w, (self.w.width - 1) * sums.type.size
+        end = w.value(f"add i64 {self._distance(sums, run)}, {before}")
+        all_ends = w.value(f"add i64 %sums.bytes, {before}")
+        return w.value(f"icmp ult i64 {end}, {all_ends}")
 
     def _plain_in_sums(self, sums: Sums, instr: Instr, names: list[str]) -> str:
         return self._plain(instr, [self._in_sums(sums, names[0]), *names[1:]])
@@ -260,11 +266,37 @@ class Atomics(GangEmitter):
             add_run(self.w, address, vector, self.masks.bits(mask))
             return
 
+        self._accumulate([(address, vector)], mask)
+
+    def _add_together(self, instr: Instr, mask: Mask) -> None:
+        """Adds what has waited for this addition, if it is the last one."""
+        together = self.together[instr]
+        if instr is not together[-1]:
+            return
+        runs = [(self.v.scalar(i.operands[0]), self.v.vector(i.operands[1])) for i in together]
+        sums, shared = self._sums_of(instr), partial(self._accumulate, runs, mask)
+        if sums is None:
+            shared()
+            return
+
+        def own() -> None:
+            for address, vector in runs:
+                self._add_plainly(self._place(sums, address), vector, mask)
+
+        self._where(sums, [address for address, _ in runs], own, shared)
+
+    def _accumulate(self, runs: list[tuple[str, str]], mask: Mask) -> None:
+        """Adds vectors to runs of elements, which nobody reads meanwhile: under locks, if other
+        threads add to them."""
+
+        def plain() -> None:
+            for address, vector in runs:
+                self._add_plainly(address, vector, mask)
+
         def shared() -> None:
-            add_exclusive(self.w, address, vector, self.masks.bits(mask))
+            add_exclusive(self.w, runs, self.masks.bits(mask))
 
         alone = self.w.value("icmp eq ptr %locks, null")
-        plain = partial(self._add_plainly, address, vector, mask)
         self.two_ways(alone, ("add.plain", "add.shared", "add.end"), plain, shared)
 
     def add_row(self, instr: Instr, address: str, vector: str) -> None:
@@ -276,9 +308,9 @@ class Atomics(GangEmitter):
             return
 
         def own() -> None:
-            self._add_plainly(self._in_sums(sums, address), vector, None)
+            self._add_plainly(self._place(sums, address), vector, None)
 
-        self._where(sums, address, own, lambda: shared(None))
+        self._where(sums, [address], own, lambda: shared(None))
 
     def _add_plainly(self, address: str, vector: str, mask: Mask) -> None:
         """Where no other thread adds to these elements."""

@@ -54,18 +54,28 @@ static uint32_t* lock_number(uint8_t* locks, uint64_t number) {
 
 // ---- Floats under locks
 
-// The lock of the page of an address, or null if the launch is stopped.
-extern "C" [[gnu::always_inline]] uint32_t* am_take_page(uint8_t* locks, Cancel cancel,
-                                                         const float* address) {
+// The lock of the page of an address, or null if the launch is stopped. `held` is a lock that this
+// thread has, or null: it is kept if it is the one, else given back, so nobody waits for two.
+extern "C" [[gnu::always_inline]] uint32_t* am_hold_page(uint8_t* locks, Cancel cancel,
+                                                         uint32_t* held, const float* address) {
   uint32_t* lock = lock_number(locks, reinterpret_cast<uint64_t>(address) / PAGE);
+  if (held) {
+    if (lock == held) return lock;
+    give(held);
+  }
   return take(lock, cancel) ? lock : nullptr;
+}
+
+// Gives back a lock, if there is one.
+extern "C" [[gnu::always_inline]] void am_let_go(uint32_t* held) {
+  if (held) give(held);
 }
 
 extern "C" [[gnu::noinline]] void am_add_one(uint8_t* locks, Cancel cancel, float* address,
                                              float value) {
   if (!locks) {
     *address += value;
-  } else if (uint32_t* lock = am_take_page(locks, cancel, address)) {
+  } else if (uint32_t* lock = am_hold_page(locks, cancel, nullptr, address)) {
     *address += value;
     give(lock);
   }
@@ -74,7 +84,7 @@ extern "C" [[gnu::noinline]] void am_add_one(uint8_t* locks, Cancel cancel, floa
 [[gnu::always_inline]] static inline void add_in_page(uint8_t* locks, Cancel cancel, float* address,
                                                       const float* values, uint32_t active) {
   if (!active) return;
-  uint32_t* lock = am_take_page(locks, cancel, address + __builtin_ctz(active));
+  uint32_t* lock = am_hold_page(locks, cancel, nullptr, address + __builtin_ctz(active));
   if (!lock) return;
   for (; active; active &= active - 1) {
     const int lane = __builtin_ctz(active);

@@ -17,7 +17,7 @@ from anymetal.ir.model import Argument
 from anymetal.machine import Machine
 from anymetal.passes.check_bounds import record_of
 from anymetal.passes.track_undefined import INITIAL
-from anymetal.simd.access.privatised_sums import Sums
+from anymetal.simd.access.privatised_sums import ROOM, Sums
 from anymetal.simd.code.values import buffer_name
 from anymetal.simd.emit.positions import CONTEXT_NAMES
 from anymetal.simd.emit.private_memory import far_arrays
@@ -183,6 +183,7 @@ def _own_sums(sums: list[tuple[str, Sums]], slots: list[str], most: int) -> list
     fixed = sum(one.bins for _, one in sums)
     sized = next((slots.index(buffer) for buffer, one in sums if not one.bins), None)
     lines = ["  %sums.held = add i64 0, 0"] if sized is None else _held_by(sized, len(slots))
+    fixed += 0 if sized is None else 2 * ROOM // 4
     lines += [
         "  %sums.up = add i64 %sums.held, 63",
         "  %sums.lines = and i64 %sums.up, -64",
@@ -208,6 +209,13 @@ def _own_sums(sums: list[tuple[str, Sums]], slots: list[str], most: int) -> list
             f"  call void @{HAND_OVER[one.type]}(ptr %own.{number}, ptr {buffer}, "
             f"i64 {one.bins or '%sums.sized'}, ptr %locks, ptr %cancel)",
         ]
+        if not one.bins:  # what lanes beyond the array have left
+            lines += [
+                f"  %before = getelementptr i8, ptr %own.{number}, i64 {-ROOM}",
+                f"  %behind = getelementptr i8, ptr %own.{number}, i64 %sums.lines",
+                f"  store <{ROOM} x i8> zeroinitializer, ptr %before, align 64",
+                f"  store <{ROOM} x i8> zeroinitializer, ptr %behind, align 64",
+            ]
     return [
         *lines,
         "  ret void",
