@@ -1,6 +1,6 @@
 // A SIMD-group computes TM rows of A @ V in W columns, W a multiple of 32. It takes blocks of rows of
-// V, which stay in the first-level cache while rows of A are added a few at a time:
-// SUMS sums of a lane are in registers then.
+// V, which stay in the first-level cache while rows of A are added a few at a time: SUMS sums of a
+// lane are in registers then.
 constexpr uint BLOCK = 128, GROUPS = W / 32, ROWS = GROUPS < SUMS ? SUMS / GROUPS : 1;
 const uint lane = thread_index_in_simdgroup, batch = thread_position_in_grid.z;
 const uint rows = a_shape[1], inner = a_shape[2], columns = v_shape[2];
