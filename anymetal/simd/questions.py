@@ -13,7 +13,7 @@ from anymetal.analysis.regions import regions
 from anymetal.analysis.uniformity import shapes
 from anymetal.ir.model import Argument, Block, Instr, Value
 from anymetal.ir.sizes import SIMD_GROUP
-from anymetal.simd.access.accumulator_arrays import add_together, find_accumulations
+from anymetal.simd.access.accumulator_arrays import add_together, find_accumulations, find_locked
 from anymetal.simd.access.addressing import indices_elsewhere, made_by_accesses
 from anymetal.simd.access.demanded_vectors import demanded_vectors
 from anymetal.simd.access.groups import Group, find_groups
@@ -89,16 +89,21 @@ def privatised_sums(known: Analyses) -> dict[Argument, Sums]:
     return find_privatised_sums(known)
 
 
-def accumulations(known: Analyses) -> set[Instr]:
-    """Additions of floats, under locks, to arrays that are used in no other way."""
+def accumulations(known: Analyses) -> dict[Instr, frozenset[Origin]]:
+    """Additions of floats to arrays that are used in no other way, with these arrays."""
     if known.width != SIMD_GROUP:
-        return set()
-    return find_accumulations(known.program, known(shapes), known(origins), known(used))
+        return {}
+    return find_accumulations(known.program, known(origins), known(used))
+
+
+def under_locks(known: Analyses) -> set[Instr]:
+    """Those of them that are under locks while several threads work on a launch."""
+    return find_locked(known(accumulations), known(shapes))
 
 
 def added_together(known: Analyses) -> dict[Instr, list[Instr]]:
     """Additions of runs of floats that happen at the last of several in a block."""
-    found, of, leads_to = known(accumulations) - known(groups).keys(), known(shapes), known(origins)
+    found, of, leads_to = known(under_locks) - known(groups).keys(), known(shapes), known(origins)
 
     def arrays(instr: Instr) -> frozenset[Origin]:
         run = instr in found and of[instr.operands[0]].stride == instr.type.size

@@ -52,6 +52,7 @@ def _median(x: Array, y: Array, z: Array) -> Array:
 
 def _smoothstep(a: Array, b: Array, x: Array) -> Array:
     t = np.clip((x - a) / (b - a), 0, 1)
+    t = np.where((a == b) & (a == x), 0, t)  # 0 / 0: Metal leaves it open, a clamped NaN is 0
     return np.asarray(t * t * (3 - 2 * t))
 
 

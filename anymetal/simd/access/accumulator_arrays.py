@@ -3,9 +3,12 @@
     atomic_fetch_add_explicit(&x_grad[north_west + lane], a, …); gx -= x[north_west + lane];
     atomic_fetch_add_explicit(&x_grad[north_east + lane], b, …); gx += x[north_east + lane];
 
-Whoever adds a run of elements takes a lock for it (targets/cpu/additions.cpp). Nobody can tell when
-such additions happen, so those of a block wait for the last of them: neighbours are added under one
-lock, and loads in between wait for none, as they would behind any locked instruction.
+While one thread works on a launch, these are plain additions. Else whoever adds a run of elements
+to an array takes a lock (targets/cpu/additions.cpp), if no lane adds to an element of its own. Such
+additions are the processor's own: locks are those of pages, and all threads would wait for each
+other. Nobody can tell when additions happen, so those of a block under locks wait for the last of
+them: neighbours are added under one lock, and loads in between wait for none, as they would behind
+any locked instruction.
 """
 
 from __future__ import annotations
@@ -19,15 +22,11 @@ from anymetal.ir.model import Argument, Block, Instr, Program, Value
 
 
 def find_accumulations(
-    program: Program, shapes: Shapes, origins: dict[Value, frozenset[Origin]], used: set[Value]
-) -> set[Instr]:
-    """The additions to such arrays that are under locks.
-
-    Arrays to which all lanes of a gang add one element are none of them: the processor's own
-    addition costs what a lock does, and neighbours do not wait for each other.
-    """
+    program: Program, origins: dict[Value, frozenset[Origin]], used: set[Value]
+) -> dict[Instr, frozenset[Origin]]:
+    """The additions to such arrays, with the arrays that each may be to."""
     if program.shared_buffers:
-        return set()
+        return {}
     elsewhere: set[Origin] = set()
     adds: dict[Instr, frozenset[Origin]] = {}
     for instr in program.instructions():
@@ -36,19 +35,36 @@ def find_accumulations(
         elif instr.op not in ("gep", "phi", "select", "freeze"):
             for value in instr.operands:
                 elsewhere |= origins.get(value, frozenset())
-    by_lanes = {
-        place
-        for instr, places in adds.items()
-        if not shapes[instr.operands[0]].is_uniform
-        for place in places
-    }
-    arrays = {p for p in by_lanes if isinstance(p, Argument) and p not in elsewhere}
-    # An array is added to under locks everywhere, or nowhere.
-    while strays := [p for p in adds.values() if not p <= arrays and (not p or p & arrays)]:
-        if not all(strays):
-            return set()
-        arrays.difference_update(*strays)
-    return {instr for instr, places in adds.items() if places <= arrays}
+    if not all(adds.values()):
+        return {}
+    arrays = {place for places in adds.values() for place in places}
+    return _in(adds, {a for a in arrays if isinstance(a, Argument) and a not in elsewhere})
+
+
+def find_locked(adds: dict[Instr, frozenset[Origin]], shapes: Shapes) -> set[Instr]:
+    """The additions, of all that there are, to arrays to which runs are added, or a lane for all,
+    and at least one run."""
+
+    def arrays(stride: Callable[[Instr], bool]) -> set[Origin]:
+        return {place for instr, places in adds.items() if stride(instr) for place in places}
+
+    def is_run(instr: Instr) -> bool:
+        return shapes[instr.operands[0]].stride == instr.type.size
+
+    def is_scattered(instr: Instr) -> bool:
+        return not (is_run(instr) or shapes[instr.operands[0]].is_uniform)
+
+    return set(_in(adds, arrays(is_run) - arrays(is_scattered)))
+
+
+def _in(
+    adds: dict[Instr, frozenset[Origin]], arrays: set[Origin]
+) -> dict[Instr, frozenset[Origin]]:
+    """Additions to these arrays. An array to which something is added that may be to another one,
+    which is none of these, is none either: all is added to an array in the same way."""
+    while strays := [to for to in adds.values() if not to <= arrays and to & arrays]:
+        arrays = arrays.difference(*strays)
+    return {instr: to for instr, to in adds.items() if to <= arrays}
 
 
 def _adds(instr: Instr) -> bool:

@@ -14,6 +14,7 @@ _DECLARED = """\
 declare hidden ptr @am_hold_page(ptr, ptr, ptr, ptr)
 declare hidden void @am_let_go(ptr)
 declare hidden void @am_add_one(ptr, ptr, ptr, float)
+declare hidden void @am_add_atomically(ptr, ptr, float)
 declare hidden void @am_add_some(ptr, ptr, ptr, ptr, i32)
 declare hidden void @am_add_run(ptr, ptr, i32)"""
 
@@ -63,10 +64,14 @@ end:
 }}"""
 
 
-def add_one(w: Writer, address: str, value: str) -> None:
-    """Adds a float, under a lock if other threads take part in the launch."""
+def add_one(w: Writer, address: str, value: str, under_lock: bool) -> None:
+    """Adds a float; if other threads take part in the launch, under a lock, or as the processor
+    does."""
     w.declarations["am_add_one"] = _DECLARED
-    w.do(f"call void @am_add_one(ptr %locks, ptr %cancel, ptr {address}, float {value})")
+    if under_lock:
+        w.do(f"call void @am_add_one(ptr %locks, ptr %cancel, ptr {address}, float {value})")
+    else:
+        w.do(f"call void @am_add_atomically(ptr %locks, ptr {address}, float {value})")
 
 
 def add_run(w: Writer, address: str, vector: str, active: str) -> None:

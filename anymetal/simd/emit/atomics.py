@@ -35,6 +35,7 @@ class Atomics(GangEmitter):
         self.origins, self.used = c.known(origins), c.known(used)
         self.sums = c.known(questions.privatised_sums)
         self.accumulations = c.known(questions.accumulations)
+        self.under_locks = c.known(questions.under_locks)
         self.together = c.known(questions.added_together)
 
     def load(self, instr: Instr, mask: Mask) -> None:
@@ -85,10 +86,10 @@ class Atomics(GangEmitter):
     def _one(self, instr: Instr) -> Callable[[Instr, list[str]], str]:
         if is_plain(instr, self.origins):
             return self._plain
-        return self._under_lock if instr in self.accumulations else self._locked
+        return self._accumulated if instr in self.accumulations else self._locked
 
-    def _under_lock(self, instr: Instr, names: list[str]) -> str:
-        add_one(self.w, names[0], names[1])
+    def _accumulated(self, instr: Instr, names: list[str]) -> str:
+        add_one(self.w, names[0], names[1], instr in self.under_locks)
         return "poison"  # the old value has no use
 
     def _locked(self, instr: Instr, names: list[str]) -> str:
@@ -266,7 +267,7 @@ class Atomics(GangEmitter):
             add_run(self.w, address, vector, self.masks.bits(mask))
             return
 
-        self._accumulate([(address, vector)], mask)
+        self._accumulate([(address, vector)], mask, instr in self.under_locks)
 
     def _add_together(self, instr: Instr, mask: Mask) -> None:
         """Adds what has waited for this addition, if it is the last one."""
@@ -274,7 +275,7 @@ class Atomics(GangEmitter):
         if instr is not together[-1]:
             return
         runs = [(self.v.scalar(i.operands[0]), self.v.vector(i.operands[1])) for i in together]
-        sums, shared = self._sums_of(instr), partial(self._accumulate, runs, mask)
+        sums, shared = self._sums_of(instr), partial(self._accumulate, runs, mask, True)
         if sums is None:
             shared()
             return
@@ -285,16 +286,20 @@ class Atomics(GangEmitter):
 
         self._where(sums, [address for address, _ in runs], own, shared)
 
-    def _accumulate(self, runs: list[tuple[str, str]], mask: Mask) -> None:
-        """Adds vectors to runs of elements, which nobody reads meanwhile: under locks, if other
-        threads add to them."""
+    def _accumulate(self, runs: list[tuple[str, str]], mask: Mask, under_locks: bool) -> None:
+        """Adds vectors to runs of elements, which nobody reads meanwhile; if other threads add to
+        them, under locks or 16 bytes at a time."""
 
         def plain() -> None:
             for address, vector in runs:
                 self._add_plainly(address, vector, mask)
 
         def shared() -> None:
-            add_exclusive(self.w, runs, self.masks.bits(mask))
+            if under_locks:
+                add_exclusive(self.w, runs, self.masks.bits(mask))
+                return
+            for address, vector in runs:
+                add_run(self.w, address, vector, self.masks.bits(mask))
 
         alone = self.w.value("icmp eq ptr %locks, null")
         self.two_ways(alone, ("add.plain", "add.shared", "add.end"), plain, shared)

@@ -81,6 +81,19 @@ extern "C" [[gnu::noinline]] void am_add_one(uint8_t* locks, Cancel cancel, floa
   }
 }
 
+// The same by exchanging what was read, until nobody came in between.
+extern "C" [[gnu::noinline]] void am_add_atomically(uint8_t* locks, float* address, float value) {
+  if (!locks) {
+    *address += value;
+    return;
+  }
+  uint32_t* bits = reinterpret_cast<uint32_t*>(address);
+  uint32_t old = __atomic_load_n(bits, __ATOMIC_RELAXED), sum;
+  do {
+    sum = __builtin_bit_cast(uint32_t, __builtin_bit_cast(float, old) + value);
+  } while (!__atomic_compare_exchange_n(bits, &old, sum, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+}
+
 [[gnu::always_inline]] static inline void add_in_page(uint8_t* locks, Cancel cancel, float* address,
                                                       const float* values, uint32_t active) {
   if (!active) return;

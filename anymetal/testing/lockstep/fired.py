@@ -60,8 +60,9 @@ simd.emit.memory:Memory.block_operation simd.emit.memory:Memory._last_lane
 simd.emit.memory:Memory._private_addresses simd.emit.memory:Memory.private_offset
 simd.code.accesses:Accesses.past_caches simd.emit.contiguity:Contiguity.load
 simd.emit.contiguity:Contiguity.store
-simd.emit.atomics:Atomics._under_lock simd.emit.atomics:Atomics._locked
+simd.emit.atomics:Atomics._accumulated simd.emit.atomics:Atomics._locked
 simd.emit.atomics:Atomics._plain simd.emit.atomics:Atomics._add_to_sums
+simd.emit.atomics:Atomics._add_together
 simd.emit.atomics:Atomics._in_sums simd.emit.atomics:Atomics._plain_in_sums
 simd.emit.atomics:Atomics._counted simd.emit.atomics:Atomics._side_by_side
 simd.emit.atomics:Atomics._add_floats simd.emit.atomics:add_run simd.emit.each_lane:EachLane.emit

@@ -22,6 +22,9 @@ _PLACES = """
     %run = getelementptr float, ptr %out, i32 %lane
     %next = getelementptr i8, ptr %run, i64 128
     %there = getelementptr float, ptr %a, i32 %lane
+    %far.lane = mul i32 %lane, %far
+    %spread = getelementptr float, ptr %out, i32 %far.lane
+    %beside = getelementptr float, ptr %a, i32 %far.lane
     %either = select i1 %which, ptr %run, ptr %there
 """
 
@@ -47,11 +50,14 @@ def adds(*lines: str) -> str:
         (["%either", "%run", "store float 0.0, ptr %there"], []),
         (["%either", "%there", "store float 0.0, ptr %run"], []),
         (["%run", "store float 0.0, ptr %there"], ["%add1"]),
+        (["%run", "%spread"], []),  # lanes with elements of their own
+        (["%run", "%beside"], ["%add1"]),
+        (["%either", "%beside", "%run"], []),
     ],
 )
 def test_locks(lines: list[str], locked: list[str]) -> None:
     kernel = program(adds(*lines), "ptr %n, ptr %a, ptr %out")
-    found = known_of(kernel, _LAUNCH)(questions.accumulations)
+    found = known_of(kernel, _LAUNCH)(questions.under_locks)
     assert sorted(instr.name for instr in found) == locked
 
 
