@@ -23,13 +23,8 @@ float sums[TK][GROUPS] = {}, block[BLOCK][GROUPS];
 for (uint start = begin; start < end; start += BLOCK) {
     threadgroup_barrier(metal::mem_flags::mem_none);
     const uint count = metal::min(end - start, BLOCK);
-    for (uint k = 0; k < count; ++k) {
-        #pragma unroll
-        for (uint g = 0; g < GROUPS; ++g) {
-            block[k][g] = mine[g] ? float(left[ulong(k) * rows + 32 * g]) : 0.0f;
-        }
-    }
-    add_block<GROUPS, SUMS>(block, right, columns, count, used, sums);
+    load_block<GROUPS>(left, rows, count, mine, block);
+    add_block<GROUPS, SUMS>(block, right, 1, columns, count, used, sums);
     left += ulong(count) * rows;
     right += ulong(count) * columns;
 }

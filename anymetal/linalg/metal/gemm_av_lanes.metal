@@ -1,7 +1,7 @@
 // A SIMD-group computes TM rows of A @ V in W columns, W a multiple of 32. It takes blocks of rows of
 // V, which stay in the first-level cache while rows of A are added a few at a time: SUMS sums of a
 // lane are in registers then.
-constexpr uint BLOCK = 128, GROUPS = W / 32, ROWS = GROUPS < SUMS ? SUMS / GROUPS : 1;
+constexpr uint BLOCK = 128, GROUPS = W / 32;
 const uint lane = thread_index_in_simdgroup, batch = thread_position_in_grid.z;
 const uint rows = a_shape[1], inner = a_shape[2], columns = v_shape[2];
 const uint row = thread_position_in_grid.y * TM, column = threadgroup_position_in_grid.x * W + lane;
@@ -15,15 +15,8 @@ auto left = a + (ulong(batch) * rows + row) * inner;
 float sums[TM][GROUPS] = {}, block[BLOCK][GROUPS];
 for (uint start = 0; start < inner; start += BLOCK) {
     const uint count = metal::min(inner - start, BLOCK);
-    for (uint k = 0; k < count; ++k) {
-        #pragma unroll
-        for (uint g = 0; g < GROUPS; ++g) {
-            block[k][g] = mine[g] ? float(right[ulong(k) * columns + 32 * g]) : 0.0f;
-        }
-    }
-    uint r = 0;
-    for (; r + ROWS <= used; r += ROWS) add_rows<GROUPS, ROWS>(block, left, inner, count, r, sums);
-    for (; r < used; ++r) add_rows<GROUPS, 1>(block, left, inner, count, r, sums);
+    load_block<GROUPS>(right, columns, count, mine, block);
+    add_block<GROUPS, SUMS>(block, left, inner, 1, count, used, sums);
     left += count;
     right += ulong(count) * columns;
 }

@@ -1,70 +1,56 @@
 #include <metal_stdlib>
 
-// `count` elements of ROWS rows of A from `first` on, and as many rows of V that lie in `block`, join
-// sums of A V, in registers: each lane has one column of V in each group. What is on the left is the
-// same for all lanes.
-template <uint GROUPS, uint ROWS, typename Block, typename Left, typename Sums>
-inline void add_rows(thread const Block& block, Left left, uint inner, uint count, uint first,
-                     thread Sums& sums) {
-    float now[ROWS][GROUPS];
-    #pragma unroll
-    for (uint r = 0; r < ROWS; ++r) {
-        #pragma unroll
-        for (uint g = 0; g < GROUPS; ++g) now[r][g] = sums[first + r][g];
-    }
-    left += ulong(first) * inner;
-    #pragma unroll 1
+// `count` rows of a matrix become rows of `block`, as float: each lane has one column in each group;
+// where that is not `mine`, zeros.
+template <uint GROUPS, typename From, typename Block>
+inline void load_block(From from, uint columns, uint count, thread const bool* mine,
+                       thread Block& block) {
     for (uint k = 0; k < count; ++k) {
         #pragma unroll
-        for (uint r = 0; r < ROWS; ++r) {
-            const float factor = left[ulong(r) * inner + k];
-            #pragma unroll
-            for (uint g = 0; g < GROUPS; ++g) now[r][g] = metal::fma(factor, block[k][g], now[r][g]);
+        for (uint g = 0; g < GROUPS; ++g) {
+            block[k][g] = mine[g] ? float(from[ulong(k) * columns + 32 * g]) : 0.0f;
         }
-    }
-    #pragma unroll
-    for (uint r = 0; r < ROWS; ++r) {
-        #pragma unroll
-        for (uint g = 0; g < GROUPS; ++g) sums[first + r][g] = now[r][g];
     }
 }
 
-// `count` rows of B, and as many of A that lie in `block`, join sums of Aᵀ B, in registers: each lane
-// has one column of A in each group, and the COLUMNS columns of B from `first` on.
-template <uint GROUPS, uint COLUMNS, typename Block, typename Right, typename Sums>
-inline void add_columns(thread const Block& block, Right right, uint right_columns, uint count,
-                        uint first, thread Sums& sums) {
-    float now[COLUMNS][GROUPS];
+// AT_ONCE sums of each lane, from `first` on, get `count` more products, in registers: of a column of
+// `block`, and of factors that are the same for all lanes and lie `step` apart from row to row of
+// it, those of two sums `apart`.
+template <uint GROUPS, uint AT_ONCE, typename Block, typename Factors, typename Sums>
+inline void add_some(thread const Block& block, Factors factors, uint apart, uint step, uint count,
+                     uint first, thread Sums& sums) {
+    float now[AT_ONCE][GROUPS];
     #pragma unroll
-    for (uint j = 0; j < COLUMNS; ++j) {
+    for (uint i = 0; i < AT_ONCE; ++i) {
         #pragma unroll
-        for (uint g = 0; g < GROUPS; ++g) now[j][g] = sums[first + j][g];
+        for (uint g = 0; g < GROUPS; ++g) now[i][g] = sums[first + i][g];
     }
+    factors += ulong(first) * apart;
     #pragma unroll 1
     for (uint k = 0; k < count; ++k) {
         #pragma unroll
-        for (uint j = 0; j < COLUMNS; ++j) {
-            const float factor = right[first + j];
+        for (uint i = 0; i < AT_ONCE; ++i) {
+            const float factor = factors[ulong(i) * apart];
             #pragma unroll
-            for (uint g = 0; g < GROUPS; ++g) now[j][g] = metal::fma(factor, block[k][g], now[j][g]);
+            for (uint g = 0; g < GROUPS; ++g) now[i][g] = metal::fma(factor, block[k][g], now[i][g]);
         }
-        right += right_columns;
+        factors += step;
     }
     #pragma unroll
-    for (uint j = 0; j < COLUMNS; ++j) {
+    for (uint i = 0; i < AT_ONCE; ++i) {
         #pragma unroll
-        for (uint g = 0; g < GROUPS; ++g) sums[first + j][g] = now[j][g];
+        for (uint g = 0; g < GROUPS; ++g) sums[first + i][g] = now[i][g];
     }
 }
 
-// The same for `used` columns of B: SUMS sums of a lane at a time.
-template <uint GROUPS, uint SUMS, typename Block, typename Right, typename Sums>
-inline void add_block(thread const Block& block, Right right, uint right_columns, uint count,
+// The same for `used` sums: as many of a lane at a time as make SUMS in all groups.
+template <uint GROUPS, uint SUMS, typename Block, typename Factors, typename Sums>
+inline void add_block(thread const Block& block, Factors factors, uint apart, uint step, uint count,
                       uint used, thread Sums& sums) {
-    constexpr uint COLUMNS = GROUPS < SUMS ? SUMS / GROUPS : 1;
-    uint j = 0;
-    for (; j + COLUMNS <= used; j += COLUMNS) {
-        add_columns<GROUPS, COLUMNS>(block, right, right_columns, count, j, sums);
+    constexpr uint AT_ONCE = GROUPS < SUMS ? SUMS / GROUPS : 1;
+    uint i = 0;
+    for (; i + AT_ONCE <= used; i += AT_ONCE) {
+        add_some<GROUPS, AT_ONCE>(block, factors, apart, step, count, i, sums);
     }
-    for (; j < used; ++j) add_columns<GROUPS, 1>(block, right, right_columns, count, j, sums);
+    for (; i < used; ++i) add_some<GROUPS, 1>(block, factors, apart, step, count, i, sums);
 }
