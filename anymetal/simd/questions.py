@@ -21,6 +21,7 @@ from anymetal.simd.access.lane_requests import LaneRequests, find_laid_out, many
 from anymetal.simd.access.matrix_places import Columns, MatrixPlaces
 from anymetal.simd.access.matrix_products import Product, find_homes, find_products, find_row_phis
 from anymetal.simd.access.privatised_sums import Sums, find_privatised_sums
+from anymetal.simd.access.strategies import is_run
 from anymetal.simd.access.streaming import streaming_stores
 from anymetal.simd.access.tiles import Tile, TileFinder
 
@@ -103,12 +104,12 @@ def under_locks(known: Analyses) -> set[Instr]:
 
 def added_together(known: Analyses) -> dict[Instr, list[Instr]]:
     """Additions of runs of floats that happen at the last of several in a block."""
-    found, of, leads_to = known(under_locks) - known(groups).keys(), known(shapes), known(origins)
-
-    def arrays(instr: Instr) -> frozenset[Origin]:
-        run = instr in found and of[instr.operands[0]].stride == instr.type.size
-        return leads_to[instr.operands[0]] if run else frozenset()
-
+    adds, locked, grouped = known(accumulations), known(under_locks), known(groups)
+    arrays = {
+        instr: adds[instr]
+        for instr in locked
+        if is_run(instr, known(shapes)) and instr not in grouped
+    }
     most = known.machine.registers * known.machine.words // SIMD_GROUP
     return add_together(known.program.blocks, arrays, most)
 

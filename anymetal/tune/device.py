@@ -39,7 +39,8 @@ def device() -> Device:
     from anymetal.runtime.pool import pool
 
     threads = pool().threads
-    widest = next((name for name in _NOTABLE if name in features()), "")
+    known = features()
+    widest = next((name for name in _NOTABLE if name in known), "")
     text = ", ".join(filter(None, (_model(), widest, f"{threads} thread{'s' * (threads > 1)}")))
     return Device(kind, text, _key(kind, processor(), str(threads)))
 

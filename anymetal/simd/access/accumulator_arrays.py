@@ -13,12 +13,13 @@ any locked instruction.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 
 from anymetal.analysis.objects import Origin
 from anymetal.analysis.uniformity import Shapes
 from anymetal.ir.calls import BARRIER
 from anymetal.ir.model import Argument, Block, Instr, Program, Value
+from anymetal.simd.access.strategies import is_run
 
 
 def find_accumulations(
@@ -45,16 +46,14 @@ def find_locked(adds: dict[Instr, frozenset[Origin]], shapes: Shapes) -> set[Ins
     """The additions, of all that there are, to arrays to which runs are added, or a lane for all,
     and at least one run."""
 
-    def arrays(stride: Callable[[Instr], bool]) -> set[Origin]:
-        return {place for instr, places in adds.items() if stride(instr) for place in places}
-
-    def is_run(instr: Instr) -> bool:
-        return shapes[instr.operands[0]].stride == instr.type.size
-
-    def is_scattered(instr: Instr) -> bool:
-        return not (is_run(instr) or shapes[instr.operands[0]].is_uniform)
-
-    return set(_in(adds, arrays(is_run) - arrays(is_scattered)))
+    with_runs: set[Origin] = set()
+    scattered: set[Origin] = set()
+    for instr, places in adds.items():
+        if is_run(instr, shapes):
+            with_runs |= places
+        elif not shapes[instr.operands[0]].is_uniform:
+            scattered |= places
+    return set(_in(adds, with_runs - scattered))
 
 
 def _in(
@@ -75,10 +74,10 @@ def _adds(instr: Instr) -> bool:
 
 
 def add_together(
-    blocks: list[Block], arrays: Callable[[Instr], frozenset[Origin]], most: int
+    blocks: list[Block], arrays: Mapping[Instr, frozenset[Origin]], most: int
 ) -> dict[Instr, list[Instr]]:
     """Additions that happen at the last of them: up to `most` to the same arrays, in a block,
-    between two barriers; for each of them the list. `arrays` of no addition that may wait is empty.
+    between two barriers; for each of them the list. `arrays`: those of each addition that may wait.
     """
     found: dict[Instr, list[Instr]] = {}
     for block in blocks:
@@ -86,7 +85,7 @@ def add_together(
         for instr in block.instrs:
             if instr.op == "call" and instr.arg == BARRIER:
                 waiting.clear()
-            elif to := arrays(instr):
+            elif to := arrays.get(instr):
                 found[instr] = waiting.setdefault(to, [])
                 found[instr].append(instr)
                 if len(found[instr]) == most:

@@ -78,12 +78,18 @@ def atomic_strategy(
         return AtomicStrategy.COMBINED
     if shape.is_uniform and instr.arg[0] == "add":
         return AtomicStrategy.COUNTED
-    side_by_side = shape.is_strided and shape.stride == instr.type.size
+    side_by_side = is_run(instr, shapes)
     if is_plain(instr, origins):
         return AtomicStrategy.SIDE_BY_SIDE if side_by_side else AtomicStrategy.LANES
     if instr.arg[0] != "fadd" or instr.type != t.FLOAT or instr in used or not swaps_16_bytes:
         return AtomicStrategy.LANES
     return AtomicStrategy.ADDED_RUN if side_by_side else AtomicStrategy.ADDED
+
+
+def is_run(instr: Instr, shapes: Shapes) -> bool:
+    """Whether the elements that lanes update with an atomicrmw or cmpxchg are neighbours."""
+    shape = shapes[instr.operands[0]]
+    return shape.is_strided and shape.stride == instr.type.size
 
 
 def is_plain(instr: Instr, origins: Mapping[Value, frozenset[Origin]]) -> bool:

@@ -17,7 +17,13 @@ from anymetal.ir import types as t
 from anymetal.ir.model import Argument, Instr
 from anymetal.simd import questions
 from anymetal.simd.access.privatised_sums import Sums
-from anymetal.simd.access.strategies import REDUCIBLE, AtomicStrategy, atomic_strategy, is_plain
+from anymetal.simd.access.strategies import (
+    REDUCIBLE,
+    AtomicStrategy,
+    atomic_strategy,
+    is_plain,
+    is_run,
+)
 from anymetal.simd.code.gang_context import GangContext, GangEmitter
 from anymetal.simd.code.masks import Mask
 from anymetal.simd.emit.additions import add_exclusive, add_one, add_run
@@ -54,7 +60,7 @@ class Atomics(GangEmitter):
         if sums is None:
             self._update(instr, mask)
             return
-        runs = [self.v.scalar(instr.operands[0])] if self._is_run(instr) else []
+        runs = [self.v.scalar(instr.operands[0])] if is_run(instr, self.v.shapes) else []
         self._where(
             sums, runs,
             lambda: self._add_to_sums(instr, mask, sums), lambda: self._update(instr, mask),
@@ -180,15 +186,11 @@ class Atomics(GangEmitter):
         if strategy is AtomicStrategy.COMBINED:
             address = self._in_sums(sums, self.v.scalar(pointer))
             self._plain(instr, [address, self._total(instr, mask)])
-        elif self._is_run(instr):
+        elif is_run(instr, self.v.shapes):
             self._side_by_side(instr, self._place(sums, self.v.scalar(pointer)), mask)
         else:
             plain = partial(self._plain_in_sums, sums)
             self.each_lane.emit_all(instr, mask, instr.operands, plain)
-
-    def _is_run(self, instr: Instr) -> bool:
-        """Whether the lanes' elements are neighbours."""
-        return self.v.shape(instr.operands[0]).stride == instr.type.size
 
     def _reaches(self, sums: Sums, run: str) -> str:
         """Whether an element of a run is one of the array's."""

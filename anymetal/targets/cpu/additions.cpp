@@ -3,10 +3,10 @@
 // Where nobody looks at an array of floats while a launch adds to it, an addition need not be one
 // atomic step: it is enough that no other thread adds to the same elements meanwhile. So a thread
 // takes a lock, of which each page of memory has one (several share it): one locked instruction for a
-// run of 32 floats, where atomic additions take one for each 16 bytes. Without locks (null) it is the
-// only one that takes part in the launch. A launch that is stopped leaves locks behind, so those who
-// wait look at its flag; a thread that has lost its processor may have the lock, so they let others
-// run.
+// run of 32 floats, where atomic additions take one for each 16 bytes. Lanes with elements of their own
+// take none (simd/access/accumulator_arrays.py). Without locks (null) it is the only one that takes
+// part in the launch. A launch that is stopped leaves locks behind, so those who wait look at its
+// flag; a thread that has lost its processor may have the lock, so they let others run.
 
 using int32_t = int;
 using uint8_t = unsigned char;
@@ -81,19 +81,6 @@ extern "C" [[gnu::noinline]] void am_add_one(uint8_t* locks, Cancel cancel, floa
   }
 }
 
-// The same by exchanging what was read, until nobody came in between.
-extern "C" [[gnu::noinline]] void am_add_atomically(uint8_t* locks, float* address, float value) {
-  if (!locks) {
-    *address += value;
-    return;
-  }
-  uint32_t* bits = reinterpret_cast<uint32_t*>(address);
-  uint32_t old = __atomic_load_n(bits, __ATOMIC_RELAXED), sum;
-  do {
-    sum = __builtin_bit_cast(uint32_t, __builtin_bit_cast(float, old) + value);
-  } while (!__atomic_compare_exchange_n(bits, &old, sum, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-}
-
 [[gnu::always_inline]] static inline void add_in_page(uint8_t* locks, Cancel cancel, float* address,
                                                       const float* values, uint32_t active) {
   if (!active) return;
@@ -116,10 +103,23 @@ extern "C" [[gnu::noinline, gnu::cold]] void am_add_some(uint8_t* locks, Cancel 
   add_in_page(locks, cancel, address, values, active & next_page);
 }
 
-// ---- Floats without locks, 16 bytes at a time
+// ---- Floats without locks
 //
 // A processor adds floats atomically by exchanging what it has read and added to, until nobody came
 // in between. The exchange costs the same for 16 bytes as for 4.
+
+// `locks`: null for the only thread of a launch, which needs no exchange.
+extern "C" [[gnu::noinline]] void am_add_atomically(uint8_t* locks, float* address, float value) {
+  if (!locks) {
+    *address += value;
+    return;
+  }
+  uint32_t* bits = reinterpret_cast<uint32_t*>(address);
+  uint32_t old = __atomic_load_n(bits, __ATOMIC_RELAXED), sum;
+  do {
+    sum = __builtin_bit_cast(uint32_t, __builtin_bit_cast(float, old) + value);
+  } while (!__atomic_compare_exchange_n(bits, &old, sum, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+}
 
 // The bits of inactive lanes stay.
 [[gnu::always_inline]] static inline void add_block(float* place, Floats more, Lanes active) {
