@@ -18,8 +18,14 @@ from anymetal.simd.access.addressing import indices_elsewhere, made_by_accesses
 from anymetal.simd.access.demanded_vectors import demanded_vectors
 from anymetal.simd.access.groups import Group, find_groups
 from anymetal.simd.access.lane_requests import LaneRequests, find_laid_out, many_lanes
-from anymetal.simd.access.matrix_places import Columns, MatrixPlaces
-from anymetal.simd.access.matrix_products import Product, find_homes, find_products, find_row_phis
+from anymetal.simd.access.matrix_places import ROWS, Columns, MatrixPlaces
+from anymetal.simd.access.matrix_products import (
+    Product,
+    find_homes,
+    find_products,
+    find_row_phis,
+    find_tall_products,
+)
 from anymetal.simd.access.privatised_sums import Sums, find_privatised_sums
 from anymetal.simd.access.strategies import is_run
 from anymetal.simd.access.streaming import streaming_stores
@@ -146,3 +152,12 @@ def row_homes(known: Analyses) -> dict[Columns, Columns]:
     """Columns of sums that are kept in one place, with those that are there first."""
     products = list(dict.fromkeys(known(matrix_products).values()))
     return find_homes(products, known(users), known(row_phis), known(loops), known(dominators))
+
+
+def tall_products(known: Analyses) -> dict[Product, list[Product]]:
+    """Products that are computed together, one above the other, since registers hold some rows
+    only: for each all of them."""
+    rows_at_once = known.machine.rows_at_once
+    found = dict.fromkeys(known(matrix_products).values())
+    products = [p for p in found if rows_at_once(4 * len(p.results)) < ROWS]
+    return find_tall_products(products, known(users), known(matrix_places), known(row_homes))

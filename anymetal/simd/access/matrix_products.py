@@ -5,6 +5,9 @@ block with the same left matrix are a step: one product whose rows are as long a
 so that an element of the left matrix is multiplied with whole vectors (simd/lanes/matrices.py).
 Steps that add to each other's results are one product. Where its sums come from phis that a product
 has filled, as in a loop, the phis are kept as rows, too.
+
+Products with the same right matrices are one above the other: a tall product, whose rows may all go
+through one loop.
 """
 
 from __future__ import annotations
@@ -73,6 +76,35 @@ def find_products(
                 found.append(before)
             ends[before.results] = before
     return {call: product for product in found for s in product.steps for call in s.calls}
+
+
+def find_tall_products(
+    products: Iterable[Product],
+    users: dict[Value, list[Instr]],
+    places: MatrixPlaces,
+    homes: dict[Columns, Columns],
+) -> dict[Product, list[Product]]:
+    """Products that can be computed together, in the place of the last one's anchor: for each all
+    of them, in order."""
+    together: dict[tuple[object, ...], list[Product]] = {}
+    for product in products:
+        rights = tuple(step.right for step in product.steps)
+        together.setdefault((places.times[product.anchor], rights), []).append(product)
+    blocks = {product.anchor.block for many in together.values() for product in many}
+    order = {instr: at for block in blocks if block for at, instr in enumerate(block.instrs)}
+    tall: dict[Product, list[Product]] = {}
+    taken: dict[Columns, list[Columns]] = {}
+    for many in together.values():
+        last = order[many[-1].anchor]
+        results = [homes.get(product.results, product.results) for product in many]
+        if len({*results}) < len(many) or any(taken.get(r, results) != results for r in results):
+            continue  # another tall product has these sums in another order
+        early = (user for p in many for value in p.results for user in users[value])
+        if any(order.get(user, last + 1) <= last and user.op != "phi" for user in early):
+            continue
+        tall.update(dict.fromkeys(many, many))
+        taken.update(dict.fromkeys(results, results))
+    return {product: many for product, many in tall.items() if len(many) > 1}
 
 
 def _continues(

@@ -24,7 +24,7 @@ from anymetal.simd.access.matrix_products import Product, incoming
 from anymetal.simd.access.tiles import Tile
 from anymetal.simd.code.gang_context import GangContext, GangEmitter
 from anymetal.simd.code.masks import Mask
-from anymetal.simd.lanes.matrix_operands import Left, Lefts, Right
+from anymetal.simd.lanes.matrix_operands import Column, Left, Lefts, Right
 from anymetal.simd.lanes.row_forms import RowForms
 
 
@@ -36,35 +36,62 @@ class Matrices(GangEmitter):
         self.rows = RowForms(c)
         self.lefts = Lefts(c, self.rows)
         self.phis = c.known(questions.row_phis)
+        self.tall = c.known(questions.tall_products)
         self.merged = {v for many in self.phis.values() for columns in many for v in columns}
 
     def emit(self, product: Product, mask: Mask) -> None:
-        """The whole product, in the place of its anchor."""
-        anchor, results = product.anchor, product.results
-        steps = [
-            (
-                self.lefts.place(step.left, anchor, mask),
-                Right(self.rows, step.right, anchor, mask),
-            )
-            for step in product.steps
-        ]
-        height = self.machine.rows_at_once(4 * len(results))
+        """The whole product, in the place of its anchor, or of the last one's if several are
+        computed together."""
+        height = self.machine.rows_at_once(4 * len(product.results))
         if height == ROWS:
-            sums = self.rows.of(product.sums)
-            self._add(results, sums, steps)
-            self.w.end_block()
-            self.rows.define(results, sums)
+            self._emit_whole(product, mask)
             return
-        for _, right in steps:
+        many = self.tall.get(product, [product])
+        if product is many[-1]:
+            self._emit_by_rows(many, height, mask)
+
+    def _emit_whole(self, product: Product, mask: Mask) -> None:
+        """A product whose rows fit registers."""
+        lefts, rights = self._lefts(product, product, mask), self._rights(product, mask)
+        sums = self.rows.of(product.sums)
+        self._add(product.results, sums, lefts, rights)
+        self.w.end_block()
+        self.rows.define(product.results, sums)
+
+    def _emit_by_rows(self, many: list[Product], height: int, mask: Mask) -> None:
+        """Products one above the other, some rows at a time."""
+        last, first = many[-1], many[0].results
+        lefts = [*zip(*(self._lefts(product, last, mask) for product in many), strict=True)]
+        if any(len({left.stride for left in of_step}) > 1 for of_step in lefts):
+            for product in many:
+                self._emit_by_rows([product], height, mask)
+            return
+        rights = self._rights(last, mask)
+        for right in rights:
             right.prepare()
-        if not self.rows.share(product.sums, results):
-            for i, name in enumerate(self.rows.of(product.sums)):
-                self.rows.store(results, "row", i, name)
-        self.w.repeat(ROWS, height, lambda first: self._add_rows(results, steps, first, height))
-        self.rows.defined(results)
+        columns = [Column(self.w, [*of_step]) for of_step in lefts]
+        for product in many:
+            if not self.rows.share(product.sums, product.results):
+                for i, name in enumerate(self.rows.of(product.sums)):
+                    self.rows.store(product.results, "row", i, name)
+        self.w.repeat(
+            ROWS * len(many),
+            height,
+            lambda row: self._add_rows(
+                first, [column.behind(row) for column in columns], rights, row, height
+            ),
+        )
+        for product in many:
+            self.rows.defined(product.results)
+
+    def _lefts(self, product: Product, last: Product, mask: Mask) -> list[Left]:
+        return [self.lefts.place(step.left, last.anchor, mask) for step in product.steps]
+
+    def _rights(self, product: Product, mask: Mask) -> list[Right]:
+        return [Right(self.rows, step.right, product.anchor, mask) for step in product.steps]
 
     def _add_rows(
-        self, results: Columns, steps: list[tuple[Left, Right]], first: str, height: int
+        self, results: Columns, lefts: list[Left], rights: list[Right], first: str, height: int
     ) -> None:
         """Adds the products of all steps to some rows of the sums, from row `first` on."""
         vectors, type_ = self.rows.vectors(results), self.rows.type(results)
@@ -75,15 +102,18 @@ class Matrices(GangEmitter):
             for i in range(height * vectors)
         ]
         sums = [self.w.value(f"load {type_}, ptr {place}") for place in places]
-        self._add(results, sums, [(left.behind(self.w, first), right) for left, right in steps])
+        self._add(results, sums, lefts, rights)
         for place, name in zip(places, sums, strict=True):
             self.w.do(f"store {type_} {name}, ptr {place}")
 
-    def _add(self, results: Columns, sums: list[str], steps: list[tuple[Left, Right]]) -> None:
+    def _add(
+        self, results: Columns, sums: list[str], lefts: list[Left], rights: list[Right]
+    ) -> None:
         """Adds the products of all steps to sums, the vectors of as many rows."""
         vectors, type_ = self.rows.vectors(results), self.rows.type(results)
         callee = f"llvm.fmuladd.v{type_.split()[0][1:]}f32"
         self.w.forget_loads()  # or LLVM keeps rows of right matrices in registers
+        steps = zip(lefts, rights, strict=True)
         for (left, right), k in itertools.product(steps, range(ROWS)):
             others = right.row(k)
             for row in range(len(sums) // vectors):

@@ -24,6 +24,7 @@ from anymetal.simd.lanes.row_forms import RowForms
 
 _FLOAT = 4
 _ROW = _FLOAT * ROWS  #: bytes
+_POINTER = 8
 
 
 class Left(NamedTuple):
@@ -32,10 +33,27 @@ class Left(NamedTuple):
     address: str
     stride: int  #: bytes from row to row
 
-    def behind(self, w: Writer, rows: str) -> Left:
-        """Without so many rows, an i64."""
-        skipped = w.value(f"mul i64 {rows}, {self.stride}")
-        return Left(w.value(f"getelementptr i8, ptr {self.address}, i64 {skipped}"), self.stride)
+
+class Column:
+    """Left matrices one above the other, at any places, with the same stride."""
+
+    def __init__(self, w: Writer, matrices: list[Left]) -> None:
+        self.w, self.matrices = w, matrices
+        if len(matrices) > 1:
+            self.table = w.alloca(f"[{len(matrices)} x ptr]", "lefts")
+            for i, left in enumerate(matrices):
+                w.do(f"store ptr {left.address}, ptr {_behind(w, self.table, i * _POINTER)}")
+
+    def behind(self, rows: str) -> Left:
+        """What is left of it without so many rows, an i64: to the end of a matrix at least."""
+        (address, stride), rest = self.matrices[0], rows
+        if len(self.matrices) > 1:
+            number = self.w.value(f"lshr i64 {rows}, {ROWS.bit_length() - 1}")
+            entry = self.w.value(f"getelementptr ptr, ptr {self.table}, i64 {number}")
+            address = self.w.value(f"load ptr, ptr {entry}")
+            rest = self.w.value(f"and i64 {rows}, {ROWS - 1}")
+        skipped = self.w.value(f"mul i64 {rest}, {stride}")
+        return Left(self.w.value(f"getelementptr i8, ptr {address}, i64 {skipped}"), stride)
 
 
 class Lefts(GangEmitter):

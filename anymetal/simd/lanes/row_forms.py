@@ -35,6 +35,10 @@ class RowForms(GangEmitter):
         self.widens = self.machine.converts(t.HALF)  #: halves to floats
         self.places: dict[Value, tuple[Columns, int]] = {}  #: values that exist as rows
         self.slots: dict[tuple[Columns, str], str] = {}
+        self.tall = {
+            self._key(product.results, "row"): [self._key(one.results, "row") for one in many]
+            for product, many in c.known(questions.tall_products).items()
+        }
 
     @staticmethod
     def vectors(columns: Columns) -> int:
@@ -76,14 +80,23 @@ class RowForms(GangEmitter):
         return [self.w.value(f"load {self.type(columns)}, ptr {at}") for at in places]
 
     def address(self, columns: Columns, kind: str, number: str) -> str:
-        """Where a vector of the rows is kept: its number is an i64."""
-        home = self.homes.get(columns)
-        key = (home, "home") if home else (columns, kind)
+        """Where a vector of the rows is kept: its number is an i64. Rows of products that are
+        computed together follow each other."""
+        key = self._key(columns, kind)
         if key not in self.slots:
+            many = self.tall.get(key, [key])
             type_ = f"[{ROWS * self.vectors(columns)} x {self.type(columns)}]"
-            self.slots[key] = self.w.alloca(type_, "rows")
+            start = self.w.alloca(f"[{len(many)} x {type_}]", "rows")
+            for i, one in enumerate(many):
+                self.slots[one] = f"%{self.w.fresh('rows')}"
+                at = f"getelementptr {type_}, ptr {start}, i64 {i}"
+                self.w.entry_lines.append(f"  {self.slots[one]} = {at}")
         slot = self.slots[key]
         return self.w.value(f"getelementptr {self.type(columns)}, ptr {slot}, i64 {number}")
+
+    def _key(self, columns: Columns, kind: str) -> tuple[Columns, str]:
+        home = self.homes.get(columns)
+        return (home, "home") if home else (columns, kind)
 
     def loaded(self, tile: Tile, address: str, rows: list[str]) -> Columns:
         """Notes a tile that was loaded; returns its columns if it is a matrix."""
