@@ -81,44 +81,37 @@ def _checks(known: Analyses) -> Iterator[_Check]:
     blocks = program.blocks
     idom, loops = known(control.dominators), known(control.loops)
     moving = made_from(program.instructions(), (i for i in program.instructions() if _is_place(i)))
+
+    def behind(block: Block) -> list[Value]:
+        """The addresses of accesses that are done by way of a block only."""
+        reached = (b for b in blocks if dominates(idom, block, b))
+        return [pointer_of(i) for b in reached for i in b.instrs if i.op in ACCESSES]
+
     for block in blocks:
         for instr in block.instrs:
             if instr.op == "guarded_load":
                 wanted = "inverted" not in instr.flags
                 yield from _check(instr.operands[1], wanted, [instr.operands[0]], moving)
-        way = _way_in(block, known(control.postdominators), preds, loops)
-        if way is not None:
-            inside = [b for b in blocks if dominates(idom, block.successors[way], b)]
-            pointers = [p for b in inside for i in b.instrs for p in _pointers(i)]
-            yield from _check(block.terminator.operands[0], way == 0, pointers, moving)
-
-
-def _way_in(
-    block: Block,
-    after: dict[Block, Block],
-    preds: dict[Block, list[Block]],
-    loops: list[Loop],
-) -> int | None:
-    """The number of the successor that the other successor leads around, if there is one."""
-    if len(block.successors) != 2 or block not in after:
-        return None
-    meeting = after[block]
-    for way, successor in enumerate(block.successors):
-        around = block.successors[1 - way]
-        if _through(around) is not meeting or preds[successor] != [block]:
+        meeting = known(control.postdominators).get(block)
+        if len(block.successors) != 2 or meeting is None or _may_leave(block, meeting, loops):
             continue
-        if all(block not in loop.blocks or meeting in loop.blocks for loop in loops):
-            return way
-    return None
+        for way, successor in enumerate(block.successors):
+            around = block.successors[1 - way]
+            if preds[successor] != [block]:
+                continue
+            if _through(around) is meeting or (preds[around] == [block] and not behind(around)):
+                yield from _check(block.terminator.operands[0], way == 0, behind(successor), moving)
+                break
+
+
+def _may_leave(block: Block, meeting: Block, loops: list[Loop]) -> bool:
+    """Whether a branch, whose ways meet again there, decides about leaving a loop."""
+    return any(block in loop.blocks and meeting not in loop.blocks for loop in loops)
 
 
 def _through(block: Block) -> Block:
     """The block itself, or its successor if it does nothing."""
     return block.successors[0] if [i.op for i in block.instrs] == ["br"] else block
-
-
-def _pointers(instr: Instr) -> list[Value]:
-    return [pointer_of(instr)] if instr.op in ACCESSES else []
 
 
 def _check(
@@ -147,7 +140,7 @@ def _comparisons(condition: Value, wanted: bool) -> dict[Instr, bool] | None:
     while work:
         value, as_wanted = work.pop()
         if isinstance(value, Instr) and value.op == "icmp":
-            bounds = value.arg in _BY_SIZE or _is_above_zero(value, as_wanted)
+            bounds = value.arg in _BY_SIZE or _excludes_one(value, as_wanted)
             if not bounds or found.setdefault(value, as_wanted) != as_wanted:
                 return None
             continue
@@ -181,11 +174,15 @@ def _conjuncts(value: Value, wanted: bool) -> list[tuple[Value, bool]] | None:
     return None
 
 
-def _is_above_zero(compare: Instr, wanted: bool) -> bool:
-    """Whether this is LLVM's form of an unsigned `x > 0`."""
+def _excludes_one(compare: Instr, wanted: bool) -> bool:
+    """Whether this is LLVM's form of `x < n` or `x > n` where it knows that only one number fails:
+    the last of those that a position has, or zero."""
     bound = compare.operands[1]
-    zero = isinstance(bound, Const) and bound.int_value == 0
-    return zero and compare.arg == ("ne" if wanted else "eq")
+    return isinstance(bound, Const) and compare.arg == ("ne" if wanted else "eq")
+
+
+def _is_zero(value: Value) -> bool:
+    return isinstance(value, Const) and value.int_value == 0
 
 
 def _made_of(values: Iterable[Value]) -> set[Instr]:
@@ -316,13 +313,23 @@ class _Front:
         return result
 
     def _passes(self, compare: Instr, wanted: bool) -> Value:
-        predicate = {"eq": "ule", "ne": "ugt"}.get(compare.arg, compare.arg)
-        predicate = predicate if wanted else _OPPOSITE[predicate]
+        predicate = compare.arg if wanted else _OPPOSITE[compare.arg]
         operands = [self.have(v) for v in compare.operands]
+        if predicate == "ne" and _is_zero(compare.operands[1]):
+            predicate = "ugt"  # the first lane tells, where numbers grow from lane to lane
         passes = self.add("icmp", t.I1, operands, predicate)
         everywhere = self.add("call", t.I1, [passes], ALL)
         passes.loc = everywhere.loc = compare.loc
         return everywhere
+
+
+def _constant(wanted: bool) -> Const:
+    return Const(t.I1, "true" if wanted else "false")
+
+
+def _behind(program: Program) -> Iterator[Instr]:
+    """The instructions behind the first block."""
+    return (instr for block in program.blocks[1:] for instr in block.instrs)
 
 
 class _Versions:
@@ -340,9 +347,20 @@ class _Versions:
         self.comparisons = comparisons
         passed = {c.condition: c.wanted for c in checks} | comparisons
         #: Old values -> those in the interior.
-        self.values: dict[Value, Value] = {
-            v: Const(t.I1, "true" if wanted else "false") for v, wanted in passed.items()
-        }
+        self.values: dict[Value, Value] = {v: _constant(wanted) for v, wanted in passed.items()}
+        for instr in (*front.instrs, *front.rest, *_behind(program)):
+            self._follow(instr)
+
+    def _follow(self, instr: Instr) -> None:
+        """Takes note of a condition that follows from those which are known."""
+        for wanted in (True, False):
+            parts = _conjuncts(instr, wanted) if instr.type == t.I1 else None
+            if parts and all(self._is_known(v, as_wanted) for v, as_wanted in parts):
+                self.values.setdefault(instr, _constant(wanted))
+
+    def _is_known(self, value: Value, wanted: bool) -> bool:
+        found = self.values.get(value, value)
+        return isinstance(found, Const) and found.text == _constant(wanted).text
 
     def make(self) -> None:
         program, front = self.program, self.front

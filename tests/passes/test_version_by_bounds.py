@@ -50,6 +50,16 @@ CHECKS = {
     "not above": guarded("%o = icmp sge i32 %i, %n\n%c = xor i1 %o, true"),
     "from 1": guarded("%c = icmp sgt i32 %i, 0"),
     "both": guarded("%f = icmp sgt i32 %i, 0\n%t = icmp slt i32 %i, %n\n%c = and i1 %f, %t"),
+    "not the last": guarded(
+        "%f = icmp ne i32 %i, 100\n%t = icmp slt i32 %i, %n\n%c = select i1 %t, i1 %f, i1 false"
+    ),
+    "one part asked again": guarded(
+        "%f = icmp ne i32 %i, 0\n%t = icmp slt i32 %i, %n\n%b = select i1 %f, i1 %t, i1 false\n"
+        "br i1 %b, label %both, label %one\n"
+        "both:\n%u = load float, ptr %x\nstore float %u, ptr %y\nbr label %check\n"
+        "one:\nbr i1 %t, label %check, label %end\n"
+        "check:\n%c = freeze i1 %t"
+    ),
 }
 NO_CHECKS = {
     "no condition": f"br label %inside\n{_COPY}",
