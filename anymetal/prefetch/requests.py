@@ -17,8 +17,9 @@ affine form, so its distance to that of the next gang (or to the next iteration 
 is known. This is the one decision, of what all loads of a loop or of straight code ask for:
 
 * In an innermost loop, if it goes along several runs of an array: those of the next gang. A single
-  one mostly goes on where that of the gang before ended. They are for the second-level cache, which
-  must hold what is loaded until then; whether it does depends on the bound of the loop.
+  one mostly goes on where that of the gang before ended; if it is known not to, because of a loop
+  around, and the loop computes for long, it is asked for, too. They are for the second-level cache,
+  which must hold what is loaded until then; whether it does depends on the bound of the loop.
 * In straight code that loads lines enough and computes for long: those of the next gang, one by one
   over all of the code, for the first-level cache. The processor would ask for all at once, when it
   needs them.
@@ -62,6 +63,15 @@ class _Wanted(NamedTuple):
 
     run: Run
     distance: Distance
+
+    def jumps(self, bound: Value, counter: Induction) -> bool:
+        """Whether a loop with this bound, a number, is known not to end where the run goes on."""
+        stop = bound.int_value if isinstance(bound, Const) else None
+        if stop is None:
+            return False
+        covered = stop // counter.growth * self.run.growth
+        apart = self.distance.get(ONE, 0) - covered
+        return set(self.distance) != {ONE} or abs(apart) > abs(self.run.growth)
 
     def reaches(self, other: Run, times: int) -> bool:
         """Whether, so many times the distance on, lies what this gang loads itself."""
@@ -163,11 +173,16 @@ def _in_loop(loop: Loop, known: Analyses, gangs: list[Distances], team: int) -> 
         return False
     if loop.parent:
         around: dict[Value, Value | int] = dict.fromkeys(loop.parent.header.phis, 0)
-        around.update((one.phi, one.step) for one in counters[loop.parent])
+        around.update((one.phi, one.growth or one.step) for one in counters[loop.parent])
         ways = [Distances(known, {}, around)]
     wanted = [one for one in _wanted(loop.ordered, known, ways, loop) if _goes_along(one.run, team)]
     arrays = Counter(known(origins)[one.run.pointer] for one in wanted)
-    wanted = [one for one in wanted if arrays[known(origins)[one.run.pointer]] > 1]
+    jumps = loop.parent and sum(len(b.instrs) for b in loop.blocks) >= LONG * _lines(wanted)
+    wanted = [
+        one
+        for one in wanted
+        if arrays[known(origins)[one.run.pointer]] > 1 or (jumps and one.jumps(bound, counter))
+    ]
     if not wanted:
         return False
     iterations = known.machine.near_bytes // sum(one.run.size for one in wanted)

@@ -223,7 +223,7 @@ loop:
 i = k + lane
 t = s + {}
 next = k + 32
-more = next < n
+more = next < {}
 br i1 %more, label %loop, label %behind
 behind:
 %last = phi float [ %t, %loop ]
@@ -246,7 +246,26 @@ ret void
     ],
 )
 def test_the_loop_around_goes_on(loaded: str, lines: int, step: str) -> None:
-    kernel = prefetched(_NEST.format(loaded, step))
+    kernel = prefetched(_NEST.format(loaded, "n", step))
+    assert len(requests_in(kernel)) == lines
+    now, then = (Gang(around=around, iteration=1) for around in (1, 2))
+    assert not lines or now.asked(kernel) == then.loaded(kernel)
+
+
+@pytest.mark.parametrize(
+    ("rows", "stop", "instructions", "lines"),
+    [
+        (512, "256", 60, 2),
+        (512, "n", 60, 0),  # nobody knows where the loop ends
+        (512, "512", 60, 0),  # where the next iteration of the loop around begins
+        (512, "256", 0, 0),  # asking would take longer than all else
+    ],
+)
+def test_a_run_that_does_not_go_on(rows: int, stop: str, instructions: int, lines: int) -> None:
+    work = "\n".join(f"s{i + 1} = s{i} * 0.5" for i in range(instructions))
+    text = _NEST.format(f"s{instructions}", stop, "1")
+    text = text.replace("t = s +", f"s0 = a[r * {rows} + i] * 1.0\n{work}\nt = s +")
+    kernel = prefetched(text)
     assert len(requests_in(kernel)) == lines
     now, then = (Gang(around=around, iteration=1) for around in (1, 2))
     assert not lines or now.asked(kernel) == then.loaded(kernel)
