@@ -27,6 +27,9 @@ _NOTES = {
     "steel_gemm": "Before pass `split-counters` there was, with which it takes 4.9 ms in a loop "
     "instead of 7.4. Of the 132 instructions of its loop with AVX2 61 compute, 32 load and store, "
     "33 are spills (`anymetal explain`).",
+    "steel_gemm_half": "Of the 138 instructions of its loop with AVX2 62 compute, 33 load and "
+    "store, 34 are spills (`anymetal explain`); there are four such loops, one for each row of "
+    "matrices, as every other row goes through its columns backwards.",
     "gemv": "Four neighbours a lane, in rows that a thread has four of: of the 766 instructions of "
     "its loop with AVX2 252 are shuffles and 367 spills, 55 compute (`anymetal explain`).",
     "softmax_looped_half": "Halves by fours, with a maximum and a sum that change as the loop goes "
