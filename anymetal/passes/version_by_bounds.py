@@ -11,8 +11,9 @@ Kernels check an index before they use it. As they stand, each check is a mask, 
 branch; but few gangs lie at an edge. So all lanes are asked once, in front of the first check, and
 the interior is one piece of code without masks.
 
-A check is the condition of a guarded load, or of a branch around accesses to memory. It consists of
-comparisons by size, of numbers that the addresses are made of, that can be computed in front.
+A check is the condition of a guarded load, or of a branch of which one way alone accesses memory.
+It consists of comparisons by size, or with the one number that fails, of numbers that the addresses
+are made of, that can be computed in front.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def run(known: Analyses) -> bool:
     if not comparisons or len(comparisons) > _MOST_COMPARISONS:
         return False
     front.move_allocas()
-    _Versions(program, front, checks, comparisons).make()
+    _Versions(program, front, comparisons).make()
     return True
 
 
@@ -323,15 +324,6 @@ class _Front:
         return everywhere
 
 
-def _constant(wanted: bool) -> Const:
-    return Const(t.I1, "true" if wanted else "false")
-
-
-def _behind(program: Program) -> Iterator[Instr]:
-    """The instructions behind the first block."""
-    return (instr for block in program.blocks[1:] for instr in block.instrs)
-
-
 class _Versions:
     """Makes two versions of what follows on the front."""
 
@@ -339,28 +331,22 @@ class _Versions:
         self,
         program: Program,
         front: _Front,
-        checks: list[_Check],
         comparisons: dict[Instr, bool],
     ) -> None:
         self.program = program
         self.front = front
         self.comparisons = comparisons
-        passed = {c.condition: c.wanted for c in checks} | comparisons
         #: Old values -> those in the interior.
-        self.values: dict[Value, Value] = {v: _constant(wanted) for v, wanted in passed.items()}
-        for instr in (*front.instrs, *front.rest, *_behind(program)):
-            self._follow(instr)
+        self.values: dict[Value, Value] = {}
+        for instr in program.instructions():
+            self._decide(instr)
 
-    def _follow(self, instr: Instr) -> None:
-        """Takes note of a condition that follows from those which are known."""
+    def _decide(self, instr: Instr) -> None:
+        """Takes note of a condition that the comparisons decide."""
         for wanted in (True, False):
-            parts = _conjuncts(instr, wanted) if instr.type == t.I1 else None
-            if parts and all(self._is_known(v, as_wanted) for v, as_wanted in parts):
-                self.values.setdefault(instr, _constant(wanted))
-
-    def _is_known(self, value: Value, wanted: bool) -> bool:
-        found = self.values.get(value, value)
-        return isinstance(found, Const) and found.text == _constant(wanted).text
+            parts = _comparisons(instr, wanted) if instr.type == t.I1 else None
+            if parts and parts.items() <= self.comparisons.items():
+                self.values[instr] = Const(t.I1, "true" if wanted else "false")
 
     def make(self) -> None:
         program, front = self.program, self.front
