@@ -24,6 +24,7 @@ struct Context : am_worker {
   void* volatile address;
   bool main_thread;
   Seat* volatile seat;    // of a launch that is profiled (profile.h), else null
+  Companion* companion;   // of this thread's launches (companion.h), or null
   uint8_t* signal_stack;  // null if the thread came with one of its own
   alignas(16) uint64_t resume[80];  // a jmp_buf: glibc has 200 bytes on x86-64, 312 on AArch64
   Frame frames[FRAMES];

@@ -75,3 +75,16 @@ struct Call {
 // Ctrl-C stop launches that the program waits for.
 using Run = int32_t(Call*);
 using Watch = void();
+
+// Likewise: companions, threads that take part in another one's launches until these are over
+// (companion.h). One is led by one thread, with `lead` before its launches and `dismiss` behind them.
+// `lead` gives a number, with which the companion comes to `accompany`, sooner or later or never.
+// `make_way`: the companion, which the caller waits for, may be waiting for the caller's processor.
+struct Companion;
+struct Companions {
+  Companion* (*add)();  // null: there are too many
+  uint32_t (*lead)(Companion*);
+  void (*make_way)(Companion*);
+  void (*accompany)(Companion*, uint32_t);
+  void (*dismiss)(Companion*);
+};

@@ -6,8 +6,8 @@
 // look at one at any time: it counts itself in first, and reads the job only if that very step
 // found the slot open. The owner closes the slot and waits until nobody is counted in.
 
+#include "companion.h"
 #include "interrupts.h"
-#include "late.h"
 #include "profile.h"
 
 // As on the main thread, so that a kernel finds the same room whoever runs it. The guard is wide
@@ -42,7 +42,10 @@ struct alignas(64) Job {
   Call* call;
   uint32_t parties;   // threads among which to divide the groups
   int32_t processor;  // of the owner, when it let workers in
-  uint64_t woken;     // when workers that slept were woken, 0 = none, or all have been looked for
+  uint64_t called;    // when others were called who slept
+  uint64_t late;      // when to look for those who have not come, 0 = never
+  Companion* companion;  // who accompanies the owner, or null
+  uint32_t kept;         // 1 while a place is kept for the companion
   bool noted;         // for a profile
   uint64_t deadline;  // 0 = none; EXPIRING while the watch stops this job
   int fault_signal;
@@ -95,7 +98,7 @@ static uint64_t worth_sharing() {
 }
 
 static void share(Job* job);
-static void look_for_late(Job* job);
+static void look_for_late(Job* job, uint64_t time);
 
 struct Effort {
   uint64_t groups, nanoseconds;
@@ -131,7 +134,7 @@ static Effort take_part(Job* job, Context* self, bool owner, bool may_share) {
         may_share = false;
         share(job);
       }
-      if (owner && job->woken && time > job->woken + LATE_AFTER) look_for_late(job);
+      if (owner && job->late && time > job->late) look_for_late(job, time);
     }
     // A range of no groups: a kernel that keeps sums for this thread hands them over. The owner may
     // have let others in after its last chunk.
@@ -160,27 +163,34 @@ static void wake(uint32_t parties) {
   futex_wake(&published, parties <= WOKEN_AT_ONCE ? parties - 1 : WOKEN_AT_ONCE);
 }
 
-static bool help(Job* job, Context* self, Worker& worker) {
+// Takes part in a job if it is open and `may(members)`, of whom this thread is one already: as long as
+// it is, nobody else gets the job's slot.
+template <typename May>
+static bool join(Job* job, Context* self, Worker& worker, May may) {
   if (!(load(&job->state) & OPEN)) return false;
-  bool worth_it = false;
-  if (fetch_add(&job->state, 1u) & OPEN) {
-    worth_it = unfinished(job);
-    if (worth_it) {
-      keep_away(worker, job->processor);
-      uint32_t members = load(&job->state) & MEMBERS;
-      if (members + 1 < job->parties) wake(job->parties);
-      take_part(job, self, false, false);
-    }
+  uint32_t state = fetch_add(&job->state, 1u);
+  bool joins = state & OPEN && unfinished(job) && may((state & MEMBERS) + 1);
+  if (joins) {
+    keep_away(worker, job->processor);
+    take_part(job, self, false, false);
   }
   if (fetch_add(&job->state, ~0u) == (OWNER_SLEEPS | 1)) futex_wake(&job->state, 1);
-  return worth_it;
+  return joins;
+}
+
+static bool help(Job* job, Context* self, Worker& worker) {
+  return join(job, self, worker, [=](uint32_t members) {
+    uint32_t wanted = job->parties - 1 - load(&job->kept);
+    if (members < wanted) wake(job->parties);
+    return members <= wanted;
+  });
 }
 
 static void* serve(void*) {
   Context* self = own_context();
   if (!self) return nullptr;
   Worker& worker = crew[fetch_add(&hired, 1u)];
-  worker.thread = static_cast<int32_t>(syscall(CALL_GETTID));
+  worker.thread = own_number();
   for (;;) {
     stay_anywhere(worker);
     uint32_t seen = load(&published);
@@ -223,6 +233,34 @@ static void start_workers() {
   store(&workers, count);
 }
 
+// ---- Companions
+
+// Takes part in a launch of the thread that this one accompanies, if there is one.
+static bool join_leader(Companion* companion, Context* self) {
+  bool joined = false;
+  for (uint32_t i = 0, used = load(&jobs_used); i < used; ++i) {
+    Job* job = &jobs[i];
+    if (load(&job->companion) != companion) continue;
+    joined |= join(job, self, companion->self, [=](uint32_t) {
+      return load(&job->companion) == companion && swap(&job->kept, 0u);
+    });
+  }
+  return joined;
+}
+
+static void accompany(Companion* companion, uint32_t time) {
+  Context* self = own_context();
+  if (!self || is_dismissed(companion, time)) return;
+  if (!companion->self.thread) store(&companion->self.thread, own_number());
+  stay_anywhere(companion->self);
+  auto dismissed = [=] { return is_dismissed(companion, time); };
+  while (!dismissed()) {
+    bool busy = spin(COMPANION_SPIN, [=] { return dismissed() || join_leader(companion, self); });
+    if (!busy) sleep_until_dismissed(companion, time);
+  }
+  spin(COMPANION_STAYS, [] { return false; });
+}
+
 // ---- The owner's side
 
 static Job* occupy_slot() {
@@ -237,27 +275,48 @@ static Job* occupy_slot() {
   }
 }
 
-// Lets the workers in.
+static void wake_workers(Job* job) {
+  uint64_t start = now();
+  wake(job->parties - load(&job->kept));
+  uint64_t taken = now() - start;
+  if (taken > LONGEST_WAKE) taken = LONGEST_WAKE;
+  store(&wake_time, (3 * load(&wake_time) + taken) / 4);
+}
+
+// Lets the companion and the workers in.
 static void share(Job* job) {
   start_workers();
   uint64_t threads = uint64_t{1} + load(&workers);
   job->parties = static_cast<uint32_t>(job->call->groups < threads ? job->call->groups : threads);
   if (job->parties == 1) return;
   job->processor = sched_getcpu();
+  Companion* companion = own_context()->companion;
+  store(&job->kept, uint32_t{is_expected(companion, job->call->group_time)});
+  store(&job->companion, companion);
   fetch_or(&job->state, OPEN);
   fetch_add(&published, 1u);
-  if (!load(&sleepers)) return;
-  uint64_t start = job->woken = now();
-  wake(job->parties);
-  uint64_t taken = now() - start;
-  if (taken > LONGEST_WAKE) taken = LONGEST_WAKE;
-  store(&wake_time, (3 * load(&wake_time) + taken) / 4);
+  if (!load(&job->kept) && !load(&sleepers)) return;
+  job->called = now();
+  job->late = job->called + (load(&job->kept) ? COMPANION_WAITS : LATE_AFTER);
+  wake_workers(job);
 }
 
-static void look_for_late(Job* job) {
-  job->woken = 0;
+static void look_for_companion(Job* job, uint64_t time) {
+  if (time < job->called + COMPANION_LATE) {
+    make_way(job->companion);
+    job->late = job->called + COMPANION_LATE;
+  } else if (swap(&job->kept, 0u)) {
+    wake_workers(job);
+    job->late = time + LATE_AFTER;
+  }
+}
+
+static void look_for_late(Job* job, uint64_t time) {
+  job->late = 0;
   uint32_t members = load(&job->state) & MEMBERS;
-  if (members + 1 < job->parties) displace_late(load(&workers), job->parties - 1 - members);
+  if (members + 1 >= job->parties) return;
+  if (load(&job->kept)) return look_for_companion(job, time);
+  displace_late(load(&workers), job->parties - 1 - members);
 }
 
 // Returns when no worker touches the job any more.
@@ -335,7 +394,7 @@ static int32_t run(Call* call, bool noted) {
   Job* job = occupy_slot();
   job->call = call;
   job->parties = 1;
-  job->woken = 0;
+  job->late = 0;
   job->noted = noted;
   job->fault_signal = 0;
   job->fault_address = nullptr;
@@ -361,6 +420,7 @@ static int32_t run(Call* call, bool noted) {
   if (status != OK) {  // whoever was stopped may have had a lock
     for (uint8_t& byte : job->locks) byte = 0;
   }
+  store(&job->companion, static_cast<Companion*>(nullptr));
   if (status == FAULT) {
     call->signal = job->fault_signal;
     call->address = reinterpret_cast<uint64_t>(job->fault_address);
@@ -393,10 +453,12 @@ void am_forked() {
   forget_profile();
   hiring = hired = workers = sleepers = watch_started = watch_sleeps = installing = 0;
   for (Watched& one : watched) one.state = 0;
-  for (Worker& one : crew) one = {};  // those were threads of the parent
+  for (Worker& one : crew) one = {};  // those were threads of the parent, as were
+  for (Companion& one : companions) one = {};
   for (int32_t& thread : handling) thread = 0;
   if (void* context = pthread_getspecific(context_key)) {
     static_cast<Context*>(context)->main_thread = on_main_thread();
+    static_cast<Context*>(context)->companion = nullptr;
   }
 }
 
@@ -412,6 +474,12 @@ int32_t am_run(Call* call) {
   int32_t status = run(call, true);
   note_launch(call, begun, status);
   return status;
+}
+
+// Companions, for the bridge to MLX.
+const Companions* am_companions() {
+  static const Companions offered{new_companion, lead, make_way, accompany, dismiss};
+  return &offered;
 }
 
 // Notes launches from now on; false if there is no memory for that.

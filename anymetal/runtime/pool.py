@@ -34,7 +34,9 @@ from anymetal.runtime.loading import NO_CODE, load
 
 _FOLDER = Path(__file__).parent
 _UNITS = ("pool.cpp", "arrays.cpp")
-_HEADERS = ("libc.h", "launch.h", "context.h", "guard.h", "interrupts.h", "late.h", "profile.h")
+_HEADERS = tuple(
+    f"{name}.h" for name in "libc launch context guard interrupts late companion profile".split()
+)
 
 #: Status in launch.h; what is left is out of memory.
 _INTERRUPTED, _TIMED_OUT, _FAULT, _NO_STACK = 1, 2, 3, 5
@@ -94,8 +96,14 @@ class Pool:
         #: Runs a launch, whose `Call` is at an address.
         self.run_at: Callable[[int], int] = library.am_run
         library.am_run.argtypes = [ctypes.c_void_p]
-        #: Addresses of `am_run` and `am_watch` (launch.h), for the bridge.
-        self.native = (_address(library.am_run), _address(library.am_watch))
+        library.am_companions.restype = ctypes.c_uint64
+        #: Addresses of `am_run`, `am_watch` and `Companions` (launch.h), for the bridge; a thread
+        #: that runs kernels alone has no companions (0).
+        self.native = (
+            _address(library.am_run),
+            _address(library.am_watch),
+            int(library.am_companions()) if self.threads > 1 else 0,
+        )
         self._limit = library.am_limit
         self._limit.argtypes = [ctypes.c_uint64]
         library.am_start.argtypes = [ctypes.c_uint32]

@@ -18,6 +18,7 @@ _OPTIONS = f'-std=c++20 -O1 -g -pthread -I{RUNTIME} -DPOOL="{RUNTIME}/pool.cpp"'
 PROGRAMS = {
     "pool_races": [HERE / "pool_races.cpp"],
     "pool_moves": [HERE / "pool_moves.cpp"],
+    "pool_companions": [HERE / "pool_companions.cpp"],
     "bridge_races": [HERE / "bridge_races.cpp", RUNTIME / "pool.cpp"],
 }
 

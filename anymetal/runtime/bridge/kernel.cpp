@@ -45,6 +45,7 @@ void MetalKernel::eval_cpu(const std::vector<mx::array>& inputs,
   for (const mx::array& input : inputs) encoder.set_input_array(input);
   for (mx::array& output : outputs) encoder.set_output_array(output);
   if (plan) task->bind(inputs, outputs, encoder);
+  if (task->can_run_here(inputs)) return Task::run_here(std::move(task), encoder);
   if (task->should_be_awaited()) return Task::run_awaited(std::move(task), encoder);
   encoder.dispatch([task = std::move(task)] { (*task)(); });
 }

@@ -136,6 +136,7 @@ std::unique_ptr<const Plan> plan_from(const nb::object& given) {
   const nb::object pool = given.attr("pool").attr("native");
   plan->run = reinterpret_cast<Run*>(nb::cast<uint64_t>(pool[0]));
   plan->watch = reinterpret_cast<Watch*>(nb::cast<uint64_t>(pool[1]));
+  plan->companions = reinterpret_cast<const Companions*>(nb::cast<uint64_t>(pool[2]));
   open_code(given.attr("code"), plan->code, plan->call.entry);
   copy_numbers(given.attr("grid"), plan->call.launch.grid);
   copy_numbers(given.attr("group"), plan->call.launch.group);

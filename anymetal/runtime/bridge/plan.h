@@ -76,6 +76,7 @@ class Library {
 struct Plan {
   Run* run;                   // of the thread pool, as the next
   Watch* watch;
+  const Companions* companions;  // null if one thread runs all kernels
   Library code;               // of the call's entry
   Call call;                  // without buffers
   size_t buffers;             // how many the kernel takes

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <future>
 #include <thread>
+#include <unordered_map>
 
 #include "callback.h"
 #include "memory.h"
@@ -18,7 +19,10 @@ namespace mx = mlx::core;
 namespace anymetal {
 namespace {
 
-constexpr double unnoticeable = 1e6;  // nanoseconds
+// Launches of so many nanoseconds, as earlier ones tell, on one thread.
+constexpr double unnoticeable = 1e6, worth_waiting = 1e5;
+// How long the thread that evaluates waits for the stream's, and until it wonders where that one is.
+constexpr std::chrono::microseconds companion_comes{60}, companion_waits{30};
 
 // MLX 0.32.4 notices the error of a stream also while it still schedules the graph around it. It then
 // never signals the events of what is scheduled already, and who waits for one of those waits for
@@ -35,6 +39,15 @@ void let_scheduling_end() {
 bool on_main_thread() {
   thread_local const bool main = syscall(SYS_gettid) == getpid();  // also in the child of a fork
   return main;
+}
+
+// The stream's thread as a companion of the main thread, which alone comes here; null if others have
+// taken all there are.
+Companion* companion_of(mx::Stream stream, const Companions& companions) {
+  static std::unordered_map<int, Companion*> known;
+  const auto [found, fresh] = known.try_emplace(stream.index, nullptr);
+  if (fresh) found->second = companions.add();
+  return found->second;
 }
 
 // int32_t values as a kernel reads them, in memory that is made of 64-bit words.
@@ -121,9 +134,10 @@ void Task::bind(const std::vector<mx::array>& inputs, const std::vector<mx::arra
 // Whether anybody could press Ctrl-C while the launch runs, as far as earlier ones tell. To look
 // whether our handler still stands in front is a system call, which takes as long as a small kernel;
 // for those that prove long the pool looks after a while.
-bool Task::worth_watching() const {
-  const double time = descriptor_->lazy_plan->group_time.load(std::memory_order_relaxed);
-  return time == 0 || time * plan_->call.groups > unnoticeable;
+bool Task::worth_watching() const { return known_time() == 0 || known_time() > unnoticeable; }
+
+double Task::known_time() const {
+  return descriptor_->lazy_plan->group_time.load(std::memory_order_relaxed) * plan_->call.groups;
 }
 
 // A row-contiguous copy, which the task makes first.
@@ -194,6 +208,55 @@ void Task::prepare() const {
   Run* const run = plan_ ? plan_->run : nullptr;
   for (const Fill& fill : fills_) expect_ok(fill(run));
   for (const Copy& copy : copies_) expect_ok(copy(run));
+}
+
+// A launch of one threadgroup leaves the other processors to launches on other streams. Only the main
+// thread, which has room on its stack. Inputs that are evaluated but not available may be so in this very
+// graph; then the stream's thread says when all is there, for which it must be awake.
+bool Task::can_run_here(const std::vector<mx::array>& inputs) {
+  if (!plan_ || !waited_for_ || !interruptible_ || !plan_->companions) return false;
+  if (plan_->call.groups == 1 || plan_->call.ordered) return false;
+  available_ = std::all_of(inputs.begin(), inputs.end(), [](const mx::array& input) {
+    return input.status() == mx::array::Status::available;
+  });
+  const bool worth_it = descriptor_->lazy_plan->is_proven() && known_time() > worth_waiting;
+  return (available_ || worth_it) && companion_of(stream_, *plan_->companions);
+}
+
+void Task::run_here(std::shared_ptr<Task> task, mx::cpu::CommandEncoder& encoder) {
+  struct Led {
+    const Companions& companions;
+    Companion* const companion;
+    const uint32_t number = companions.lead(companion);
+    ~Led() { companions.dismiss(companion); }
+  } const led{*task->plan_->companions, companion_of(task->stream_, *task->plan_->companions)};
+  encoder.dispatch([task, companion = led.companion, number = led.number] {
+    task->meet(companion, number);
+  });
+  if (!task->available_ && !task->comes(led.companion)) return;
+  task->awaited_ = true;
+  (*task)();
+}
+
+// Whether the stream's thread comes soon: it has done all that was to be done before.
+bool Task::comes(Companion* companion) {
+  using std::chrono::steady_clock;
+  const auto start = steady_clock::now();
+  for (bool made_way = false; steady_clock::now() < start + companion_comes;) {
+    if (meeting_.load(std::memory_order_acquire) == here) return true;
+    if (made_way || steady_clock::now() < start + companion_waits) continue;
+    plan_->companions->make_way(companion);
+    made_way = true;
+  }
+  Meeting nobody = expected;
+  return !meeting_.compare_exchange_strong(nobody, unwanted);
+}
+
+// On the stream's thread.
+void Task::meet(Companion* companion, uint32_t number) {
+  Meeting nobody = expected;
+  if (!meeting_.compare_exchange_strong(nobody, here)) return (*this)();
+  plan_->companions->accompany(companion, number);
 }
 
 // MLX counts all as evaluated that it scheduled behind a launch which turns out to fail, and lets it

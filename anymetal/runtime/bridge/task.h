@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -33,14 +34,22 @@ class Task {
 
   void operator()();
 
-  // The same, while the thread that evaluates waits. What goes wrong is thrown here then, before
-  // anything behind it is scheduled.
+  // The same on the thread that evaluates, accompanied by the stream's, which only runs it if it has
+  // something else to do first.
+  bool can_run_here(const std::vector<mlx::core::array>& inputs);
+  static void run_here(std::shared_ptr<Task> task, mlx::core::cpu::CommandEncoder& encoder);
+
+  // The same, while the thread that evaluates waits. In both cases what goes wrong is thrown here,
+  // before anything behind it is scheduled.
   bool should_be_awaited() const;
   static void run_awaited(std::shared_ptr<Task> task, mlx::core::cpu::CommandEncoder& encoder);
 
  private:
   Fill fill_of(size_t output, uint8_t* memory, uint64_t bytes) const;
   bool worth_watching() const;
+  double known_time() const;  // nanoseconds of one thread; 0 = nothing is known
+  bool comes(Companion* companion);
+  void meet(Companion* companion, uint32_t number);
   void* contiguous_copy(const mlx::core::array& input, mlx::core::cpu::CommandEncoder& encoder);
   void copy(const mlx::core::array& input, uint8_t* memory);
   void prepare() const;
@@ -60,10 +69,13 @@ class Task {
   const Plan* const plan_;  // null: there are no threads, only outputs to fill
   const int32_t ignored_interrupts_;
   const LocationPtr called_;
-  const bool interruptible_;
+  const bool interruptible_;  // the main thread evaluates
   const mlx::core::Stream stream_;
   const bool waited_for_;  // by whoever evaluates
   bool awaited_ = false;   // even before more is scheduled
+  bool available_ = false;  // all that is to be computed before
+  enum Meeting { expected, here, unwanted };  // of the evaluating thread and the stream's
+  std::atomic<Meeting> meeting_{expected};
   std::vector<Output> outputs_;
   std::vector<Fill> fills_;
   std::vector<Copy> copies_;

@@ -158,7 +158,7 @@ class SanitizedPlan(Plan):
         self._about.shared_twin = undefined["threadgroup"]
         self._describe(self._about, dict(notes["watched"]), undefined["outputs"])
         self.pool = copy(self.pool)  # one whose launches are observed
-        self.pool.native = run, self.pool.native[1]
+        self.pool.native = run, *self.pool.native[1:]
         self.pool.run_at = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)(run)
 
     def _describe(
