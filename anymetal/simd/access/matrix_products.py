@@ -24,12 +24,13 @@ MOST_CALLS = 8
 
 
 class Step:
-    """Calls with one left matrix that do not need each other's results. There are 2, 4 or 8; a call
-    without partner is there twice."""
+    """Calls with one left matrix that do not need each other's results, in the order of their right
+    matrices. There are 2, 4 or 8; a call without partner is there twice."""
 
-    def __init__(self, left: Columns, calls: list[Instr]) -> None:
+    def __init__(self, left: Columns, calls: list[Instr], last: Instr) -> None:
         self.left = left
         self.calls = calls
+        self.last = last  #: of the calls, where they stand in the block
 
     @property
     def right(self) -> Columns:
@@ -49,7 +50,7 @@ class Product:
     @property
     def anchor(self) -> Instr:
         """The call in whose place the whole product is computed."""
-        return self.steps[-1].calls[-1]
+        return self.steps[-1].last
 
     @property
     def sums(self) -> Columns:
@@ -112,7 +113,7 @@ def _continues(
 ) -> bool:
     """Whether a step can be added to the product that gives its sums: nothing else uses those, and
     the step's right matrices can still be read from memory when the product is computed."""
-    calls, last = set(step.calls), step.calls[-1]
+    calls, last = set(step.calls), step.last
     right = step.right
     pairs = [right[i : i + 2] for i in range(0, len(right), 2)]
     return (
@@ -125,25 +126,29 @@ def _continues(
 def _of_block(block: Block) -> list[Step]:
     """The steps of a block, in the order of their last calls."""
     open_: dict[Columns, list[Instr]] = {}
+    rights: dict[Value, int] = {}
     done: list[Step] = []
     for instr in block.instrs:
         needed = [k for k, calls in open_.items() if any(v in calls for v in instr.operands)]
         for left in needed:
-            done += _steps(left, open_.pop(left))
+            done += _steps(left, open_.pop(left), rights)
         if instr.op == "call" and instr.arg == MATRIX_FMA:
             open_.setdefault(tuple(instr.operands[:2]), []).append(instr)
+            rights.setdefault(instr.operands[2], len(rights))
     for left, calls in open_.items():
-        done += _steps(left, calls)
+        done += _steps(left, calls, rights)
     return done
 
 
-def _steps(left: Columns, calls: list[Instr]) -> list[Step]:
-    """The calls, cut so that the number in each step is a power of two."""
+def _steps(left: Columns, calls: list[Instr], rights: dict[Value, int]) -> list[Step]:
+    """The calls, cut so that the number in each step is a power of two. Some kernels go through the
+    right matrices of every other row backwards; all steps have them in the order of `rights`."""
     steps = []
     while calls:
         size = min(MOST_CALLS, 1 << (len(calls).bit_length() - 1))
         part, calls = calls[:size], calls[size:]
-        steps.append(Step(left, part * 2 if size == 1 else part))
+        ordered = sorted(part, key=lambda call: rights[call.operands[2]])
+        steps.append(Step(left, ordered * 2 if size == 1 else ordered, part[-1]))
     return steps
 
 

@@ -174,7 +174,10 @@ for (int j = 0; j < 2; j++) simdgroup_load(q[j], b, 16, ulong2(8 * j, 0));
 for (int i = 0; i < 3; i++) {
   for (int j = 0; j < 2; j++) sums[i][j] = simdgroup_float8x8(0);
   simdgroup_load(p, a, 8, ulong2(0, 8 * i));
-  for (int j = 0; j < 2; j++) simdgroup_multiply_accumulate(sums[i][j], p, q[j], sums[i][j]);
+  for (int n = 0; n < 2; n++) {
+    int j = serpentine && i % 2 ? 1 - n : n;
+    simdgroup_multiply_accumulate(sums[i][j], p, q[j], sums[i][j]);
+  }
 }
 for (int i = 0; i < 3; i++) {
   for (int j = 0; j < 2; j++) simdgroup_store(sums[i][j], y, 16, ulong2(8 * j, 8 * i));
@@ -182,14 +185,16 @@ for (int i = 0; i < 3; i++) {
 """
 
 
+@pytest.mark.parametrize("serpentine", ["false", "true"])
 @pytest.mark.parametrize(
     ("cpu", "loops"), [("x86-64-v3", 1), ("aarch64", 1), ("x86-64-v4", 0), ("x86-64-v2", 1)]
 )
-def test_products_one_above_the_other_share_a_loop(cpu: str, loops: int) -> None:
+def test_products_one_above_the_other_share_a_loop(cpu: str, loops: int, serpentine: str) -> None:
     """Where registers have no room for all sums of 8 x 16: code for each would fill the cache of
-    decoded instructions."""
+    decoded instructions. Also where every other row goes through its columns backwards."""
+    body = f"constexpr bool serpentine = {serpentine};{_TALL}"
     source = kernel_source(
-        _TALL, inputs={"a": mx.zeros((24, 8)), "b": mx.zeros((8, 16))}, outputs={"y": mx.float32}
+        body, inputs={"a": mx.zeros((24, 8)), "b": mx.zeros((8, 16))}, outputs={"y": mx.float32}
     )
     text = vector_ir(thread_program(source), _ONE_SIMDGROUP, machine_for(cpu))
     assert len(re.findall(r"= phi i64 \[ 0, ", text)) == loops
