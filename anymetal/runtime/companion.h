@@ -10,19 +10,21 @@
 #include "context.h"
 #include "late.h"
 
-constexpr uint32_t MOST_COMPANIONS = 16;  // streams that are led by their main thread; others wait
-// Until it is asked to run elsewhere than behind its leader, and until its place is a worker's: it may
-// have something else to do first.
+constexpr uint32_t MOST_COMPANIONS = 16;  // one for a stream: launches on more of them have none
+// All times are in nanoseconds. A companion that has not come after the first of these may be waiting
+// for its leader's processor, and is moved to another one. After the second its place in the launch is a
+// worker's: it has something else to do first.
 constexpr uint64_t COMPANION_WAITS = 30000, COMPANION_LATE = 100000;
-constexpr double LONGEST_GROUP = 100000;  // of launches that it is expected in: who leads looks in between
+// The leader looks for it between two threadgroups, so launches in which one takes longer keep no place.
+constexpr double LONGEST_GROUP = 100000;
 constexpr uint64_t COMPANION_SPIN = 100000;  // without anything to do, before it sleeps
-// After it was dismissed: so long MLX takes to come with its next task.
-constexpr uint64_t COMPANION_STAYS = 4000;
+constexpr uint64_t COMPANION_STAYS = 4000;   // after it was dismissed: MLX comes with its next task
 
+// The leader's launches are numbered periods: `led` is the latest that began, `dismissed` the latest that
+// is over.
 struct Companion {
-  Worker self;         // displaced if it waits behind its leader
-  uint32_t led;        // how often it was led
-  uint32_t dismissed;  // and dismissed: at first once less often
+  Worker self;  // displaced if it waits behind its leader
+  uint32_t led, dismissed;
 };
 
 static Companion companions[MOST_COMPANIONS];
