@@ -248,15 +248,30 @@ static bool join_leader(Companion* companion, Context* self) {
   return joined;
 }
 
+// Whether its leader is in a launch that has enough threads without it.
+static bool is_replaced(const Companion* companion) {
+  for (uint32_t i = 0, used = load(&jobs_used); i < used; ++i) {
+    const Job& job = jobs[i];
+    if (load(&job.companion) == companion && load(&job.state) & OPEN && !load(&job.kept)) return true;
+  }
+  return false;
+}
+
 static void accompany(Companion* companion, uint32_t time) {
   Context* self = own_context();
   if (!self || is_dismissed(companion, time)) return;
   if (!companion->self.thread) store(&companion->self.thread, own_number());
   stay_anywhere(companion->self);
   auto dismissed = [=] { return is_dismissed(companion, time); };
-  while (!dismissed()) {
-    bool busy = spin(COMPANION_SPIN, [=] { return dismissed() || join_leader(companion, self); });
-    if (!busy) sleep_until_dismissed(companion, time);
+  for (bool joined = false; !dismissed();) {
+    bool joins = false, idle = false;
+    spin(COMPANION_SPIN, [&] {
+      joins = join_leader(companion, self);
+      idle = !joined && !joins && is_replaced(companion);  // it would only be in the others' way
+      return joins || idle || dismissed();
+    });
+    joined |= joins;
+    if (!joins) sleep_until_dismissed(companion, time);
   }
   spin(COMPANION_STAYS, [] { return false; });
 }

@@ -107,17 +107,19 @@ Others others(Friend& friendly, uint32_t threads, uint32_t delay) {
   return {seen.has(friendly.thread), seen.has_others(friendly.thread, own_number())};
 }
 
-// One that has nothing to do for long sleeps, keeps no place, and wakes up when it is dismissed.
-void sleeps(Friend& friendly, uint32_t threads) {
+// One that has nothing to do for long sleeps, keeps no place, and wakes up when it is dismissed. Whether
+// a worker had its place.
+bool sleeps(Friend& friendly, uint32_t threads) {
   friendly.delay = 0;
   uint32_t number = am_companions()->lead(friendly.companion);
   store(&friendly.number, number);
   while (!load(&friendly.companion->self.sleeps)) sched_yield();
   Seen seen = launch(threads);
-  expect(seen.has_others(own_number(), friendly.thread), "its place is a worker's");
+  expect(!seen.has(friendly.thread), "who sleeps takes no part");
   expect(load(&friendly.returned) != number, "it sleeps until it is dismissed");
   am_companions()->dismiss(friendly.companion);
   while (load(&friendly.returned) != number) sched_yield();
+  return seen.has_others(own_number(), friendly.thread);
 }
 
 }  // namespace
@@ -139,7 +141,7 @@ int main(int, char** words) {
     expect(!late.companion, "it came too late");
     workers += late.worker;
     others(friendly, threads, static_cast<uint32_t>(round) * 20000);
-    sleeps(friendly, threads);
+    workers += sleeps(friendly, threads);
   }
   store(&friendly.number, 0u);
   pthread_join(thread, nullptr);
