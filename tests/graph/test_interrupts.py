@@ -49,10 +49,16 @@ threading.Thread(target=launch, daemon=True).start()
 }
 
 
+#: Launches of one threadgroup run on the stream's thread, those of many on the main thread, too.
+SIZES = pytest.mark.parametrize("size", [8, 100_000])
+
+
+@SIZES
 @pytest.mark.parametrize("handler", HANDLERS.values(), ids=HANDLERS)
-def test_ctrl_c_after_many_short_launches(handler):
+def test_ctrl_c_after_many_short_launches(handler, size):
     """AnyMetal: Ctrl-C stops a kernel however short it was before and whoever handles SIGINT."""
     text = f"""
+x = mx.array([1.0] * {size})
 {WARM}
 {handler}
 ctrl_c(gate)
@@ -60,15 +66,17 @@ try:
     mx.eval(gate(x))
 except KeyboardInterrupt:
     print("stopped")
-print(double(x).tolist() == [2] * 8, flush=True)
+print(double(x).tolist() == [2] * {size}, flush=True)
 os._exit(0)
 """
     assert answer(text) == ["stopped", "True"]
 
 
-def test_ctrl_c_after_a_pause():
+@SIZES
+def test_ctrl_c_after_a_pause(size):
     """AnyMetal: it does so too when nothing was launched for a while before."""
     text = f"""
+x = mx.array([1.0] * {size})
 {WARM}
 time.sleep(2.5)
 signal.signal(signal.SIGINT, signal.default_int_handler)
