@@ -49,12 +49,14 @@ def known_kernels():
 
 @pytest.mark.parametrize("given", INPUTS)
 def test_one_launch(given):
+    """AnyMetal: a result does not depend on which thread runs a launch."""
     for _ in range(20):
         assert np.array_equal(double(given(VALUES)), 2 * VALUES)
 
 
 @pytest.mark.parametrize("given", INPUTS)
 def test_a_chain(given):
+    """AnyMetal: nor do those of launches that need each other."""
     y = given(VALUES)
     for _ in range(12):
         y = double(y) - mx.array(VALUES)
@@ -63,6 +65,7 @@ def test_a_chain(given):
 
 @pytest.mark.parametrize("given", INPUTS)
 def test_launches_side_by_side_and_what_mlx_makes_of_them(given):
+    """AnyMetal: nor do those of launches and operations of MLX side by side."""
     x = given(VALUES)
     parts = [double(x), minus_sin(x), double(x[::-1]), double(minus_sin(x))]
     total = mx.stack(parts).sum(axis=0)
@@ -72,7 +75,7 @@ def test_launches_side_by_side_and_what_mlx_makes_of_them(given):
 
 
 def test_behind_what_takes_long():
-    """The stream's thread comes too late: then the launch is a task of the stream, as any other."""
+    """AnyMetal: where the stream's thread comes too late, a launch is a task like any other."""
     x = mx.array(VALUES)
     for rows in (1, 30):
         product = mx.tile(x[:1000], (rows, 1)) @ mx.ones((1000, SIZE // 100))
@@ -82,6 +85,7 @@ def test_behind_what_takes_long():
 
 
 def test_async_evaluation_and_other_streams_in_between():
+    """AnyMetal: nor do those of `async_eval` and of other streams in between."""
     other = mx.new_stream(mx.cpu)
     x = mx.array(VALUES)
     for _ in range(10):
@@ -94,12 +98,14 @@ def test_async_evaluation_and_other_streams_in_between():
 
 
 def test_more_streams_than_there_are_companions():
+    """AnyMetal: nor do those of as many streams as there may be."""
     x = mx.array(VALUES)
     for _ in range(20):
         assert np.array_equal(double(x, stream=mx.new_stream(mx.cpu)), 2 * VALUES)
 
 
 def test_while_other_threads_evaluate():
+    """AnyMetal: nor do those of threads that evaluate at the same time."""
     x = mx.array(VALUES)
     stop = threading.Event()
     wrong: list[int] = []
@@ -123,6 +129,7 @@ def test_while_other_threads_evaluate():
 
 
 def test_filled_outputs_and_copied_inputs():
+    """AnyMetal: outputs are filled and inputs copied before, whoever runs the launch."""
     places = np.random.default_rng(6).integers(0, 1000, SIZE).astype(np.uint32)
     wide = mx.array(np.stack([places, places + 1], axis=1))
     for _ in range(5):
@@ -133,7 +140,7 @@ def test_filled_outputs_and_copied_inputs():
 
 
 def test_what_goes_wrong_is_an_error_of_this_evaluation():
-    """Nothing behind it counts as evaluated, and the next launch is as before."""
+    """AnyMetal: nothing behind it counts as evaluated, and the next launch is as before."""
     x = mx.array(VALUES)
     for where in (0, 0, 1, 0, 1):
         (y,) = run(_store_at, x, mx.array([where], mx.int32))
@@ -148,7 +155,7 @@ def test_what_goes_wrong_is_an_error_of_this_evaluation():
 
 
 def test_in_a_callback_of_mlx():
-    """An evaluation inside of one that goes on, as functions with a custom rule may have."""
+    """AnyMetal: launches may be evaluated inside of functions with a rule of their own."""
     x = mx.array(VALUES)
 
     @mx.custom_function
