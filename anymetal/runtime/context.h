@@ -84,7 +84,7 @@ static void provide_signal_stack(Context* self) {
   sigaltstack(&ours, nullptr);
 }
 
-static bool on_main_thread() { return syscall(CALL_GETTID) == getpid(); }
+static bool on_main_thread() { return this_thread() == getpid(); }
 
 // The context of the calling thread, made at its first launch; null if there is no memory.
 static Context* own_context() {

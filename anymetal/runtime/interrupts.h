@@ -78,7 +78,7 @@ static bool enter_handler(int32_t thread, int32_t** place) {
 
 static void on_interrupt(int signal, SignalInfo* info, void* machine) {
   int32_t* place = nullptr;
-  if (!enter_handler(static_cast<int32_t>(syscall(CALL_GETTID)), &place)) {
+  if (!enter_handler(this_thread(), &place)) {
     // Somebody stands in front of us and behind us.
     return pass_on(behind[0], signal, info, machine);
   }

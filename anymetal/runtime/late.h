@@ -28,8 +28,6 @@ enum Displacement : uint32_t { ALLOWED, BEING_DISPLACED, DISPLACED };
 
 static Worker crew[MAX_WORKERS];
 
-static int32_t own_number() { return static_cast<int32_t>(syscall(CALL_GETTID)); }
-
 // `displaced` must be BEING_DISPLACED.
 static void forbid(Worker& worker, int processor) {
   ProcessorSet& before = worker.before = {};

@@ -105,6 +105,9 @@ inline void* reserve_pages(size_t bytes) {
   return map_pages(bytes, PRIVATE_ANONYMOUS | NO_RESERVE);
 }
 
+// Of the calling thread, for the system.
+inline int32_t this_thread() { return static_cast<int32_t>(syscall(CALL_GETTID)); }
+
 inline uint64_t now() {  // nanoseconds
   Time time;
   clock_gettime(MONOTONIC, &time);

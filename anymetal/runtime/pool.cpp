@@ -190,7 +190,7 @@ static void* serve(void*) {
   Context* self = own_context();
   if (!self) return nullptr;
   Worker& worker = crew[fetch_add(&hired, 1u)];
-  worker.thread = own_number();
+  worker.thread = this_thread();
   for (;;) {
     stay_anywhere(worker);
     uint32_t seen = load(&published);
@@ -235,32 +235,31 @@ static void start_workers() {
 
 // ---- Companions
 
-// Takes part in a launch of the thread that this one accompanies, if there is one.
-static bool join_leader(Companion* companion, Context* self) {
-  bool joined = false;
+// The launch of its leader; null if there is none, or no others may take part yet.
+static Job* job_of(const Companion* companion) {
   for (uint32_t i = 0, used = load(&jobs_used); i < used; ++i) {
-    Job* job = &jobs[i];
-    if (load(&job->companion) != companion) continue;
-    joined |= join(job, self, companion->self, [=](uint32_t) {
-      return load(&job->companion) == companion && swap(&job->kept, 0u);
-    });
+    if (load(&jobs[i].companion) == companion) return &jobs[i];
   }
-  return joined;
+  return nullptr;
+}
+
+static bool join_leader(Companion* companion, Context* self) {
+  Job* job = job_of(companion);
+  return job && join(job, self, companion->self, [=](uint32_t) {
+    return load(&job->companion) == companion && swap(&job->kept, 0u);
+  });
 }
 
 // Whether its leader is in a launch that has enough threads without it.
 static bool is_replaced(const Companion* companion) {
-  for (uint32_t i = 0, used = load(&jobs_used); i < used; ++i) {
-    const Job& job = jobs[i];
-    if (load(&job.companion) == companion && load(&job.state) & OPEN && !load(&job.kept)) return true;
-  }
-  return false;
+  const Job* job = job_of(companion);
+  return job && load(&job->state) & OPEN && !load(&job->kept);
 }
 
 static void accompany(Companion* companion, uint32_t time) {
   Context* self = own_context();
   if (!self || is_dismissed(companion, time)) return;
-  if (!companion->self.thread) store(&companion->self.thread, own_number());
+  if (!companion->self.thread) store(&companion->self.thread, this_thread());
   stay_anywhere(companion->self);
   auto dismissed = [=] { return is_dismissed(companion, time); };
   for (bool joined = false; !dismissed();) {

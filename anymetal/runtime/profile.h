@@ -52,8 +52,6 @@ static uint64_t* log_room(uint64_t kind, uint64_t words) {
 
 // ---- Launches
 
-static int32_t this_thread() { return static_cast<int32_t>(syscall(CALL_GETTID)); }
-
 static uint64_t pair(uint32_t low, uint32_t high) { return low | uint64_t{high} << 32; }
 
 // The arrays of a launch stand behind its addresses (launch.h).

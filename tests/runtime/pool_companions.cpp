@@ -48,20 +48,20 @@ void entry(void* const* buffers, const am_launch*, uint64_t first, uint64_t last
     uint32_t inside = fetch_add(&seen.inside, 1u) + 1;
     for (uint32_t most = load(&seen.most); most < inside && !replace(&seen.most, most, inside);) {
     }
-    seen.threads[group] = own_number();
+    seen.threads[group] = this_thread();
     spin(GROUP_TIME, [] { return false; });
     fetch_add(&seen.inside, ~0u);
   }
 }
 
-Seen launch(uint32_t threads, double group_time = GROUP_TIME) {
+Seen launch(uint32_t threads) {
   Seen seen{};
   void* const buffers[] = {&seen};
   Call call{};
   call.entry = entry;
   call.buffers = buffers;
   call.groups = GROUPS;
-  call.group_time = group_time;
+  call.group_time = GROUP_TIME;
   expect(am_run(&call) == OK, "the launch ends well");
   expect(!seen.has(0), "each group has run");
   expect(seen.most <= threads, "no more threads than there may be");
@@ -78,7 +78,7 @@ struct Friend {
 
 void* keep_company(void* given) {
   auto* self = static_cast<Friend*>(given);
-  store(&self->thread, own_number());
+  store(&self->thread, this_thread());
   for (uint32_t last = 1;;) {
     uint32_t number = load(&self->number);
     if (number == 0) return nullptr;
@@ -104,7 +104,7 @@ Others others(Friend& friendly, uint32_t threads, uint32_t delay) {
   Seen seen = launch(threads);
   am_companions()->dismiss(friendly.companion);
   while (load(&friendly.returned) != number) sched_yield();
-  return {seen.has(friendly.thread), seen.has_others(friendly.thread, own_number())};
+  return {seen.has(friendly.thread), seen.has_others(friendly.thread, this_thread())};
 }
 
 // One that has nothing to do for long sleeps, keeps no place, and wakes up when it is dismissed. Whether
@@ -119,7 +119,7 @@ bool sleeps(Friend& friendly, uint32_t threads) {
   expect(load(&friendly.returned) != number, "it sleeps until it is dismissed");
   am_companions()->dismiss(friendly.companion);
   while (load(&friendly.returned) != number) sched_yield();
-  return seen.has_others(own_number(), friendly.thread);
+  return seen.has_others(this_thread(), friendly.thread);
 }
 
 }  // namespace

@@ -220,7 +220,8 @@ bool Task::can_run_here(const std::vector<mx::array>& inputs) {
     return input.status() == mx::array::Status::available;
   });
   const bool worth_it = descriptor_->lazy_plan->is_proven() && known_time() > worth_waiting;
-  return (available_ || worth_it) && companion_of(stream_, *plan_->companions);
+  if (available_ || worth_it) companion_ = companion_of(stream_, *plan_->companions);
+  return companion_;
 }
 
 void Task::run_here(std::shared_ptr<Task> task, mx::cpu::CommandEncoder& encoder) {
@@ -229,23 +230,21 @@ void Task::run_here(std::shared_ptr<Task> task, mx::cpu::CommandEncoder& encoder
     Companion* const companion;
     const uint32_t number = companions.lead(companion);
     ~Led() { companions.dismiss(companion); }
-  } const led{*task->plan_->companions, companion_of(task->stream_, *task->plan_->companions)};
-  encoder.dispatch([task, companion = led.companion, number = led.number] {
-    task->meet(companion, number);
-  });
-  if (!task->available_ && !task->comes(led.companion)) return;
+  } const led{*task->plan_->companions, task->companion_};
+  encoder.dispatch([task, number = led.number] { task->meet(number); });
+  if (!task->available_ && !task->comes()) return;
   task->awaited_ = true;
   (*task)();
 }
 
 // Whether the stream's thread comes soon: it has done all that was to be done before.
-bool Task::comes(Companion* companion) {
+bool Task::comes() {
   using std::chrono::steady_clock;
   const auto start = steady_clock::now();
   for (bool made_way = false; steady_clock::now() < start + companion_comes;) {
     if (meeting_.load(std::memory_order_acquire) == here) return true;
     if (made_way || steady_clock::now() < start + companion_waits) continue;
-    plan_->companions->make_way(companion);
+    plan_->companions->make_way(companion_);
     made_way = true;
   }
   Meeting nobody = expected;
@@ -253,10 +252,10 @@ bool Task::comes(Companion* companion) {
 }
 
 // On the stream's thread.
-void Task::meet(Companion* companion, uint32_t number) {
+void Task::meet(uint32_t number) {
   Meeting nobody = expected;
   if (!meeting_.compare_exchange_strong(nobody, here)) return (*this)();
-  plan_->companions->accompany(companion, number);
+  plan_->companions->accompany(companion_, number);
 }
 
 // MLX counts all as evaluated that it scheduled behind a launch which turns out to fail, and lets it

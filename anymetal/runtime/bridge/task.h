@@ -48,8 +48,8 @@ class Task {
   Fill fill_of(size_t output, uint8_t* memory, uint64_t bytes) const;
   bool worth_watching() const;
   double known_time() const;  // nanoseconds of one thread; 0 = nothing is known
-  bool comes(Companion* companion);
-  void meet(Companion* companion, uint32_t number);
+  bool comes();
+  void meet(uint32_t number);
   void* contiguous_copy(const mlx::core::array& input, mlx::core::cpu::CommandEncoder& encoder);
   void copy(const mlx::core::array& input, uint8_t* memory);
   void prepare() const;
@@ -74,6 +74,7 @@ class Task {
   const bool waited_for_;  // by whoever evaluates
   bool awaited_ = false;   // even before more is scheduled
   bool available_ = false;  // all that is to be computed before
+  Companion* companion_ = nullptr;  // of a launch that the evaluating thread runs
   enum Meeting { expected, here, unwanted };  // of the evaluating thread and the stream's
   std::atomic<Meeting> meeting_{expected};
   std::vector<Output> outputs_;
