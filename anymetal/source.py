@@ -102,6 +102,11 @@ class KernelSource:
         )
 
     @property
+    def outputs(self) -> list[int]:
+        """The positions of the outputs among the parameters."""
+        return [slot for slot, one in enumerate(self.parameters) if one.kind == "output"]
+
+    @property
     def parts(self) -> dict[str, str]:
         """The texts that the user wrote: "header", "source", and files by their paths for Clang."""
         return {"header": self.header, "source": self.body}

@@ -6,11 +6,13 @@ loops of constant length only. What reads its trip counts or conditions from mem
 
 from __future__ import annotations
 
+from math import prod
+
 from anymetal.analysis.cache import Analyses
-from anymetal.analysis.control import dominators, innermost
-from anymetal.analysis.induction import only_exit, trips
+from anymetal.analysis.control import dominators
+from anymetal.analysis.induction import trips
+from anymetal.analysis.must_execute import loops_of
 from anymetal.ir.calls import name_of_intrinsic
-from anymetal.ir.cfg import dominates
 from anymetal.ir.model import Instr
 
 #: A fused multiplication and addition is two operations, as everywhere else.
@@ -24,28 +26,18 @@ _FREE = frozenset(
 
 def flops(known: Analyses) -> int | None:
     """Floating-point operations of one thread; None where they cannot be counted."""
-    idom = known(dominators)
-    ends = [block for block in idom if block.terminator.op == "ret"]
     total = 0
-    for block in idom:
+    for block in known(dominators):
         counts = [_operations(instr) for instr in block.instrs]
         if None in counts:
             return None
         own = sum(filter(None, counts))
         if not own:
             continue
-        times = 1
-        loop = known(innermost).get(block)
-        inner = block
-        while loop is not None:
-            end = only_exit(loop)
-            if end is None or loop not in known(trips) or not dominates(idom, inner, end):
-                return None
-            times *= known(trips)[loop]
-            inner, loop = loop.header, loop.parent
-        if not all(dominates(idom, inner, end) for end in ends):
+        around = loops_of(known, block)
+        if around is None:
             return None
-        total += times * own
+        total += own * prod(known(trips)[loop] for loop in around)
     return total
 
 

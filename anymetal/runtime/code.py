@@ -44,6 +44,8 @@ class Code:
         flops = self._text("am_flops")
         #: Floating-point operations of one thread; None if nobody knows (analysis/flops.py).
         self.flops = int(flops) if flops else None
+        #: What it certainly stores to its outputs (targets/cpu/covered.py).
+        self.stored = self._text("am_stored")
         #: Whether it is for the second of two threadgroups (targets/cpu/variant.py).
         self.declined = bool(self._text("am_declined"))
         self.subject = (subject or Subject(kernel))._replace(launches=self._text("am_launches"))

@@ -39,11 +39,11 @@ def run_heavy(size: int, rounds: int) -> None:
     mx.eval(launch_heavy(size, rounds))
 
 
-def run_double(size: int, dtype: mx.Dtype, **options: object) -> None:
+def run_double(size: int, dtype: mx.Dtype, threads: int | None = None, **options: object) -> None:
     made = double(
         inputs=[mx.ones(size, dtype)],
         template=[("T", dtype)],
-        grid=(size, 1, 1),
+        grid=(threads or size, 1, 1),
         threadgroup=(256, 1, 1),
         output_shapes=[(size,)],
         output_dtypes=[dtype],

@@ -115,9 +115,15 @@ def test_fills_are_told_apart_from_kernels() -> None:
     if not targets.active().lazy:  # type: ignore[attr-defined]
         pytest.skip("without the bridge MLX fills arrays")
     with anymetal.profile() as found:
-        run_double(1 << 20, mx.float32, init_value=0)
+        run_double(1 << 20, mx.float32, threads=1 << 19, init_value=0)
     (fill,) = (kernel for kernel in found.kernels if kernel.title == FILLS.kernel)
     assert fill.launches == 1 and fill.flops is None and not fill.bytes_read
+
+
+def test_nothing_is_filled_that_the_kernel_stores_anyway() -> None:
+    with anymetal.profile() as found:
+        run_double(1 << 20, mx.float32, init_value=0)
+    assert set(titles(found)) == {"double<float>"}
 
 
 def test_compilations_are_in_the_trace(tmp_path: Path) -> None:

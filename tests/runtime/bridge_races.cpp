@@ -92,7 +92,7 @@ void fill_and_copy_together(int round) {
         if (to[c * rows + r] != from[r * columns + c]) return expect(false, "copied wrong");
       }
     }
-    Fill fill{reinterpret_cast<uint8_t*>(value.data()), value.size() * 4, 4, {}};
+    Fill fill{0, reinterpret_cast<uint8_t*>(value.data()), value.size() * 4, 4, {}};
     const uint32_t pattern = 0x01020304u + static_cast<uint32_t>(round);
     std::memcpy(fill.value.data(), &pattern, 4);
     expect(fill(am_run) == OK, "fill");

@@ -29,6 +29,7 @@ extern "C" const char* const am_order = "";
 extern "C" const char* const am_complaints = "";
 extern "C" const char* const am_flops = "";
 extern "C" const char* const am_declined = "";
+extern "C" const char* const am_stored = "";
 extern "C" const char* const am_launches = "";
 extern "C" void am_entry(void* const* buffers, [[maybe_unused]] const am_launch* launch,
                          uint64_t first, uint64_t last, [[maybe_unused]] am_worker* worker) {{

@@ -39,6 +39,7 @@ int32_t in_parallel(Run* run, const Object& object, uint64_t count,
 
 // An array to be filled with one value.
 struct Fill {
+  size_t output;  // its number
   uint8_t* memory;
   uint64_t bytes;
   uint32_t itemsize;

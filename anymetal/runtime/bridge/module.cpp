@@ -109,10 +109,10 @@ void open_code(const nb::handle& code, Library& library, Entry*& entry) {
 std::shared_ptr<Specials> specials_of(const nb::object& plan) {
   const nb::object given = plan.attr("specialisation");
   if (given.is_none()) return nullptr;
-  const auto make = shared(given.attr("code_for"));
+  const auto make = shared(given.attr("code_for")), covered = shared(given.attr("covered"));
   return std::make_shared<Specials>(
       nb::cast<std::vector<size_t>>(given.attr("slots")), nb::cast<double>(given.attr("hot")),
-      [make](const Specials::Contents& contents) -> std::unique_ptr<const Special> {
+      [make, covered](const Specials::Contents& contents) -> std::unique_ptr<const Special> {
         return raising([&]() -> std::unique_ptr<const Special> {
           nb::list list;
           for (const Content& each : contents) {
@@ -123,6 +123,7 @@ std::shared_ptr<Specials> specials_of(const nb::object& plan) {
           auto special = std::make_unique<Special>();
           special->contents = contents;
           open_code(code, special->code, special->entry);
+          special->covered = nb::cast<std::vector<uint64_t>>((*covered)(code));
           return special;
         });
       });
@@ -145,6 +146,7 @@ std::unique_ptr<const Plan> plan_from(const nb::object& given) {
   plan->call.ordered = nb::cast<bool>(given.attr("ordered"));
   plan->buffers = plan->call.arrays = number("buffers");
   plan->slots = nb::cast<std::vector<size_t>>(given.attr("slots"));
+  plan->covered = nb::cast<std::vector<uint64_t>>(given.attr("covered"));
   for (nb::handle info : given.attr("infos")) {
     const nb::object parameter = info[1];
     plan->infos.push_back({info_kind(nb::cast<std::string>(parameter.attr("kind"))),

@@ -82,6 +82,7 @@ struct Plan {
   size_t buffers;             // how many the kernel takes
   std::vector<size_t> slots;  // where each array goes: inputs, then outputs
   std::vector<Info> infos;
+  std::vector<uint64_t> covered;  // bytes of each output, from its beginning on, that a launch stores
   // Of a checked build (passes/check_bounds.py), else empty. Warns of what strayed; throws if the
   // warning is an error.
   std::function<void(const Noted&)> warn;

@@ -32,7 +32,8 @@ void Task::run_checked(const Call& fault) {
     fail({origin(), FAULT, 0, 0,
           [error = std::current_exception()] { std::rethrow_exception(error); }});
   }
-  prepare();  // it has written to its outputs
+  make_copies();  // it has written to its outputs
+  fill_outputs({});
   Call call;
   const int32_t status = launch(*checked, call);
   expect_ok(status, call.signal, call.address);

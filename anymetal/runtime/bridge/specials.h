@@ -34,6 +34,7 @@ struct Special {
   std::vector<Content> contents;
   Library code;  // of the entry
   Entry* entry;
+  std::vector<uint64_t> covered;  // as in Plan
 
   bool fits(const Bindings& bindings) const {
     for (const Content& content : contents) {

@@ -106,7 +106,7 @@ Task::Task(std::shared_ptr<const LaunchDescriptor> descriptor, const Plan* plan,
 
 Fill Task::fill_of(size_t output, uint8_t* memory, uint64_t bytes) const {
   const mx::array value(*descriptor_->init_value, descriptor_->dtypes[output]);
-  Fill fill{memory, bytes, static_cast<uint32_t>(value.itemsize()), {}};
+  Fill fill{output, memory, bytes, static_cast<uint32_t>(value.itemsize()), {}};
   std::memcpy(fill.value.data(), value.data<uint8_t>(), fill.itemsize);
   return fill;
 }
@@ -191,10 +191,11 @@ void Task::describe(const std::vector<mx::array>& inputs) {
 
 void Task::operator()() {
   expect_inputs();
-  prepare();
-  if (!plan_) return;
+  make_copies();
+  if (!plan_) return fill_outputs({});
   Call call;
   const Special* const special = special_version();
+  fill_outputs(special ? special->covered : plan_->covered);
   const int32_t status = launch(*plan_, call, special);
   if (status == FAULT && !plan_->checked()) return run_checked(call);
   expect_ok(status, call.signal, call.address);
@@ -203,11 +204,17 @@ void Task::operator()() {
   descriptor_->lazy_plan->prove(true);
 }
 
-// What arrays hold when the kernel begins.
-void Task::prepare() const {
-  Run* const run = plan_ ? plan_->run : nullptr;
-  for (const Fill& fill : fills_) expect_ok(fill(run));
-  for (const Copy& copy : copies_) expect_ok(copy(run));
+// What arrays hold when the kernel begins; the fills are for outputs of which not everything is
+// certainly stored.
+void Task::make_copies() const {
+  for (const Copy& copy : copies_) expect_ok(copy(plan_ ? plan_->run : nullptr));
+}
+
+void Task::fill_outputs(const std::vector<uint64_t>& covered) const {
+  for (const Fill& fill : fills_) {
+    if (fill.output < covered.size() && covered[fill.output] >= fill.bytes) continue;
+    expect_ok(fill(plan_ ? plan_->run : nullptr));
+  }
 }
 
 // A launch of one threadgroup leaves the other processors to launches on other streams. Only the main

@@ -52,7 +52,8 @@ class Task {
   void meet(uint32_t number);
   void* contiguous_copy(const mlx::core::array& input, mlx::core::cpu::CommandEncoder& encoder);
   void copy(const mlx::core::array& input, uint8_t* memory);
-  void prepare() const;
+  void make_copies() const;
+  void fill_outputs(const std::vector<uint64_t>& covered) const;
   void describe(const std::vector<mlx::core::array>& inputs);
   int32_t launch(const Plan& plan, Call& call, const Special* special = nullptr);
   const Special* special_version();

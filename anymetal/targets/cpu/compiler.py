@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection
 from typing import Any
 
 from anymetal.analysis.flops import flops
+from anymetal.analysis.must_store import stored
 from anymetal.analysis.order_dependence import depends_on_order
 from anymetal.errors import CompilerError
 from anymetal.frontend.clang import compile_to_ir
@@ -38,11 +40,12 @@ def compile_kernel(
     raw: str | None = None,
     complaints: str = "",
 ) -> bytes:
-    """An object file that exports `am_entry`, and six texts for the launch. `am_notes`: in a
+    """An object file that exports `am_entry`, and seven texts for the launch. `am_notes`: in a
     checked or sanitized build, the arrays and places (passes/check_bounds.py, passes/observe.py).
     `am_order`: whether results depend on the order of threadgroups
     (analysis/order_dependence.py). `am_flops`: floating-point operations of one thread, empty if
-    nobody knows (analysis/flops.py). `am_complaints`: what it is given. `am_declined`: whether the
+    nobody knows (analysis/flops.py). `am_stored`: what it certainly stores to its outputs
+    (analysis/must_store.py). `am_complaints`: what it is given. `am_declined`: whether the
     code is for the class that the variant has `instead`. `am_launches`: what launches it is for.
 
     `stages` observes the compilation; `raw` is Clang's output, if it is there already.
@@ -70,11 +73,13 @@ def compile_kernel(
         c.lines = line_table(source, texts)
         order = _constant("am_order", "counts" if depends_on_order(c.known) else "")
         count = flops(c.known)
+        whole = stored(c.known)
         text = scalar_ir(c) if variant.width == 1 else vector_ir(c)
         undefined = c.undefined and c.undefined.noted()
         notes = c.observed.notes(undefined=undefined) if c.observed else c.notes
         text += _constant("am_notes", notes) + order + _constant("am_complaints", complaints)
         text += _constant("am_flops", "" if count is None else str(count))
+        text += _constant("am_stored", json.dumps(whole) if whole else "")
         text += _constant("am_declined", "declined" if stages.declined else "")
         text += _constant("am_launches", stages.launches)
         if c.observed:

@@ -18,6 +18,7 @@ from anymetal.runtime.pool import Call, Pool, pool
 from anymetal.source import KernelSource, Parameter
 from anymetal.targets.base import Extent
 from anymetal.targets.cpu.code_lookup import code_of
+from anymetal.targets.cpu.covered import covered
 from anymetal.targets.cpu.special_launches import SpecialLaunches
 from anymetal.targets.cpu.specialisation import specialisation
 from anymetal.targets.cpu.variant import Variant, fitting_groups, launch_variant
@@ -93,6 +94,8 @@ class Plan:
         ]
         #: Parameters that describe an input, each behind its position among the buffers.
         self.infos = [(slot, p) for slot, p in parameters if slot not in self.slots]
+        #: For each output, how many of its bytes a launch certainly stores.
+        self.covered = covered(self.code.stored, source.outputs, grid, self.group)
         #: States that no launch is using.
         self._free: list[LaunchState] = []
 

@@ -21,6 +21,7 @@ from anymetal.runtime.code import Code
 from anymetal.source import KernelSource, LibrarySource, Parameter
 from anymetal.targets import versions
 from anymetal.targets.cpu.code_lookup import code_of
+from anymetal.targets.cpu.covered import covered
 from anymetal.targets.cpu.variant import Variant
 
 #: Nanoseconds of processors that launches of the general version take before another one pays: as
@@ -49,7 +50,7 @@ class Specialisation:
         #: kernel writes to them, and its text would let it read them under another name.
         self.written: list[int] = []
         if isinstance(source, LibrarySource):
-            self.written = [slot for slot, p in enumerate(source.parameters) if p.kind == "output"]
+            self.written = source.outputs
 
     def code_for(self, contents: list[tuple[int, bytes]]) -> Code | None:
         """A version for launches in which these buffers hold these bytes; None if there are enough
@@ -66,6 +67,11 @@ class Specialisation:
                 return code_of(self._source, self._variant._replace(known=known))
         except CompilerError:
             return None  # the general version runs on; ANYMETAL_DEBUG tells
+
+    def covered(self, code: Code) -> list[int]:
+        """For each output, how many of its bytes a launch of a version certainly stores."""
+        group = self._grid if self._variant.folded else self._group
+        return covered(code.stored, self._source.outputs, self._grid, group)
 
 
 def specialisation(

@@ -60,8 +60,8 @@ def test_an_object_exports_what_a_launch_needs_and_nothing_else(
     with gang_width(width):
         launch = variant()
     found = symbols(compile_kernel(kernel_source(_ID + body, header), launch))
-    texts = {"am_complaints", "am_declined", "am_flops", "am_launches", "am_notes", "am_order"}
-    assert found.exported == {"am_entry", *texts}
+    texts = "complaints declined flops launches notes order stored".split()
+    assert found.exported == {"am_entry", *(f"am_{text}" for text in texts)}
     assert not any("am_" in name or "coro" in name for name in found.undefined)
 
 
