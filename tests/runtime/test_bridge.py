@@ -542,6 +542,25 @@ def test_a_bridge_of_the_package_that_does_not_fit_is_passed_over(built_bridge, 
     assert calls.read_text() == "called\n"
 
 
+MOVED = """
+import pathlib, sys
+import mlx.core as mx
+from anymetal.runtime.bridge import loader, recipe
+path = pathlib.Path(sys.argv[1])
+recipe.shipped = lambda: path
+print(loader.status().text.split()[0])
+path.write_bytes(pathlib.Path(sys.argv[2]).read_bytes())
+print(loader.require().CallCache({}, int) is not None, loader.status().text)
+"""
+
+
+def test_the_first_bridge_of_a_process_stays(built_bridge, shipped):
+    """Another one beside the package, as while a wheel is made, has no types of its own."""
+    command = [sys.executable, "-c", MOVED, str(shipped), str(built_bridge)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.stdout == "built\nTrue came with the package\n", done.stderr
+
+
 COMPILED = """
 import sys
 import mlx.core as mx, anymetal

@@ -145,9 +145,16 @@ class Unusable(Exception):
     """The bridge was built, but must not be used."""
 
 
+#: The first bridge of this process. nanobind registers the types of it, and not again those of
+#: another one, such as the one that is beside the package while a wheel is made.
+_first: Native | None = None
+
+
 @functools.cache
 def load(path: Path) -> Native:
-    """The bridge in this file, tried out; raises `Unusable`."""
+    """The bridge in this file, tried out, or the first one if there was one before; raises
+    `Unusable`."""
+    global _first
     loader = ExtensionFileLoader("anymetal.runtime.bridge.extension", str(path))
     spec = spec_from_loader(loader.name, loader)
     assert spec is not None
@@ -163,7 +170,8 @@ def load(path: Path) -> Native:
         _try_out(native)
     except Exception as error:
         raise Unusable(f"the bridge does not fit MLX: {_mismatch() or error}") from error
-    return native
+    _first = _first or native
+    return _first
 
 
 def _try_out(native: Native) -> None:
