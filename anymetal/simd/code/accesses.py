@@ -128,12 +128,40 @@ class Accesses:
             )
 
         def body(inner: Writer, names: list[str]) -> str:
-            pointers = addresses._replace(base=names[0], vector=names[1]).pointers(inner)
-            return _gather(inner, type_, pointers, align, "splat (i1 true)")
+            own = addresses._replace(base=names[0], vector=names[1])
+            result = "poison"
+            for lane, pointer in enumerate(own.lanes(inner)):
+                one = inner.value(f"load {type_}, ptr {pointer}, align {align}")
+                result = inner.value(
+                    f"insertelement {inner.vector(type_)} {result}, {type_} {one}, i64 {lane}"
+                )
+            return result
 
-        name = f"gather.{type_}.{addresses.type_}.{addresses.scale}.{align}"
         given = [("ptr", addresses.base), (spelling, index)]
-        return shared(w, name, w.vector(type_), given, body)
+        return shared(w, f"gather.{_kind(type_, addresses, align)}", w.vector(type_), given, body)
+
+    def scatter(
+        self, type_: t.Type, name: str, addresses: Addresses, align: int, mask: Mask
+    ) -> None:
+        """Stores the vector `name`. Of lanes with one address, the last one wins."""
+        w = self.w
+        if not self._takes_apart("scatter", type_) or addresses.whole or mask is not None:
+            self.store(type_, name, addresses.pointers(w), False, align, mask)
+            return
+
+        def body(inner: Writer, names: list[str]) -> str:
+            own = addresses._replace(base=names[1], vector=names[2])
+            for lane, pointer in enumerate(own.lanes(inner)):
+                one = inner.value(f"extractelement {inner.vector(type_)} {names[0]}, i64 {lane}")
+                inner.do(f"store {type_} {one}, ptr {pointer}, align {align}")
+            return ""
+
+        given = [
+            (w.vector(type_), name),
+            ("ptr", addresses.base),
+            (w.vector(addresses.type_), addresses.vector),
+        ]
+        shared(w, f"scatter.{_kind(type_, addresses, align)}", "void", given, body)
 
     def _load_apart(
         self, type_: t.Type, address: str, consecutive: bool, align: int, mask: Mask
@@ -169,6 +197,11 @@ class Accesses:
             # As a number: LLVM would pass a vector of i1 lane by lane.
             given += [(f"i{self.w.width}", self.masks.bits(mask)), ("ptr", self._unused())]
         return kind, given
+
+
+def _kind(type_: t.Type, addresses: Addresses, align: int) -> str:
+    """What tells functions for such addresses apart."""
+    return f"{type_}.{addresses.type_}.{addresses.scale}.{align}"
 
 
 def _each(w: Writer, type_: t.Type, given: list[str], consecutive: bool) -> str:

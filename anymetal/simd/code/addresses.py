@@ -45,6 +45,21 @@ class Addresses(NamedTuple):
         number = w.value(f"extractelement {w.vector(self.type_)} {self.vector}, i32 {lane}")
         return self.of(w, number)
 
+    def lanes(self, w: Writer) -> list[str]:
+        """The address of each lane, where there is a base. Indices of 32 bits leave their vector
+        in pairs: a move from a vector register costs as much as the two shifts."""
+        if self.type_ != t.I32:
+            return [self.lane(w, str(lane)) for lane in range(w.width)]
+        pairs = f"<{w.width // 2} x i64>"
+        both = w.value(f"bitcast {w.vector(t.I32)} {self.vector} to {pairs}")
+        numbers: list[str] = []
+        for i in range(w.width // 2):
+            pair = w.value(f"extractelement {pairs} {both}, i64 {i}")
+            low = w.value(f"trunc i64 {pair} to i32")
+            numbers += [w.value(f"sext i32 {low} to i64"), w.value(f"ashr i64 {pair}, 32")]
+        wide = self._replace(type_=t.I64)
+        return [wide.of(w, number) for number in numbers]
+
     def decided(self, w: Writer) -> Addresses:
         """The same, fit for decisions. What lanes that are not active have loaded may be poison,
         and a branch that depends on poison counts as one that is never reached, also where those

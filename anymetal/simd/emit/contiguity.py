@@ -61,14 +61,15 @@ class Contiguity(GangEmitter):
         addresses = self._addresses(pointer, mask)
         address = addresses.lane(w, lane)
         run_label, rest, same, scattered, end = (w.fresh(n) for n in _WAYS)
-        consecutive = self._consecutive(addresses, type_.size, lane, mask)
+        distances = self._distances(addresses, lane)
+        consecutive = self._consecutive(addresses, distances, type_.size, lane, mask)
         w.do(f"br i1 {consecutive}, label %{run_label}, label %{rest}")
         w.label(run_label)
         with self.v.apart():
             run(self._back(address, lane, type_.size))
         w.do(f"br label %{end}")
         w.label(rest)
-        equal = self._all(addresses, lane, 0, mask)
+        equal = self._are_zero(addresses.type_, distances, mask)
         w.do(f"br i1 {equal}, label %{same}, label %{scattered}")
         w.label(same)
         with self.v.apart():
@@ -86,17 +87,16 @@ class Contiguity(GangEmitter):
         type_: t.Type,
         mask: Mask,
         run: Callable[[str], None],
-        scatter: Callable[[str], None],
+        scatter: Callable[[Addresses], None],
     ) -> None:
         """Stores by `run` from an address on, or by `scatter` to all addresses."""
         w, lane = self.w, self._first_lane(mask)
         addresses = self._addresses(pointer, mask)
         address = self._back(addresses.lane(w, lane), lane, type_.size)
-        consecutive = self._consecutive(addresses, type_.size, lane, mask)
+        distances = self._distances(addresses, lane)
+        consecutive = self._consecutive(addresses, distances, type_.size, lane, mask)
         names = ("store.run", "store.scatter", "store.end")
-        self.two_ways(
-            consecutive, names, lambda: run(address), lambda: scatter(addresses.pointers(w))
-        )
+        self.two_ways(consecutive, names, lambda: run(address), lambda: scatter(addresses))
 
     # -- pieces ---------------------------------------------------------------------------
 
@@ -122,25 +122,36 @@ class Contiguity(GangEmitter):
         offset = self.w.value(f"mul i64 {wide}, {-size}")
         return self.w.value(f"getelementptr i8, ptr {address}, i64 {offset}")
 
-    def _consecutive(self, addresses: Addresses, size: int, lane: str, mask: Mask) -> str:
-        """Whether the active lanes have consecutive elements of `size` bytes."""
-        step = size // addresses.scale
-        return "false" if size % addresses.scale else self._all(addresses, lane, step, mask)
-
-    def _all(self, index: Addresses, lane: str, step: int, mask: Mask) -> str:
-        """Whether the numbers of active lanes grow by `step` from lane to lane."""
-        w, type_ = self.w, index.type_
-        vector = w.vector(type_)
+    def _distances(self, index: Addresses, lane: str) -> str:
+        """How far the numbers of all lanes are from that of an active one."""
+        w, vector = self.w, self.w.vector(index.type_)
         start = w.value(f"extractelement {vector} {index.vector}, i32 {lane}")
-        expected = w.splat(type_, start)
-        if step:
+        return w.value(f"sub {vector} {index.vector}, {w.splat(index.type_, start)}")
+
+    def _consecutive(
+        self, addresses: Addresses, distances: str, size: int, lane: str, mask: Mask
+    ) -> str:
+        """Whether the active lanes have consecutive elements of `size` bytes."""
+        w, type_ = self.w, addresses.type_
+        step, rest = divmod(size, addresses.scale)
+        if rest:
+            return "false"
+        expected = w.lanes(type_, step)
+        if lane != "0":
             number = lane if type_ == t.I32 else w.value(f"zext i32 {lane} to {type_}")
-            back = w.value(f"mul {type_} {number}, {step}") if lane != "0" else "0"
-            begin = w.value(f"sub {type_} {start}, {back}")
-            expected = w.value(f"add {vector} {w.splat(type_, begin)}, {w.lanes(type_, step)}")
-        differ = w.value(f"icmp ne {vector} {index.vector}, {expected}")
-        bits = self.masks.bits(self.masks.both(mask, differ))
-        return w.value(f"icmp eq i{w.width} {bits}, 0")
+            back = w.splat(type_, w.value(f"mul {type_} {number}, {step}"))
+            expected = w.value(f"sub {w.vector(type_)} {expected}, {back}")
+        differ = w.value(f"xor {w.vector(type_)} {distances}, {expected}")
+        return self._are_zero(type_, differ, mask)
+
+    def _are_zero(self, type_: t.Type, numbers: str, mask: Mask) -> str:
+        """Whether the numbers of active lanes are all 0."""
+        w, vector = self.w, self.w.vector(type_)
+        if mask is not None:
+            differ = w.value(f"icmp ne {vector} {numbers}, zeroinitializer")
+            return w.value(f"xor i1 {self.masks.any(self.masks.both(mask, differ))}, true")
+        callee = f"llvm.vector.reduce.or.v{w.width}{type_}"
+        return w.value(f"icmp eq {type_} {w.call(str(type_), callee, [(vector, numbers)])}, 0")
 
 
 _WAYS = ("run", "rest", "same", "scattered", "end")

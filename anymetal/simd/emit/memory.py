@@ -8,7 +8,6 @@ of an inactive lane is never accessed.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 from anymetal.analysis.private_arrays import interleaved
 from anymetal.ir import types as t
@@ -122,8 +121,15 @@ class Memory(GangEmitter):
             self.accesses.store(value.type, name, address, consecutive, access.align, mask)
 
         if strategy is AccessStrategy.TESTED:
-            run, scatter = (partial(put, consecutive=answer) for answer in (True, False))
-            self.contiguity.store(pointer, value.type, mask, run, scatter)
+            self.contiguity.store(
+                pointer,
+                value.type,
+                mask,
+                run=lambda address: put(address, True),
+                scatter=lambda many: self.accesses.scatter(
+                    value.type, name, many, access.align, mask
+                ),
+            )
             return
         if strategy is AccessStrategy.PRIVATE_RUN:
             array, offset = self.arrays[self.private[pointer]], self.v.scalar(pointer)
