@@ -127,6 +127,18 @@ bool same(PyObject* given, PyObject* known) {
   return is<mx::Dtype>(known) && in<mx::Dtype>(given) == in<mx::Dtype>(known);
 }
 
+// What MLX makes of a plain number; nothing if it is none, or too large.
+std::optional<mx::array> array_of(PyObject* number) {
+  if (PyBool_Check(number)) return mx::array(number == Py_True);
+  if (PyFloat_CheckExact(number)) return mx::array(static_cast<float>(PyFloat_AS_DOUBLE(number)));
+  if (!PyLong_CheckExact(number)) return std::nullopt;
+  int overflow;
+  const int64_t value = PyLong_AsLongLongAndOverflow(number, &overflow);
+  if (overflow) return std::nullopt;
+  if (value == static_cast<int32_t>(value)) return mx::array(static_cast<int32_t>(value));
+  return mx::array(value);
+}
+
 // A call that is looked up, as it is now: a list of inputs may have others in a moment. All but the
 // inputs is borrowed, for as long as no Python runs.
 class Lookup {
@@ -136,7 +148,7 @@ class Lookup {
   };
 
   // Arrays among the positional arguments are inputs; others have their positions for names. Nothing
-  // if the inputs are not plainly arrays, or there are more arguments than any call has.
+  // if the inputs are not plainly arrays and numbers, or there are more arguments than any call has.
   static std::optional<Lookup> of(PyObject* positional, PyObject* call) {
     static PyObject* const inputs = PyUnicode_InternFromString("inputs");
     std::optional<Lookup> found{std::in_place};  // where it is returned: it is large
@@ -181,8 +193,13 @@ class Lookup {
     PyObject** const items = PySequence_Fast_ITEMS(sequence);
     inputs.reserve(PySequence_Fast_GET_SIZE(sequence));
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(sequence); ++i) {
-      if (!is<mx::array>(items[i])) return false;
-      inputs.push_back(in<mx::array>(items[i]));
+      if (is<mx::array>(items[i])) {
+        inputs.push_back(in<mx::array>(items[i]));
+      } else if (auto number = array_of(items[i])) {
+        inputs.push_back(std::move(*number));
+      } else {
+        return false;
+      }
     }
     return true;
   }
