@@ -22,7 +22,6 @@ constexpr uint64_t LONGEST_WAKE = 100000;  // more means that the clock stood st
 // 1 µs, and 20 to 50 pass until it runs: 15 workers of a virtual Xeon are up after 50 µs if the owner
 // wakes them all, and after 160 if each wakes one.
 constexpr uint32_t WOKEN_AT_ONCE = 16;
-constexpr uint64_t MOST_ARE_THERE = 50000;
 // Before it sleeps: kernels often follow each other, with some Python, or what one thread does alone,
 // in between.
 constexpr uint64_t WORKER_SPIN = 100000;
@@ -100,7 +99,6 @@ static uint64_t worth_sharing() {
 
 static void share(Job* job);
 static void look_for_late(Job* job, uint64_t time);
-static void gather(Job* job);
 
 struct Effort {
   uint64_t groups, nanoseconds;
@@ -315,14 +313,6 @@ static void share(Job* job) {
   job->called = now();
   job->late = job->called + (load(&job->kept) ? COMPANION_WAITS : LATE_AFTER);
   wake_workers(job);
-  if (job->call->group_time > LONGEST_GROUP) gather(job);
-}
-
-// Threadgroups take so long that the owner, once it runs one, would look for late workers too late: where
-// there are as many groups as threads, somebody would run a second one.
-static void gather(Job* job) {
-  spin(MOST_ARE_THERE, [=] { return (load(&job->state) & MEMBERS) + 1 >= job->parties; });
-  look_for_late(job, now());
 }
 
 static void look_for_companion(Job* job, uint64_t time) {

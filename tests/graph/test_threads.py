@@ -81,7 +81,7 @@ def graphs(threads: int, each: int, calls: int) -> None:
     print(len(made), len(wrong), handled.count(False))
 
 
-@pytest.mark.parametrize("each", [12, pytest.param(2500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("each", [12, pytest.param(1500, marks=pytest.mark.slow)])
 def test_graphs_of_eight_threads(each):
     """Streams: what a thread does changes nothing for another, however they take turns."""
     text = f"from tests.graph import test_threads\ntest_threads.graphs(8, {each}, 200)\n"
