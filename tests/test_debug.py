@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import re
 import time
 
@@ -120,6 +121,13 @@ def test_passes_that_there_are_not(variable: str, value: str, monkeypatch) -> No
     with pytest.raises(
         ValueError, match=rf"{variable}: there is no pass 'no-such-pass', but .*coarsen"
     ):
+        call()
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="levels of x86-64")
+def test_processors_whose_features_nobody_knows(monkeypatch) -> None:
+    monkeypatch.setenv("ANYMETAL_CPU", "znver9")
+    with pytest.raises(ValueError, match=r"ANYMETAL_CPU must be one of x86-64-v2, .*not 'znver9'"):
         call()
 
 

@@ -15,7 +15,7 @@ def machine_for(cpu: str) -> Machine:
     """This machine, or (by LLVM's name of a CPU) one with its features and no others.
 
     "aarch64" is any 64-bit ARM, "neoverse-v1" one of them, wherever this runs: their code can be
-    looked at here, too.
+    looked at here, too. Raises ValueError for a CPU whose features are not known.
     """
     triple = profile_for(cpu).triple
     if not cpu:
@@ -24,7 +24,12 @@ def machine_for(cpu: str) -> Machine:
     if triple.startswith("aarch64"):
         name = "generic" if cpu == "aarch64" else cpu
         return Machine(triple, name, ",".join(["+neon,+fp-armv8", *_ARM.get(cpu, ())]))
-    return Machine(triple, cpu, _LEVELS.get(cpu, ""))
+    if cpu not in _LEVELS:
+        raise ValueError(
+            f"ANYMETAL_CPU must be one of {', '.join(_LEVELS)}, LLVM's name of a 64-bit Arm "
+            f"processor, or empty for this machine, not {cpu!r}"
+        )
+    return Machine(triple, cpu, _LEVELS[cpu])
 
 
 #: Features that decide how we generate code, of ARM processors beside those that all have.
