@@ -28,6 +28,11 @@ def dominators(known: Analyses) -> Dominators[Block]:
     return cfg.dominators(known.program.blocks[0], lambda block: block.successors)
 
 
+def returns(known: Analyses) -> list[Block]:
+    """The blocks at which threads return."""
+    return [block for block in known(dominators) if block.terminator.op == "ret"]
+
+
 def postdominators(known: Analyses) -> Dominators[Block]:
     """The immediate postdominator of each block; one more block, `end`, follows all returns."""
     end = Block("end")
@@ -39,4 +44,4 @@ def postdominators(known: Analyses) -> Dominators[Block]:
 
 
 #: These stay right while no branch changes.
-ALL = (loops, innermost, predecessors, dominators, postdominators)
+ALL = (loops, innermost, predecessors, dominators, returns, postdominators)

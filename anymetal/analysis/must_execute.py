@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from anymetal.analysis.cache import Analyses
-from anymetal.analysis.control import dominators, innermost
+from anymetal.analysis.control import dominators, innermost, returns
 from anymetal.analysis.induction import only_exit, trips
 from anymetal.ir.cfg import Loop, dominates
 from anymetal.ir.model import Block
@@ -22,5 +22,4 @@ def loops_of(known: Analyses, block: Block) -> list[Loop] | None:
             return None
         around.append(loop)
         inner, loop = loop.header, loop.parent
-    ends = (one for one in idom if one.terminator.op == "ret")
-    return around if all(dominates(idom, inner, end) for end in ends) else None
+    return around if all(dominates(idom, inner, end) for end in known(returns)) else None

@@ -17,11 +17,11 @@ from typing import NamedTuple
 
 from anymetal.analysis.cache import Analyses
 from anymetal.analysis.control import dominators
-from anymetal.analysis.effects import accessed, is_plain, tells
+from anymetal.analysis.effects import accessed, is_plain
 from anymetal.analysis.induction import Induction, inductions, trips
 from anymetal.analysis.must_execute import loops_of
-from anymetal.analysis.objects import origins
-from anymetal.ir.calls import POSITIONS, PREFETCH
+from anymetal.analysis.objects import only_stored
+from anymetal.ir.calls import POSITIONS
 from anymetal.ir.cfg import Loop
 from anymetal.ir.model import Argument, Const, Instr, Value
 from anymetal.ir.types import I32, I64
@@ -55,7 +55,7 @@ class Stored(NamedTuple):
 
 def stored(known: Analyses) -> list[Stored]:
     """What the threads of every launch store to outputs that they only store to."""
-    arrays = _only_stored(known)
+    arrays = known(only_stored)
     if not arrays:
         return []
     sums = _Sums(known)
@@ -73,24 +73,6 @@ def stored(known: Analyses) -> list[Stored]:
             pieces.setdefault(terms, set()).add((address.get((), 0), accessed(store).type.size))
     found = (_stored(dict(terms), sorted(parts), known) for terms, parts in pieces.items())
     return [one for one in found if one and known.program.args[one.slot] in arrays]
-
-
-def _only_stored(known: Analyses) -> set[Argument]:
-    """Outputs that the program does nothing with but plain stores, and that no other pointer can
-    lead into."""
-    program, leads_to = known.program, known(origins)
-    outputs = {argument for argument in program.args if argument.output and argument.apart}
-    for instr in program.instructions():
-        if instr.op in ("gep", "phi", "select", "freeze", "icmp"):
-            continue
-        if instr.type.is_ptr and instr.op != "alloca":
-            return set()  # a pointer that was loaded, or made of a number, may lead anywhere
-        if instr.op == "call" and (instr.arg == PREFETCH or tells(instr)):
-            continue
-        stores = instr.op == "store" and is_plain(instr)
-        given = [accessed(instr)] if stores else instr.operands
-        outputs.difference_update(*(leads_to.get(value, ()) for value in given))
-    return outputs
 
 
 def _stored(terms: Sum, parts: list[tuple[int, int]], known: Analyses) -> Stored | None:

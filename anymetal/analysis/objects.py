@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from anymetal.analysis.cache import Analyses
-from anymetal.analysis.effects import LOADS, is_plain, tells
+from anymetal.analysis.effects import LOADS, accessed, is_plain, tells
 from anymetal.ir.calls import PREFETCH
 from anymetal.ir.model import Argument, Global, Instr, Value
 
@@ -57,18 +59,31 @@ def root_of(pointer: Value) -> tuple[Value, int]:
 
 def read_only(known: Analyses) -> set[Argument]:
     """Arrays that the program only reads, and that no other pointer can lead into."""
-    program, leads_to = known.program, known(origins)
-    if program.shared_buffers:
+    if known.program.shared_buffers:
         return set()
+    return _untouched(known, lambda i: [] if i.op in LOADS and is_plain(i) else i.operands)
+
+
+def only_stored(known: Analyses) -> set[Argument]:
+    """Outputs that the program does nothing with but plain stores, and that no other pointer can
+    lead into."""
+
+    def touching(instr: Instr) -> list[Value]:
+        stores = instr.op == "store" and is_plain(instr)
+        return [accessed(instr)] if stores else instr.operands
+
+    return {one for one in _untouched(known, touching) if one.output and one.apart}
+
+
+def _untouched(known: Analyses, touching: Callable[[Instr], list[Value]]) -> set[Argument]:
+    """Arrays into which none of the operands that count leads, and no other pointer."""
+    program, leads_to = known.program, known(origins)
     touched: set[Origin] = set()
     for instr in program.instructions():
         if instr.op in ("gep", "phi", "select", "freeze", "icmp"):
             continue
-        plain = instr.op in LOADS and is_plain(instr)
-        plain |= instr.op == "call" and (instr.arg == PREFETCH or tells(instr))
-        for value in instr.operands:
-            if not plain:
-                touched |= leads_to.get(value, frozenset())
+        if instr.op != "call" or not (instr.arg == PREFETCH or tells(instr)):
+            touched.update(*(leads_to.get(value, ()) for value in touching(instr)))
         if instr.type.is_ptr and instr.op != "alloca":
             return set()  # a pointer that was loaded, or made of a number, may lead anywhere
     return {argument for argument in program.args if argument not in touched}
