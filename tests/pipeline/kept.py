@@ -138,6 +138,7 @@ PLAIN: dict[Question, Callable[[Any, Program], Any]] = {
     control.innermost: lambda found, _: {b: _loop(loop) for b, loop in found.items()},
     control.predecessors: lambda found, _: found,
     control.dominators: lambda found, _: [*found.items()],
+    control.returns: lambda found, _: found,
     control.postdominators: _postdominators,
     inductions: lambda found, _: {_loop(loop): variables for loop, variables in found.items()},
     trips: lambda found, _: {_loop(loop): count for loop, count in found.items()},
