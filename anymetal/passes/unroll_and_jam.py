@@ -1,4 +1,4 @@
-"""Unroll and jam: four iterations of an outer loop share those of the loop inside.
+"""Unroll and jam: up to four iterations of an outer loop share those of the loop inside.
 
     for j: weight = ..; for d: sum[d] += weight * values[j][d]
 
@@ -22,10 +22,11 @@ from anymetal.analysis.cache import Analyses
 from anymetal.analysis.effects import LOADS, is_plain, is_pure, pointer_of, touches
 from anymetal.analysis.induction import inductions, trips
 from anymetal.analysis.objects import Origin, disjoint, origins
+from anymetal.analysis.uniformity import shapes
 from anymetal.ir.cfg import Loop
 from anymetal.ir.model import Block, Instr, Program, Value
 
-#: Iterations that are joined: the first of these that divides their number.
+#: Iterations that are joined, if this divides their number; see _count.
 COUNTS = (4, 2)
 #: Instructions of the inner loop that each of the joined iterations needs for itself: more of them
 #: fill the registers.
@@ -43,7 +44,7 @@ def run(known: Analyses) -> bool:
     last: dict[Value, tuple[Value, Block]] = {}
     changed = False
     for nest, iterations in nests.items():
-        jam = _Jam(known(origins), steps, iterations, nest)
+        jam = _Jam(known, steps, iterations, nest)
         changed |= jam.run()
         last.update((old, (new, jam.front)) for old, new in jam.last.items())
     if last:
@@ -69,15 +70,15 @@ def _nest(outer: Loop) -> tuple[Block, Block, Block] | None:
 class _Jam:
     def __init__(
         self,
-        origins: dict[Value, frozenset[Origin]],
+        known: Analyses,
         steps: dict[Instr, int],
         iterations: int,
         nest: tuple[Block, Block, Block],
     ) -> None:
-        self.origins = origins
+        self.known = known
+        self.origins = known(origins)
         self.steps = steps  #: by how much counters grow
-        #: How many iterations are joined; 0 if their number is odd.
-        self.count = next((count for count in COUNTS if iterations % count == 0), 0)
+        self.iterations = iterations
         self.front, self.inner, self.back = self.parts = nest
         #: Values of the loop -> those of the last joined iteration, valid behind the loop.
         self.last: dict[Value, Value] = {}
@@ -85,14 +86,13 @@ class _Jam:
 
     def run(self) -> bool:
         """Joins iterations if that is allowed and pays; whether it did."""
-        if not self.count or not all(
-            is_plain(i) or is_pure(i) for part in self.parts for i in part.body
-        ):
+        if not all(is_plain(i) or is_pure(i) for part in self.parts for i in part.body):
             return False
         early = self._early()
         if early is None or not self._keeps_apart():
             return False
         differ = self._differ()
+        self.count = self._count(differ)
         pays = self._pays(differ) and self.inner.terminator.operands[0] not in differ
         if pays:
             self.back.instrs = [i for i in self.back.instrs if i not in early]
@@ -166,8 +166,22 @@ class _Jam:
                         differ.add(instr)
         return differ
 
+    def _count(self, differ: set[Value]) -> int:
+        """How many iterations are joined; 0 if their number is odd. As many as keep in registers
+        what they need all through the inner loop, beside one vector that they share. Where two
+        have no room, it lies in memory anyway: then what four share is worth more."""
+        machine, width, lanes = self.known.machine, self.known.width, self.known(shapes)
+        used = {v for i in self.inner.body for v in i.operands}
+        kept = [v for v in differ if v in used and isinstance(v, Instr) and lanes[v].is_varying]
+        through = sum(v.op == "phi" or v.block is not self.inner for v in kept)
+        room = machine.registers * machine.words // width - 1
+        counts = [n for n in COUNTS if self.iterations % n == 0]
+        return next((n for n in counts if n * through <= room), max(counts, default=0))
+
     def _pays(self, differ: set[Value]) -> bool:
         """Whether something is loaded once that each iteration loaded for itself."""
+        if not self.count:
+            return False
         own = [i for i in self.inner.body if i in differ]
         around = [i for i in (*self.front.body, *self.back.body) if i in differ]
         if len(own) > MOST_DIFFERENT or len(around) * self.count > MOST_AROUND:

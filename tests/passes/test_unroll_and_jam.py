@@ -11,6 +11,7 @@ from anymetal.analysis.cache import Analyses
 from anymetal.ir.model import Block, Program
 from anymetal.ir.printer import print_program
 from anymetal.ir.spec import Stage, check
+from anymetal.machine import Machine
 from anymetal.passes import unroll_and_jam
 from tests.ir.programs import program, run_program
 from tests.ir.short import llvm
@@ -154,3 +155,27 @@ def test_left_alone(name: str) -> None:
     before = print_program(kernel)
     assert not unroll_and_jam.run(Analyses(kernel))
     assert print_program(kernel) == before
+
+
+_LANE = "%lane = call i32 @__am_lane()\n%l = sext i32 %lane to i64"
+_OF_LANES = {
+    "weights": Nest("sum[d] = fmuladd(w, b[j * 40 + d], sum[d])", _LANE + "\nw = b[j + l]"),
+    "sums": Nest("t = fmuladd(mine[d], b[at + d], s)", _LANE + "\nat = j * 40 + l"),
+}
+
+
+@pytest.mark.parametrize("name", _OF_LANES)
+@pytest.mark.parametrize(
+    ("machine", "factor"),
+    [
+        (Machine("x86_64-unknown-linux-gnu", "", ""), 4),  # no room for two
+        (Machine("x86_64-unknown-linux-gnu", "", "+avx2"), 2),
+        (Machine("x86_64-unknown-linux-gnu", "", "+avx512f,+avx2"), 4),
+        (Machine("aarch64-unknown-linux-gnu", "", "+neon"), 2),
+    ],
+    ids=lambda value: value.features or "sse" if isinstance(value, Machine) else "",
+)
+def test_as_many_as_registers_hold(name: str, machine: Machine, factor: int) -> None:
+    kernel = _OF_LANES[name].program()
+    assert unroll_and_jam.run(Analyses(kernel, width=32, machine=machine))
+    assert products(kernel) == factor

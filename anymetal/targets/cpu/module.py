@@ -53,15 +53,14 @@ def _module(c: GangCompilation) -> str:
         if wanted
     ]
     c.stages.vectorized(functions)
-    sums, streams = known(questions.privatised_sums), known(questions.streaming)
+    sums, streamed = known(questions.privatised_sums), known(questions.streamed_bytes)
     declarations: dict[str, str] = {}
     for function in functions:
         declarations.update(function.w.declarations)
     for name in {HAND_OVER[one.type] for one in sums.values()}:
         declarations[name] = f"declare hidden void @{name}(ptr, ptr, i64, ptr, ptr)"
-    if streams:
+    if streamed:
         declarations["llvm.x86.sse.sfence"] = "declare void @llvm.x86.sse.sfence()"
-    streamed = sum(store.operands[0].type.size for store in streams)
     entry = entry_function(c, suspends, streamed=streamed // c.team, sums=sums)
     texts = [*(function.text for function in functions), entry]
     text = module_text(known, declarations, texts, suspends=suspends)
