@@ -89,6 +89,10 @@ class Machine(NamedTuple):
         """Whether instructions that permute choose lanes of their result by a mask, too."""
         return "avx512f" in self.enabled
 
+    def vectors(self, lanes: int) -> int:
+        """How many vectors of so many lanes of 32 bits the registers hold."""
+        return self.registers * self.words // lanes
+
     def rows_at_once(self, columns: int) -> int:
         """How many rows of so many float sums fit half of the registers."""
         return max(1, min(8, self.registers // 2 * self.words // columns))

@@ -26,7 +26,7 @@ from anymetal.analysis.uniformity import shapes
 from anymetal.ir.cfg import Loop
 from anymetal.ir.model import Block, Instr, Program, Value
 
-#: Iterations that are joined, if this divides their number; see _count.
+#: How many iterations may be joined: what divides their number.
 COUNTS = (4, 2)
 #: Instructions of the inner loop that each of the joined iterations needs for itself: more of them
 #: fill the registers.
@@ -78,7 +78,8 @@ class _Jam:
         self.known = known
         self.origins = known(origins)
         self.steps = steps  #: by how much counters grow
-        self.iterations = iterations
+        #: How many iterations may be joined, most first; none if their number is odd.
+        self.counts = [count for count in COUNTS if iterations % count == 0]
         self.front, self.inner, self.back = self.parts = nest
         #: Values of the loop -> those of the last joined iteration, valid behind the loop.
         self.last: dict[Value, Value] = {}
@@ -86,18 +87,20 @@ class _Jam:
 
     def run(self) -> bool:
         """Joins iterations if that is allowed and pays; whether it did."""
-        if not all(is_plain(i) or is_pure(i) for part in self.parts for i in part.body):
+        if not self.counts or not all(
+            is_plain(i) or is_pure(i) for part in self.parts for i in part.body
+        ):
             return False
         early = self._early()
         if early is None or not self._keeps_apart():
             return False
         differ = self._differ()
-        self.count = self._count(differ)
-        pays = self._pays(differ) and self.inner.terminator.operands[0] not in differ
+        count = self._count(differ)
+        pays = self._pays(differ, count) and self.inner.terminator.operands[0] not in differ
         if pays:
             self.back.instrs = [i for i in self.back.instrs if i not in early]
             self.front.insert(-1, early)
-            self._multiply(differ)
+            self._multiply(differ, count)
         return pays
 
     # -- whether --------------------------------------------------------------------------
@@ -167,24 +170,20 @@ class _Jam:
         return differ
 
     def _count(self, differ: set[Value]) -> int:
-        """How many iterations are joined; 0 if their number is odd. As many as keep in registers
-        what they need all through the inner loop, beside one vector that they share. Where two
-        have no room, it lies in memory anyway: then what four share is worth more."""
-        machine, width, lanes = self.known.machine, self.known.width, self.known(shapes)
-        used = {v for i in self.inner.body for v in i.operands}
-        kept = [v for v in differ if v in used and isinstance(v, Instr) and lanes[v].is_varying]
-        through = sum(v.op == "phi" or v.block is not self.inner for v in kept)
-        room = machine.registers * machine.words // width - 1
-        counts = [n for n in COUNTS if self.iterations % n == 0]
-        return next((n for n in counts if n * through <= room), max(counts, default=0))
+        """As many iterations as keep in registers what they need all through the inner loop, beside
+        one vector that they share. Where not even two have room, it lies in memory anyway: then
+        what most share is worth more."""
+        lanes, used = self.known(shapes), {v for i in self.inner.body for v in i.operands}
+        own = [v for v in differ if v in used and isinstance(v, Instr) and lanes[v].is_varying]
+        through = sum(v.op == "phi" or v.block is not self.inner for v in own)
+        room = self.known.machine.vectors(self.known.width) - 1
+        return next((n for n in self.counts if n * through <= room), self.counts[0])
 
-    def _pays(self, differ: set[Value]) -> bool:
+    def _pays(self, differ: set[Value], count: int) -> bool:
         """Whether something is loaded once that each iteration loaded for itself."""
-        if not self.count:
-            return False
         own = [i for i in self.inner.body if i in differ]
         around = [i for i in (*self.front.body, *self.back.body) if i in differ]
-        if len(own) > MOST_DIFFERENT or len(around) * self.count > MOST_AROUND:
+        if len(own) > MOST_DIFFERENT or len(around) * count > MOST_AROUND:
             return False
         stored = {_place(i) for i in own if i.op == "store"}
         loads = [i for i in self.inner.body if i.op in LOADS]
@@ -192,9 +191,9 @@ class _Jam:
 
     # -- how ------------------------------------------------------------------------------
 
-    def _multiply(self, differ: set[Value]) -> None:
+    def _multiply(self, differ: set[Value], count: int) -> None:
         copies: list[dict[Value, Value]] = [{}]
-        for number in range(1, self.count):
+        for number in range(1, count):
             before = copies[-1]
             copy: dict[Value, Value] = {p: before.get(v, v) for p, v in self.latch.items()}
             for part in self.parts:

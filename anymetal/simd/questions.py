@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from math import prod
-
 from anymetal.analysis.affine import forms
 from anymetal.analysis.cache import Analyses
 from anymetal.analysis.control import dominators, loops
 from anymetal.analysis.flow import used, users
-from anymetal.analysis.induction import trips
 from anymetal.analysis.lane_numbers import lane_numbers
-from anymetal.analysis.must_execute import loops_of
 from anymetal.analysis.objects import Origin, origins
 from anymetal.analysis.private_arrays import interleaved
 from anymetal.analysis.regions import regions
 from anymetal.analysis.uniformity import shapes
-from anymetal.ir.cfg import Loop
 from anymetal.ir.model import Argument, Block, Instr, Value
 from anymetal.ir.sizes import SIMD_GROUP
-from anymetal.ir.walk import made_from
 from anymetal.simd.access.accumulator_arrays import add_together, find_accumulations, find_locked
 from anymetal.simd.access.addressing import indices_elsewhere, made_by_accesses
 from anymetal.simd.access.demanded_vectors import demanded_vectors
@@ -34,7 +28,7 @@ from anymetal.simd.access.matrix_products import (
 )
 from anymetal.simd.access.privatised_sums import Sums, find_privatised_sums
 from anymetal.simd.access.strategies import is_run
-from anymetal.simd.access.streaming import streaming_stores
+from anymetal.simd.access.streaming import bytes_of, streaming_stores
 from anymetal.simd.access.tiles import Tile, TileFinder
 
 # ----------------------------------------------------------------------------------- accesses
@@ -96,19 +90,8 @@ def streaming(known: Analyses) -> set[Instr]:
 
 
 def streamed_bytes(known: Analyses) -> int:
-    """How many bytes of memory a thread stores to by them. One in constant loops of which every
-    thread runs all iterations counts once for each, if these lead it elsewhere."""
-
-    def of(store: Instr) -> int:
-        assert store.block is not None
-        around = loops_of(known, store.block) or ()
-        leading = [one for one in around if store.operands[1] in made_in(one)]
-        return int(store.operands[0].type.size * prod(known(trips)[one] for one in leading))
-
-    def made_in(loop: Loop) -> set[Value]:
-        return made_from(known.program.instructions(), loop.header.phis)
-
-    return sum(map(of, known(streaming)))
+    """How many bytes of memory a thread stores to by them."""
+    return bytes_of(known, known(streaming))
 
 
 def privatised_sums(known: Analyses) -> dict[Argument, Sums]:
@@ -138,7 +121,7 @@ def added_together(known: Analyses) -> dict[Instr, list[Instr]]:
         for instr in locked
         if is_run(instr, known(shapes)) and instr not in grouped
     }
-    most = known.machine.registers * known.machine.words // SIMD_GROUP
+    most = known.machine.vectors(SIMD_GROUP)
     return add_together(known.program.blocks, arrays, most)
 
 

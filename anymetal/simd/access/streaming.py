@@ -9,12 +9,19 @@ uses in no other way. A group (groups.py) counts as one such store.
 
 from __future__ import annotations
 
+from functools import cache
+from math import prod
+
+from anymetal.analysis.cache import Analyses
 from anymetal.analysis.effects import is_plain
+from anymetal.analysis.induction import trips
+from anymetal.analysis.must_execute import loops_of
 from anymetal.analysis.objects import Origin
 from anymetal.analysis.regions import RegionTree
 from anymetal.analysis.uniformity import Shapes
 from anymetal.ir.cfg import Loop
 from anymetal.ir.model import Argument, Instr, Program, Value
+from anymetal.ir.walk import made_from
 from anymetal.simd.access.groups import Group
 
 
@@ -35,6 +42,23 @@ def streaming_stores(
         and _only_written(origins.get(instr.operands[1], frozenset()), read)
         and _moves(instr, tree)
     }
+
+
+def bytes_of(known: Analyses, stores: set[Instr]) -> int:
+    """How many bytes of memory a thread stores to. A store in constant loops of which every thread
+    runs all iterations counts once for each, if these lead it elsewhere."""
+
+    @cache
+    def made_in(loop: Loop) -> set[Value]:
+        return made_from(known.program.instructions(), loop.header.phis)
+
+    def of(store: Instr) -> int:
+        assert store.block is not None
+        around = loops_of(known, store.block) or ()
+        leading = [one for one in around if store.operands[1] in made_in(one)]
+        return int(store.operands[0].type.size * prod(known(trips)[one] for one in leading))
+
+    return sum(map(of, stores))
 
 
 def _has_no_gaps(store: Instr, shapes: Shapes, groups: dict[Instr, Group]) -> bool:
