@@ -89,6 +89,12 @@ class Machine(NamedTuple):
         """Whether instructions that permute choose lanes of their result by a mask, too."""
         return "avx512f" in self.enabled
 
+    def separates(self, size: int) -> bool:
+        """Whether an instruction picks every second element, of `size` bytes, of two registers."""
+        if self.architecture == "aarch64" or self.vector_bytes == 64:
+            return True
+        return self.vector_bytes == 16 and size >= 4
+
     def vectors(self, lanes: int) -> int:
         """How many vectors of so many lanes of 32 bits the registers hold."""
         return self.registers * self.words // lanes
@@ -101,6 +107,11 @@ class Machine(NamedTuple):
         """Whether it converts vectors of float to half or bfloat in one instruction."""
         of_type = _CONVERSIONS.get((self.architecture, str(type_)), frozenset())
         return not of_type.isdisjoint(self.enabled)
+
+    @property
+    def computes_in_half(self) -> bool:
+        """Whether it computes with vectors of half."""
+        return not self.enabled.isdisjoint(("fullfp16", "avx512fp16"))
 
     def masked(self, operation: str, size: int) -> bool:
         """Whether a vector "load", "store", "gather" or "scatter" of elements of `size` bytes

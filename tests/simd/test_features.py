@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,7 +12,7 @@ from anymetal import targets
 from anymetal.ir.calls import LIBM
 from anymetal.pipeline.program import thread_program
 from anymetal.targets.cpu import CpuTarget
-from anymetal.targets.cpu.assemble import assemble
+from anymetal.targets.cpu.assemble import assemble, assembly
 from anymetal.targets.cpu.llvm_target import Machine, machine_for
 from tests.compiling import vector_ir
 from tests.ir.corpus import CorpusCase, corpus
@@ -130,3 +131,17 @@ def test_needs_no_library_of_the_compiler(case: CorpusCase, level: str) -> None:
     found = symbols(_object_file(case, level))
     assert (found.machine, found.exported) == ("x86-64", {"am_entry"})
     assert not {name for name in found.undefined if not _expected(name)}
+
+
+@pytest.mark.parametrize("level", LEVELS[1:])
+def test_half_is_not_computed_lane_by_lane(level: str) -> None:
+    """Neither by the C library's functions nor by instructions for one float."""
+    name = "half/rounds_and_compares_in_float.metal float16"
+    case = next(c for c in corpus() if c.name == name)
+    source, variant = case.source()
+    machine = machine_for(level)
+    text = assembly(
+        vector_ir(thread_program(source), variant._replace(cpu=level), machine), machine
+    )
+    assert re.search(r"\bvr(?:ound|ndscale)ps\b", text)
+    assert not re.search(r"\bvr(?:ound|ndscale)ss\b|\bcall.*\bf(?:max|min)f\b", text)

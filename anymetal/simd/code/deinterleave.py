@@ -5,6 +5,15 @@
 For `count` elements a lane, a power of two, this takes log2(count) rounds that separate even and
 odd elements of pairs of vectors, one shuffle for each register. LLVM's own way, one wide shuffle,
 takes about count / 2 for each.
+
+Where the processor has no such shuffle, elements are moved four at a time:
+
+* With AVX2 a shuffle of two registers stays within their halves of 16 bytes, so a round takes two.
+  There registers are filled with four words each of two lanes that are four lanes apart, and
+  squares of 4 x 4 words are transposed within the halves: three shuffles for each register, not
+  four.
+* Neither AVX2 nor SSE pick every second element of one or two bytes. But one shuffle gives the
+  elements in 16 bytes any order, so it brings those of neighbouring lanes together to words.
 """
 
 from __future__ import annotations
@@ -14,22 +23,118 @@ from collections.abc import Callable
 from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
 from anymetal.ir.sizes import is_power_of_two
+from anymetal.machine import Machine
 
 #: Words in 16 bytes, within which all processors shuffle fast.
 QUAD = 4
+_PAIR = 2 * QUAD  #: words in a register of AVX2
+WORD = 4  #: bytes
 
 
-def deinterleave(w: Writer, type_: t.Type, vectors: list[str]) -> list[str]:
+def deinterleave(w: Writer, type_: t.Type, vectors: list[str], machine: Machine) -> list[str]:
     """From consecutive vectors in memory: the first elements of all lanes, the second ones, …"""
+    return _apart(w, type_, vectors, w.width, machine)
+
+
+def _apart(w: Writer, type_: t.Type, vectors: list[str], lanes: int, machine: Machine) -> list[str]:
     if len(vectors) == 1:
         return vectors
+    if in_squares(machine, type_, len(vectors)):
+        return _from_squares(w, type_, vectors, lanes)
+    if _in_words(machine, type_, len(vectors)):
+        each = WORD // type_.size
+        order = [lane * QUAD + i for i in range(QUAD) for lane in range(each)]
+        words = [_as_words(w, type_, vector, lanes, order) for vector in vectors]
+        parts = _apart(w, t.I32, words, lanes // each, machine)
+        return [_cast(w, t.I32, part, lanes // each, type_) for part in parts]
     pairs = list(zip(vectors[::2], vectors[1::2], strict=True))
-    orders = [list(range(odd, 2 * w.width, 2)) for odd in range(2)]
+    vector = f"<{lanes} x {type_}>"
     halves = [
-        deinterleave(w, type_, [w.shuffle(w.vector(type_), order, *pair) for pair in pairs])
-        for order in orders
+        _apart(w, type_, [w.shuffle(vector, order, *pair) for pair in pairs], lanes, machine)
+        for order in (list(range(odd, 2 * lanes, 2)) for odd in range(2))
     ]
     return [vector for pair in zip(*halves, strict=True) for vector in pair]
+
+
+def interleave(w: Writer, type_: t.Type, parts: list[str], machine: Machine) -> list[str]:
+    """The inverse: consecutive vectors as they go to memory."""
+    return _together(w, type_, parts, w.width, machine)
+
+
+def _together(
+    w: Writer, type_: t.Type, parts: list[str], lanes: int, machine: Machine
+) -> list[str]:
+    if len(parts) == 1:
+        return parts
+    if in_squares(machine, type_, len(parts)):
+        return _to_squares(w, type_, parts, lanes)
+    if _in_words(machine, type_, len(parts)):
+        each = WORD // type_.size
+        order = [i * each + lane for lane in range(each) for i in range(QUAD)]
+        words = [_cast(w, type_, part, lanes, t.I32) for part in parts]
+        rows = _together(w, t.I32, words, lanes // each, machine)
+        return [
+            _ordered(w, type_, _cast(w, t.I32, row, lanes // each, type_), lanes, order)
+            for row in rows
+        ]
+    even, odd = (_together(w, type_, parts[start::2], lanes, machine) for start in range(2))
+    picks = [lane + side * lanes for lane in range(lanes) for side in range(2)]
+    return [
+        w.shuffle(f"<{lanes} x {type_}>", picks[at : at + lanes], *pair)
+        for pair in zip(even, odd, strict=True)
+        for at in (0, lanes)
+    ]
+
+
+# -- words in squares --------------------------------------------------------------------
+
+
+def in_squares(machine: Machine, type_: t.Type, count: int) -> bool:
+    """Whether words of which each lane has `count` are moved in squares."""
+    return type_.size == WORD and count % QUAD == 0 and not machine.separates(WORD)
+
+
+def _from_squares(w: Writer, type_: t.Type, vectors: list[str], lanes: int) -> list[str]:
+    count = len(vectors)
+    columns: list[list[str]] = [[] for _ in vectors]
+
+    def two_quads(lane: int, first: int) -> str:
+        rows = (lane, lane + QUAD)
+        (one, at), (other, behind) = (divmod(row * count + first, lanes) for row in rows)
+        picks = _two_quads(at, lanes + behind)
+        return w.shuffle(f"<{lanes} x {type_}>", picks, vectors[one], vectors[other])
+
+    for start in range(0, lanes, _PAIR):
+        for first in range(0, count, QUAD):
+            filled = [two_quads(start + lane, first) for lane in range(QUAD)]
+            square = transposed(w, type_, filled, _PAIR)
+            for column, part in zip(columns[first : first + QUAD], square, strict=True):
+                column.append(part)
+    return [join(w, type_, column, _PAIR)[0] for column in columns]
+
+
+def _to_squares(w: Writer, type_: t.Type, parts: list[str], lanes: int) -> list[str]:
+    registers: list[str] = []
+    for start in range(0, lanes, _PAIR):
+        some = list(range(start, start + _PAIR))
+        words = [w.shuffle(f"<{lanes} x {type_}>", some, part) for part in parts]
+        squares = [
+            transposed(w, type_, words[first : first + QUAD], _PAIR)
+            for first in range(0, len(parts), QUAD)
+        ]
+        quads = [
+            (square[lane % QUAD], lane - lane % QUAD) for lane in range(_PAIR) for square in squares
+        ]
+        for (one, at), (other, behind) in zip(quads[::2], quads[1::2], strict=True):
+            picks = _two_quads(at, _PAIR + behind)
+            registers.append(w.shuffle(f"<{_PAIR} x {type_}>", picks, one, other))
+    each = lanes // _PAIR
+    rows = [registers[i : i + each] for i in range(0, len(registers), each)]
+    return [join(w, type_, row, _PAIR)[0] for row in rows]
+
+
+def _two_quads(one: int, other: int) -> list[int]:
+    return [*range(one, one + QUAD), *range(other, other + QUAD)]
 
 
 def transposed(w: Writer, type_: t.Type, vectors: list[str], size: int) -> list[str]:
@@ -47,23 +152,36 @@ def transposed(w: Writer, type_: t.Type, vectors: list[str], size: int) -> list[
             for half in ((0, 1, 4, 5), (2, 3, 6, 7))]  # fmt: skip
 
 
-def interleave(w: Writer, type_: t.Type, parts: list[str]) -> list[str]:
-    """The inverse: consecutive vectors as they go to memory."""
-    if len(parts) == 1:
-        return parts
-    even, odd = (interleave(w, type_, parts[start::2]) for start in range(2))
-    picks = [lane + side * w.width for lane in range(w.width) for side in range(2)]
-    return [
-        w.shuffle(w.vector(type_), picks[at : at + w.width], *pair)
-        for pair in zip(even, odd, strict=True)
-        for at in (0, w.width)
-    ]
+# -- smaller elements as words -----------------------------------------------------------
 
 
-def part_of_lanes(w: Writer, type_: t.Type, rows: list[str], number: int) -> str:
+def _in_words(machine: Machine, type_: t.Type, count: int) -> bool:
+    """Whether elements of several lanes, four of each, become words."""
+    return type_ in (t.I8, t.I16) and count == QUAD and not machine.separates(type_.size)
+
+
+def _as_words(w: Writer, type_: t.Type, vector: str, lanes: int, order: list[int]) -> str:
+    return _cast(w, type_, _ordered(w, type_, vector, lanes, order), lanes, t.I32)
+
+
+def _ordered(w: Writer, type_: t.Type, vector: str, lanes: int, order: list[int]) -> str:
+    """A vector with every so many elements, 16 bytes, in this order."""
+    picks = [start + i for start in range(0, lanes, len(order)) for i in order]
+    return w.shuffle(f"<{lanes} x {type_}>", picks, vector)
+
+
+def _cast(w: Writer, source: t.Type, vector: str, lanes: int, target: t.Type) -> str:
+    count = lanes * source.size // target.size
+    return w.value(f"bitcast <{lanes} x {source}> {vector} to <{count} x {target}>")
+
+
+# -- others ------------------------------------------------------------------------------
+
+
+def part_of_lanes(w: Writer, type_: t.Type, rows: list[str], number: int, machine: Machine) -> str:
     """Element `number` of all lanes, from consecutive vectors in memory."""
     if is_power_of_two(len(rows)):
-        return deinterleave(w, type_, rows)[number]
+        return deinterleave(w, type_, rows, machine)[number]
     return every(w, type_, *join(w, type_, rows, w.width), number, len(rows))
 
 

@@ -259,6 +259,11 @@ class Arithmetic(GangEmitter):
         types = {instr.type, *(v.type for v in instr.operands)}
         return t.BFLOAT in types or (t.HALF in types and not self.machine.converts(t.HALF))
 
+    def _lane_by_lane_in_half(self, instr: Instr, width: int) -> bool:
+        """Whether LLVM would compute it lane by lane."""
+        narrow = width and instr.type == t.HALF and not self.machine.computes_in_half
+        return bool(narrow) and name_of_intrinsic(instr.arg) in _NOT_IN_HALF
+
     def _narrow(self, instr: Instr, names: list[str], width: int) -> str:
         """Arithmetic in float, rounded after each operation."""
         operands = [
@@ -266,6 +271,9 @@ class Arithmetic(GangEmitter):
             for v, n in zip(instr.operands, names, strict=True)
         ]
         floats = self._type(t.FLOAT, width)
+        if instr.op == "call" and name_of_intrinsic(instr.arg) in _NOT_IN_HALF:
+            fence = f"llvm.arithmetic.fence.{suffix(t.FLOAT, width)}"  # or LLVM narrows it again
+            operands = [self.w.call(floats, fence, [(floats, name)]) for name in operands]
         if instr.op == "fpext":
             if instr.type == t.FLOAT:
                 return operands[0]
@@ -303,7 +311,7 @@ class Arithmetic(GangEmitter):
         callee: str = instr.arg
         base = name_of_intrinsic(callee)
         if callee.startswith("llvm."):
-            if self._through_float(instr):
+            if self._through_float(instr) or self._lane_by_lane_in_half(instr, width):
                 return self._narrow(instr, names, width)
             if base in ("fptosi.sat", "fptoui.sat"):
                 return self._saturate(base.removesuffix(".sat"), instr, names[0], width)
@@ -423,6 +431,11 @@ class Arithmetic(GangEmitter):
 
 
 _NARROW = (t.HALF, t.BFLOAT)
+#: What is exact in float, and what LLVM does lane by lane in half if the processor cannot.
+_NOT_IN_HALF = frozenset(
+    "floor ceil trunc rint nearbyint round roundeven "
+    "minnum maxnum minimum maximum minimumnum maximumnum".split()
+)
 _NARROW_SUFFIX = re.compile(r"\.b?f16\b")
 _MOVES = frozenset(("bitcast", "select", "freeze", "extractvalue"))
 

@@ -12,8 +12,10 @@ from anymetal.simd import questions
 from anymetal.simd.access.groups import Group
 from anymetal.simd.code.deinterleave import (
     QUAD,
+    WORD,
     deinterleave,
     every,
+    in_squares,
     interleave,
     join,
     part_of_lanes,
@@ -23,7 +25,7 @@ from anymetal.simd.code.gang_context import GangContext, GangEmitter
 from anymetal.simd.code.masks import Mask
 from anymetal.simd.code.values import VECTOR
 from anymetal.simd.emit.atomics import Atomics
-from anymetal.simd.emit.transpose import STRIP, WORD, Rows, Transposition
+from anymetal.simd.emit.transpose import STRIP, Rows, Transposition
 
 
 class GroupAccess(GangEmitter):
@@ -72,16 +74,17 @@ class GroupAccess(GangEmitter):
 
     def _load(self, group: Group, type_: t.Type, address: str) -> list[str]:
         w, count = self.w, len(group.members)
-        if group.has_gaps:
-            places = [self._row(group, address, lane) for lane in range(w.width)]
-            return self._load_rows(group, type_, places)
         if self._has_squares(group, type_):
             return self._transposition(group, type_).load(address, group.align)
+        squares = in_squares(self.machine, type_, count) and not self._is_ordered(group)
+        if group.has_gaps or squares:
+            places = [self._row(group, address, lane) for lane in range(w.width)]
+            return self._load_rows(group, type_, places)
         if is_power_of_two(count) or self._is_ordered(group):
             vector = w.vector(type_)
             places = [self._place(type_, address, i) for i in range(count)]
             rows = [w.value(f"load {vector}, ptr {at}, align {group.align}") for at in places]
-            return rows if self._is_ordered(group) else deinterleave(w, type_, rows)
+            return rows if self._is_ordered(group) else deinterleave(w, type_, rows, self.machine)
         total = w.width * count
         wide = f"<{total} x {type_}>"
         loaded = w.value(f"load {wide}, ptr {address}, align {group.align}")
@@ -121,7 +124,7 @@ class GroupAccess(GangEmitter):
         if group.has_gaps:
             return self._rows_apart(group, type_, address, parts)
         if is_power_of_two(count) or self._is_ordered(group):
-            rows = parts if self._is_ordered(group) else interleave(w, type_, parts)
+            rows = parts if self._is_ordered(group) else interleave(w, type_, parts, self.machine)
             places = [self._place(type_, address, i) for i in range(count)]
             return [(w.vector(type_), *at) for at in zip(rows, places, strict=True)]
         total = w.width * count
@@ -139,7 +142,8 @@ class GroupAccess(GangEmitter):
         rows = [w.value(f"load {row}, ptr {place}, align {group.align}") for place in places]
         lanes = w.width // count  # whose elements fill a vector
         parts = [rows[i : i + lanes] for i in range(0, w.width, lanes)]
-        return deinterleave(w, type_, [join(w, type_, part, count)[0] for part in parts])
+        wholes = [join(w, type_, part, count)[0] for part in parts]
+        return deinterleave(w, type_, wholes, self.machine)
 
     def _load_quads(self, group: Group, type_: t.Type, places: list[str]) -> list[str]:
         """Four words of each row at a time. Registers are filled so that squares of 4 x 4 words can
@@ -169,7 +173,7 @@ class GroupAccess(GangEmitter):
         w, count = self.w, len(group.members)
         vector, row = w.vector(type_), f"<{count} x {type_}>"
         rows = []
-        for i, whole in enumerate(interleave(w, type_, parts)):
+        for i, whole in enumerate(interleave(w, type_, parts, self.machine)):
             for k in range(w.width // count):
                 one = w.shuffle(vector, list(range(k * count, (k + 1) * count)), whole)
                 at = self._row(group, address, i * (w.width // count) + k)
@@ -253,7 +257,7 @@ class GroupAccess(GangEmitter):
         def each() -> list[str]:
             with self.v.apart():
                 if self._is_ordered(group):
-                    lanes = deinterleave(self.w, group.anchor.type, parts)
+                    lanes = deinterleave(self.w, group.anchor.type, parts, self.machine)
                     for member, vector in zip(group.members, lanes, strict=True):
                         self.v.local[member.operands[1], VECTOR] = vector
                 for member in group.members:
@@ -263,7 +267,11 @@ class GroupAccess(GangEmitter):
         def whole() -> list[str]:
             base = self.v.scalar(pointer_of(group.anchor))
             address = self.w.value(f"getelementptr i8, ptr {base}, i64 {group.first_offset}")
-            rows = parts if self._is_ordered(group) else interleave(self.w, t.FLOAT, parts)
+            rows = (
+                parts
+                if self._is_ordered(group)
+                else interleave(self.w, t.FLOAT, parts, self.machine)
+            )
             for i, row in enumerate(rows):
                 place = self._place(t.FLOAT, address, i)
                 self.atomics.add_row(group.anchor, place, row)
@@ -282,7 +290,7 @@ class GroupAccess(GangEmitter):
             vector = self.v.vector(instr.operands[instr.arg])
         else:
             parts = [self.v.vector(v) for v in instr.operands]
-            vector = part_of_lanes(self.w, instr.type, parts, instr.arg)
+            vector = part_of_lanes(self.w, instr.type, parts, instr.arg, self.machine)
         self.v.define(instr, vector=vector)
 
     # -- lanes are missing ----------------------------------------------------------------
