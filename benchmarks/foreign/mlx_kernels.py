@@ -15,13 +15,13 @@ _CASES = {case.name: case for case in [*mlx.CASES, *mlx.MORE]}
 
 
 _TAKEN_APART = (
-    "Each thread adds four neighbours in their order, so these are taken apart: half of the "
-    "instructions are shuffles ({} of {} for 4096 numbers, `anymetal explain`)."
+    "Each thread adds four neighbours in their order, so these are taken apart, by two or three "
+    "shuffles for each register."
 )
 #: What to know about figures of rows, such as why we are behind.
 _NOTES = {
-    "reduce_rows": _TAKEN_APART.format(1961, 4018),
-    "reduce_all": _TAKEN_APART.format(1893, 3702),
+    "reduce_rows": _TAKEN_APART,
+    "reduce_all": _TAKEN_APART,
     "gemv_t": "Before pass `split-counters` there was, with which it takes 0.40 ms in a loop "
     "instead of 0.78; two fifths of what is left are vectors that find no register.",
     "steel_gemm": "Before pass `split-counters` there was, with which it takes 4.9 ms in a loop "
@@ -30,10 +30,10 @@ _NOTES = {
     "steel_gemm_half": "Of the 138 instructions of its loop with AVX2 62 compute, 33 load and "
     "store, 34 are spills (`anymetal explain`); there are four such loops, one for each row of "
     "matrices, as every other row goes through its columns backwards.",
-    "gemv": "Four neighbours a lane, in rows that a thread has four of: of the 766 instructions of "
-    "its loop with AVX2 252 are shuffles and 367 spills, 55 compute (`anymetal explain`).",
+    "gemv": "Four neighbours a lane, in rows that a thread has four of: of the 681 instructions of "
+    "its loop with AVX2 174 are shuffles and 359 spills, 56 compute (`anymetal explain`).",
     "softmax_looped_half": "Halves by fours, with a maximum and a sum that change as the loop goes "
-    "on: of the 6112 instructions of its first loop with AVX2 1378 are shuffles and 1727 spills, "
+    "on: of the 5990 instructions of its first loop with AVX2 1225 are shuffles and 1772 spills, "
     "2338 compute (`anymetal explain`).",
     "block_sort": "Each thread looks for its place in two sorted runs of threadgroup memory, by a "
     "loop of 650 instructions for 32 threads, 73 of them branches (`anymetal explain`); PyTorch "
