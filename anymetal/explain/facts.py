@@ -130,7 +130,8 @@ def _strategy(function: GangFunction, instr: Instr, kind: str) -> tuple[AccessSt
     """The strategy of an access, and its description."""
     apart = "scatter" if kind == "store" else "gather"
     if (group := function.group_of.get(instr)) is not None:
-        each = f"a {kind} a lane" if group.has_gaps else f"one wide {kind}"
+        alone = group.has_gaps and not group.is_filled
+        each = f"a {kind} a lane" if alone else f"one wide {kind}"
         text = f"grouped: {len(group.members)} neighbours a lane, {each}"
         ordered = group.is_ordered and not function.groups.partial
         return AccessStrategy.GROUP, f"{text}, in the order of memory" if ordered else text

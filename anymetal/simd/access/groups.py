@@ -6,8 +6,9 @@ float4, the fields of a struct, `x[4 * i + k]`, or a few columns of a matrix who
 
 Alone, each member would be a gather. Together they are one wide access, if the elements of all
 lanes are one run, or an access for each lane, if there are gaps between the lanes. Lanes that walk
-along rows, `row[k], row[k + 1], …`, have a row each, wherever it begins. No byte is touched that
-the program does not touch.
+along rows, `row[k], row[k + 1], …`, have a row each, wherever it begins. Loads of two or three
+of four neighbours, `p.xyz` of a float4, load the gaps between their lanes, too. No other byte is
+touched that the program does not touch.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ MOST_MEMBERS = 32
 MOST_ODD_MEMBERS = 8  #: if their number is no power of two
 #: Members with gaps between the lanes: more of them do not fit the registers, fewer do not pay.
 LONGEST_ROW, SHORTEST_ROW = 8, 4
+#: Elements from lane to lane, of which loads of 2 or 3 load all.
+FILLED = 4
 
 Origins = Mapping[Value, frozenset[Origin]]
 
@@ -46,6 +49,13 @@ class Group:
         return self.row is not None or (
             self.stride > len(self.members) * accessed(self.anchor).type.size
         )
+
+    @property
+    def is_filled(self) -> bool:
+        """Whether the gaps are loaded, too: they lie between what the first lane loads and what the
+        last one does, so in the same array."""
+        size = accessed(self.anchor).type.size
+        return self.has_gaps and self.anchor.op == "load" and self.stride == FILLED * size
 
     @property
     def row(self) -> Instr | None:
@@ -220,7 +230,7 @@ def _groups(run: list[tuple[int, Instr]], op: str, stride: int) -> list[Group]:
     place = {instr: number for number, (_, instr) in enumerate(run)}
     return [
         _group(sorted(piece.items(), key=lambda item: place[item[1]]), piece, stride)
-        for piece in _pieces(by_offset, size, stride)
+        for piece in _pieces(by_offset, size, stride, op)
         if op != "atomicrmw" or len(piece) * size == stride
     ]
 
@@ -236,10 +246,12 @@ def _side_by_side(by_offset: dict[int, Instr], size: int, count: int) -> bool:
     return list(by_offset) == [first + i * size for i in range(count)]
 
 
-def _pieces(by_offset: dict[int, Instr], size: int, stride: int) -> Iterator[dict[int, Instr]]:
+def _pieces(
+    by_offset: dict[int, Instr], size: int, stride: int, op: str
+) -> Iterator[dict[int, Instr]]:
     """Neighbours that fill the stride, or a power of two of them with gaps between the lanes;
     several such pieces if a team's SIMD-groups have one each."""
-    counts = _counts(size, stride)
+    counts = _counts(size, stride, op)
     offsets = list(by_offset)
     start = 0
     while start < len(offsets):
@@ -249,10 +261,12 @@ def _pieces(by_offset: dict[int, Instr], size: int, stride: int) -> Iterator[dic
         start += len(whole[0]) if whole else 1
 
 
-def _counts(size: int, stride: int) -> list[int]:
+def _counts(size: int, stride: int, op: str) -> list[int]:
     """How many members a group may have, best first."""
     if not stride:
         return [LONGEST_ROW, SHORTEST_ROW]
+    if op == "load" and stride == FILLED * size:
+        return [FILLED, 3, 2]
     all_, rest = divmod(stride, size)
     most = MOST_MEMBERS if is_power_of_two(all_) else MOST_ODD_MEMBERS
     rows = [n for n in (LONGEST_ROW, SHORTEST_ROW) if n * size < stride]

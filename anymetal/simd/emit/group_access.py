@@ -9,7 +9,7 @@ from anymetal.ir import types as t
 from anymetal.ir.model import Instr, Value
 from anymetal.ir.sizes import is_power_of_two
 from anymetal.simd import questions
-from anymetal.simd.access.groups import Group
+from anymetal.simd.access.groups import FILLED, Group
 from anymetal.simd.code.deinterleave import (
     QUAD,
     WORD,
@@ -74,6 +74,8 @@ class GroupAccess(GangEmitter):
 
     def _load(self, group: Group, type_: t.Type, address: str) -> list[str]:
         w, count = self.w, len(group.members)
+        if group.is_filled:
+            return self._load_filled(group, type_, address)
         if self._has_squares(group, type_):
             return self._transposition(group, type_).load(address, group.align)
         squares = in_squares(self.machine, type_, count) and not self._is_ordered(group)
@@ -89,6 +91,22 @@ class GroupAccess(GangEmitter):
         wide = f"<{total} x {type_}>"
         loaded = w.value(f"load {wide}, ptr {address}, align {group.align}")
         return [every(w, type_, loaded, total, i, count) for i in range(count)]
+
+    def _load_filled(self, group: Group, type_: t.Type, address: str) -> list[str]:
+        """With the gaps between lanes, but not the one behind the last lane: the last half of a
+        vector is loaded from a little in front, and moved."""
+        w, gap, half = self.w, FILLED - len(group.members), self.w.width // 2
+        part = f"<{half} x {type_}>"
+
+        def load(spelling: str, first: int) -> str:
+            place = self._offset(address, first * type_.size)
+            return w.value(f"load {spelling}, ptr {place}, align {group.align}")
+
+        rows = [load(w.vector(type_), row * w.width) for row in range(FILLED - 1)]
+        last = [load(part, (FILLED * 2 - 2) * half), load(part, (FILLED * 2 - 1) * half - gap)]
+        last[1] = w.shuffle(part, [*range(gap, half)] + [-1] * gap, last[1])
+        rows += join(w, type_, last, half)[:1]
+        return deinterleave(w, type_, rows, self.machine)[: len(group.members)]
 
     def _store(self, group: Group, type_: t.Type, address: str, parts: list[str]) -> list[str]:
         def write(rows: Rows) -> None:

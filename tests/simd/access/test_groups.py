@@ -72,13 +72,18 @@ _PRIVATE = """
         # words are words, whether numbers or bits
         ("x = a[i * 2]\nto[i] = words[i * 2 + 1]\nout[i] = x", ["load a [0, 4]"]),
         # two sizes
-        ("x = a[i * 2]\nh = halves[i * 4 + 2]\ng = halves[i * 4 + 3]", []),
+        ("x = a[i * 2]\nh = halves[i * 4 + 2]\ng = halves[i * 4 + 3]", ["load a [0, 2]"]),
         ("out[i * 2] = a[i]\nout[i * 2 + 1] = 5", ["store out [0, 4]"]),
         # the same of two places
         (sum_at("i * 4", *range(4), *range(128, 132)), [_FOUR] * 2),
+        # some of four
+        (sum_at("i * 4", 0, 1, 2), ["load a [0, 4, 8]"]),
+        (sum_at("i * 4", 0, 1, 3), ["load a [0, 4]"]),
+        (sum_at("i * 4", 0, 1), ["load a [0, 4]"]),
+        ("out[i * 4] = 1\nout[i * 4 + 1] = 2\nout[i * 4 + 2] = 3", []),
         # gaps, repetitions, other strides
-        (sum_at("i * 4", 0, 1, 3), []),
-        (sum_at("i * 4", 0, 1), []),
+        (sum_at("i * 4", 0, 2), []),
+        (sum_at("i * 8", 0, 1, 2), []),
         (sum_at("i * 2", 0, 1, 1), []),
         (sum_at("i * 2", 0, 2), []),
         (sum_at("i", 0, 1), []),
