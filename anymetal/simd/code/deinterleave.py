@@ -86,6 +86,40 @@ def _together(
     ]
 
 
+def interleave_odd(w: Writer, type_: t.Type, parts: list[str]) -> list[str]:
+    """The same for any number of elements a lane.
+
+    Each 16 bytes get their elements from one part after the other, by shuffles of two registers.
+    LLVM's own way, one wide shuffle, moves every element by itself.
+    """
+    count, size = len(parts), QUAD * WORD // type_.size
+    pieces: list[str] = []
+    for start in range(0, w.width, size):
+        lanes = list(range(start, start + size))
+        ours = [w.shuffle(w.vector(type_), lanes, part) for part in parts]
+        for first in range(0, count * size, size):
+            places = [divmod(first + i, count) for i in range(size)]
+            pieces.append(_gathered(w, f"<{size} x {type_}>", ours, places))
+    each = w.width // size
+    rows = [pieces[i : i + each] for i in range(0, len(pieces), each)]
+    return [join(w, type_, row, size)[0] for row in rows]
+
+
+def _gathered(w: Writer, vector: str, parts: list[str], places: list[tuple[int, int]]) -> str:
+    """Elements by lane and part."""
+    size = len(places)
+    found = "poison"
+    for number, part in enumerate(parts):
+        if all(other != number for _, other in places):
+            continue
+        picks = [
+            size + lane if other == number else i if other < number else -1
+            for i, (lane, other) in enumerate(places)
+        ]
+        found = w.shuffle(vector, picks, found, part)
+    return found
+
+
 # -- words in squares --------------------------------------------------------------------
 
 

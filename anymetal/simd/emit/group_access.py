@@ -17,6 +17,7 @@ from anymetal.simd.code.deinterleave import (
     every,
     in_squares,
     interleave,
+    interleave_odd,
     join,
     part_of_lanes,
     transposed,
@@ -141,15 +142,14 @@ class GroupAccess(GangEmitter):
         w, count = self.w, len(group.members)
         if group.has_gaps:
             return self._rows_apart(group, type_, address, parts)
-        if is_power_of_two(count) or self._is_ordered(group):
-            rows = parts if self._is_ordered(group) else interleave(w, type_, parts, self.machine)
-            places = [self._place(type_, address, i) for i in range(count)]
-            return [(w.vector(type_), *at) for at in zip(rows, places, strict=True)]
-        total = w.width * count
-        joined, size = join(w, type_, parts, w.width)
-        order = [lane + w.width * part for lane in range(w.width) for part in range(count)]
-        name = w.shuffle(f"<{size} x {type_}>", order, joined)
-        return [(f"<{total} x {type_}>", name, address)]
+        if self._is_ordered(group):
+            rows = parts
+        elif is_power_of_two(count):
+            rows = interleave(w, type_, parts, self.machine)
+        else:
+            rows = interleave_odd(w, type_, parts)
+        places = [self._place(type_, address, i) for i in range(count)]
+        return [(w.vector(type_), *at) for at in zip(rows, places, strict=True)]
 
     def _load_rows(self, group: Group, type_: t.Type, places: list[str]) -> list[str]:
         """What is loaded from a place for each lane."""

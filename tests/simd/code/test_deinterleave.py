@@ -10,7 +10,12 @@ from numpy.typing import NDArray
 
 from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
-from anymetal.simd.code.deinterleave import deinterleave, interleave, part_of_lanes
+from anymetal.simd.code.deinterleave import (
+    deinterleave,
+    interleave,
+    interleave_odd,
+    part_of_lanes,
+)
 from anymetal.targets.cpu.llvm_target import machine_for
 
 WIDTHS = (32, 64)
@@ -30,7 +35,7 @@ def run(lines: list[str], values: dict[str, Bytes]) -> None:
             nothing = np.zeros(count, element).view(np.uint8)
             one, other = (values.get(v, nothing).view(element) for v in match.group(3, 4))
             assert len(one) == len(other) == count
-            picks = [int(pick.split()[1]) for pick in match[5].split(",")]
+            picks = [int(pick.split()[1].replace("poison", "0")) for pick in match[5].split(",")]
             values[name] = np.concatenate([one, other])[picks].view(np.uint8)
         else:
             cast = _BITCAST.match(text)
@@ -76,3 +81,15 @@ def test_one_of_them(cpu: str, count: int) -> None:
         part = part_of_lanes(w, t.FLOAT, list(rows), number, machine_for(cpu))
         run(w.lines, values)
         assert values[part].tobytes() == lanes[:, number].tobytes()
+
+
+@pytest.mark.parametrize("type_", TYPES, ids=str)
+@pytest.mark.parametrize("count", [2, 3, 5, 6, 7])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_any_number_together(type_: t.Type, count: int, width: int) -> None:
+    lanes = memory(width, type_, count)
+    parts = {f"%part{k}": np.ascontiguousarray(lanes[:, k]).view(np.uint8) for k in range(count)}
+    w, values = Writer(width), dict(parts)
+    rows = interleave_odd(w, type_, list(parts))
+    run(w.lines, values)
+    assert b"".join(values[row].tobytes() for row in rows) == lanes.tobytes()
