@@ -146,10 +146,20 @@ class GroupAccess(GangEmitter):
             rows = parts
         elif is_power_of_two(count):
             rows = interleave(w, type_, parts, self.machine)
+        elif self.machine.permutes_under_masks:  # and permutes whole vectors well
+            return [self._at_once(type_, address, parts)]
         else:
             rows = interleave_odd(w, type_, parts)
         places = [self._place(type_, address, i) for i in range(count)]
         return [(w.vector(type_), *at) for at in zip(rows, places, strict=True)]
+
+    def _at_once(self, type_: t.Type, address: str, parts: list[str]) -> tuple[str, str, str]:
+        """All in one vector, by one wide shuffle."""
+        w, count = self.w, len(parts)
+        joined, size = join(w, type_, parts, w.width)
+        order = [lane + w.width * part for lane in range(w.width) for part in range(count)]
+        name = w.shuffle(f"<{size} x {type_}>", order, joined)
+        return f"<{w.width * count} x {type_}>", name, address
 
     def _load_rows(self, group: Group, type_: t.Type, places: list[str]) -> list[str]:
         """What is loaded from a place for each lane."""
