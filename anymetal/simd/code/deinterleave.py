@@ -90,7 +90,7 @@ def interleave_odd(w: Writer, type_: t.Type, parts: list[str]) -> list[str]:
     """The same for any number of elements a lane.
 
     Each 16 bytes get their elements from one part after the other, by shuffles of two registers.
-    LLVM's own way, one wide shuffle, moves every element by itself.
+    LLVM's own way, one wide shuffle, moves every element by itself unless it has AVX-512.
     """
     count, size = len(parts), QUAD * WORD // type_.size
     pieces: list[str] = []
