@@ -100,9 +100,7 @@ def interleave_odd(w: Writer, type_: t.Type, parts: list[str]) -> list[str]:
         for first in range(0, count * size, size):
             places = [divmod(first + i, count) for i in range(size)]
             pieces.append(_gathered(w, f"<{size} x {type_}>", ours, places))
-    each = w.width // size
-    rows = [pieces[i : i + each] for i in range(0, len(pieces), each)]
-    return [join(w, type_, row, size)[0] for row in rows]
+    return _rows(w, type_, pieces, size, w.width)
 
 
 def _gathered(w: Writer, vector: str, parts: list[str], places: list[tuple[int, int]]) -> str:
@@ -162,9 +160,7 @@ def _to_squares(w: Writer, type_: t.Type, parts: list[str], lanes: int) -> list[
         for (one, at), (other, behind) in zip(quads[::2], quads[1::2], strict=True):
             picks = _two_quads(at, _PAIR + behind)
             registers.append(w.shuffle(f"<{_PAIR} x {type_}>", picks, one, other))
-    each = lanes // _PAIR
-    rows = [registers[i : i + each] for i in range(0, len(registers), each)]
-    return [join(w, type_, row, _PAIR)[0] for row in rows]
+    return _rows(w, type_, registers, _PAIR, lanes)
 
 
 def _two_quads(one: int, other: int) -> list[int]:
@@ -232,6 +228,13 @@ def join(w: Writer, type_: t.Type, parts: list[str], size: int) -> tuple[str, in
         parts = [w.shuffle(f"<{size} x {type_}>", list(range(2 * size)), *pair) for pair in pairs]
         size *= 2
     return parts[0], size
+
+
+def _rows(w: Writer, type_: t.Type, pieces: list[str], size: int, lanes: int) -> list[str]:
+    """Pieces of `size` elements, in the order of memory, as vectors of `lanes` elements."""
+    each = lanes // size
+    rows = [pieces[i : i + each] for i in range(0, len(pieces), each)]
+    return [join(w, type_, row, size)[0] for row in rows]
 
 
 def in_chunks(w: Writer, names: list[str], count: int, one: Callable[[list[str]], str]) -> str:

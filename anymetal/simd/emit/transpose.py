@@ -15,11 +15,9 @@ from collections.abc import Callable, Iterator
 
 from anymetal.emission.writer import Writer
 from anymetal.ir import types as t
-from anymetal.simd.code.deinterleave import join
+from anymetal.simd.code.deinterleave import QUAD, WORD, join
 
-WORD = 4  #: bytes
 STRIP = 16  #: columns that are transposed at a time
-_UNIT = 4  #: words that unpacking works within
 
 #: Types, names and addresses of vectors that go to memory.
 Rows = list[tuple[str, str, str]]
@@ -97,7 +95,7 @@ class Transposition:
         """The columns of a square."""
         for step in (1, 2):
             rows = self._unpacked(rows, step)
-        columns = [self._units(rows[k::_UNIT]) for k in range(_UNIT)]
+        columns = [self._units(rows[k::QUAD]) for k in range(QUAD)]
         return [column for several in zip(*columns, strict=True) for column in several]
 
     def _unpacked(self, rows: list[str], step: int) -> list[str]:
@@ -109,7 +107,7 @@ class Transposition:
                 for half in (0, 2):
                     picks = [
                         unit + half + at + k + side * self.size
-                        for unit in range(0, self.size, _UNIT)
+                        for unit in range(0, self.size, QUAD)
                         for at in range(0, 2, step)
                         for side in range(2)
                         for k in range(step)
@@ -122,9 +120,9 @@ class Transposition:
         if len(rows) == 1:
             return rows
         halves = []
-        for first in (0, _UNIT):
-            units = range(first, 2 * self.size, 2 * _UNIT)
-            picks = [unit + k for unit in units for k in range(_UNIT)]
+        for first in (0, QUAD):
+            units = range(first, 2 * self.size, 2 * QUAD)
+            picks = [unit + k for unit in units for k in range(QUAD)]
             pairs = zip(rows[::2], rows[1::2], strict=True)
             halves.append(self._units([self.w.shuffle(self.spelling, picks, *p) for p in pairs]))
         return [row for pair in zip(*halves, strict=True) for row in pair]
