@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +19,7 @@ from anymetal.testing.lockstep.oracle import Oracle
 #: `oracle`: the oracle does not compile or run it, a defect of ours.
 Status = Literal["ok", "differs", "error", "damage", "slow", "crash", "hang", "oracle"]
 
-#: Seconds of processors that one build may take to compile.
+#: Seconds of processors that a build may take to compile where a campaign of random kernels asks.
 SLOW = 10.0
 _SHOWN = 6
 
@@ -52,8 +53,10 @@ def check(
     builds: Sequence[Build],
     folder: Path,
     begins: Callable[[], None] = lambda: None,
+    slow: float = math.inf,
 ) -> Verdict:
-    """Compiles and runs the case in each build; `begins` is told of each."""
+    """Compiles and runs the case in each build; `begins` is told of each. A build fails that takes
+    more than `slow` seconds of processors to compile."""
     seconds: dict[str, float] = {}
     with Fired() as fired:
 
@@ -73,7 +76,7 @@ def check(
                 name = type(error).__name__
                 return verdict("error", build, f"{name}: {str(error)[:1500]}", name)
             seconds[build.name] = compile_.seconds
-            if compile_.seconds > SLOW:
+            if compile_.seconds > slow:
                 return verdict("slow", build, f"{compile_.seconds:.1f} s to compile")
             for output, want, got in zip(case.outputs, expected, arrays.outputs, strict=True):
                 if wrong := difference(output.element, want, got):

@@ -58,7 +58,7 @@ def _check_all(
         tell((case.seed, case.kind, None))
         expected = expected_of(case, oracle)
         begins = functools.partial(tell, (case.seed, case.kind, None))
-        tell((case.seed, case.kind, check(case, expected, builds, folder, begins)))
+        tell((case.seed, case.kind, check(case, expected, builds, folder, begins, SLOW)))
     oracle.close()
 
 

@@ -70,6 +70,13 @@ def test_an_error_of_the_compiler_is_a_failure(tmp_path):
     assert verdict.status == "error" and "RuntimeError: broken" in verdict.detail
 
 
+def test_more_time_to_compile_than_allowed_is_a_failure(tmp_path):
+    case = case_of(BODY)
+    expected = expected_of(case, Oracle([case], tmp_path))
+    verdict = check(case, expected, [builds_here()["native"]], tmp_path, slow=0.0)
+    assert verdict.status == "slow" and "s to compile" in verdict.detail
+
+
 def test_a_store_behind_the_outputs_is_a_failure(tmp_path):
     case = case_of(BODY)
     expected = expected_of(case, Oracle([case], tmp_path))
