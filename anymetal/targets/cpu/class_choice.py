@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from anymetal.analysis.cache import Analyses
 from anymetal.analysis.order_dependence import depends_on_order
-from anymetal.coarsening import wide_gangs
+from anymetal.coarsening import gang_width
 from anymetal.frontend.profile import Profile
 from anymetal.ir.model import Program
 from anymetal.ir.sizes import SIMD_GROUP, is_power_of_two
@@ -54,26 +54,28 @@ def thread_program(
     return program_of(text, source, stages, variant.without, variant.sanitized, known)
 
 
-def widened(program: Program, choice: Choice, source: KernelSource, machine: Machine) -> Variant:
-    """The class of the choice, with wide gangs if `program`, which is that of threads, gains from
-    them and no SIMD-groups become a team."""
+def with_gang_width(
+    program: Program, choice: Choice, source: KernelSource, machine: Machine
+) -> Variant:
+    """The class of the choice, with other gangs than SIMD-groups if `program`, which is that of
+    threads, gains from them and no SIMD-groups become a team."""
     variant = choice.variant
-    if not _may_be_wide(variant):
+    if not _may_have_others(variant):
         return variant
     trial = gang.GangCompilation(program, variant, machine)
-    width = wide_gangs.width(trial.known, variant.team * SIMD_GROUP)
+    whole = is_power_of_two(variant.team)  # gangs of several SIMD-groups divide threadgroups
+    width = gang_width.width(trial.known, variant.team * SIMD_GROUP if whole else SIMD_GROUP)
     if not width or _makes_a_team(choice.text, source, variant, machine):
         return variant
-    return variant._replace(width=width, team=1, sole=False)
+    return variant._replace(width=width, team=1, sole=False, single=False)
 
 
-def _may_be_wide(variant: Variant) -> bool:
-    """Whether threadgroups are rows that gangs of any width up to a team's divide."""
+def _may_have_others(variant: Variant) -> bool:
+    """Whether threadgroups are rows of whole gangs, which may have other widths."""
     if gang.COARSEN in variant.without:
         return False
     rows = variant.flat and variant.aligned and variant.full and not variant.partial
-    whole = variant.team > 1 and is_power_of_two(variant.team)
-    return rows and whole and variant.width == SIMD_GROUP
+    return rows and variant.width == SIMD_GROUP
 
 
 def _optimised(raw: str, variant: Variant, profile: Profile, stages: GangStages) -> str:

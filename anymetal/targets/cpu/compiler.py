@@ -21,7 +21,7 @@ from anymetal.runtime.texts import keep
 from anymetal.source import KernelSource
 from anymetal.targets.cpu import pipeline as gang
 from anymetal.targets.cpu.assemble import assemble
-from anymetal.targets.cpu.class_choice import chosen, thread_program, widened
+from anymetal.targets.cpu.class_choice import chosen, thread_program, with_gang_width
 from anymetal.targets.cpu.front_end_profile import profile_for
 from anymetal.targets.cpu.llvm_target import machine_for
 from anymetal.targets.cpu.module import vector_ir
@@ -65,7 +65,7 @@ def compile_kernel(
                 raw = compile_to_ir(source, profile)
         choice = chosen(raw, source, variant, machine, profile, stages)
         program = thread_program(choice.text, source, choice.variant, stages)
-        variant = widened(program, choice, source, machine)
+        variant = with_gang_width(program, choice, source, machine)
         stages.declined, stages.launches = choice.declined, variant.text
         stages.made("thread program", lambda: print_program(program))
         c = GangCompilation(program, variant, machine, stages)

@@ -35,7 +35,7 @@ _SILENT = ("check-bounds",)
 
 #: Fired if what they return counts as true.
 _FIND = """
-coarsening.wide_gangs:width
+coarsening.gang_width:width
 simd.emit.ldexp:Scaling.emit
 simd.access.reduction_variables:ReductionVariables.takes
 simd.emit.control_flow:ControlFlow._has_lanes

@@ -1,8 +1,9 @@
-"""Gangs of several SIMD-groups: which kernels have them, and that nothing changes but the time."""
+"""Gangs that are not SIMD-groups: which kernels have them, and that only the time changes."""
 
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -69,11 +70,35 @@ def test_who_has_them(name: str) -> None:
         (960, 96, "x86-64-v4", False),  # three SIMD-groups
         (1000, 250, "x86-64-v4", False),
         (1024, 256, "x86-64-v3", False),  # 32 lanes are four vectors
-        (1024, 256, "x86-64-v2", False),
+        (1024, 256, "x86-64-v2", False),  # chains of a loop: eight vectors are better than four
     ],
 )
-def test_launches_that_have_them(threads: int, group: int, cpu: str, wide: bool) -> None:
+def test_launches_that_have_wide_ones(threads: int, group: int, cpu: str, wide: bool) -> None:
     assert ("lanes wide" in _launches(_source(_ESCAPE), threads, group, cpu)) is wide
+
+
+_MANY = "float p = metal::exp(v), q = metal::exp(-v), r = metal::exp(v * v);"
+_STRAIGHT = f"{_MANY} out[i] = (p * q + r * v) / (p + q * r + v * v) + p / q - r / v;"
+
+
+@pytest.mark.parametrize(
+    ("work", "threads", "group", "cpu", "narrow"),
+    [
+        (_STRAIGHT, 1024, 256, "neoverse-v1", True),
+        (_STRAIGHT, 1024, 32, "apple-m1", True),
+        (_STRAIGHT, 960, 96, "cortex-a76", True),
+        (_STRAIGHT, 1024, 256, "x86-64-v2", True),
+        (_STRAIGHT, 1024, 256, "x86-64-v3", False),
+        (_STRAIGHT, 1000, 250, "neoverse-v1", False),
+        (_STRAIGHT + " out[i] += metal::simd_sum(v);", 1024, 256, "neoverse-v1", False),
+        ("out[i] = v * 2.0f + 1.0f;", 1024, 256, "neoverse-v1", False),
+        (_STRAIGHT.replace("out[i]", "out[9 * i]"), 1024, 256, "neoverse-v1", False),
+    ],
+)
+def test_launches_that_have_half_a_simd_group(
+    work: str, threads: int, group: int, cpu: str, narrow: bool
+) -> None:
+    assert ("16 lanes wide" in _launches(_source(work), threads, group, cpu)) is narrow
 
 
 def _random(seed: int) -> Case:
@@ -105,12 +130,40 @@ def _random(seed: int) -> Case:
     return replace(case, name=f"computing_{seed}", kind="wide gangs", seed=seed)
 
 
-def test_random_kernels(tmp_path: Path) -> None:
-    """Beside an oracle without gangs."""
-    cases = [_random(seed) for seed in range(24)]
-    oracle, build = Oracle(cases, tmp_path), builds_here()["native"]
-    verdicts = [check(case, expected_of(case, oracle), [build], tmp_path) for case in cases]
+def _straight(seed: int) -> Case:
+    """A kernel without branches that keeps many values, some of neighbouring elements."""
+    rng = random.Random(seed)
+    size, beside = rng.choice((64, 96, 320)), rng.choice((1, 2, 3, 4))
+    names = [f"v{k}" for k in range(12)]
+    lines = ["uint i = thread_position_in_grid.x;"]
+    lines += [f"uint v{k} = u[{beside} * i + {k % beside}] + {k}u;" for k in range(12)]
+    lines += touch(rng, *names, count=40)
+    order = rng.sample(names, 12)
+    shares = [order[k::beside] for k in range(beside)]
+    lines += [f"y[{beside} * i + {k}] = {' ^ '.join(shares[k])};" for k in range(beside)]
+    lines.append(f"z[i] = {' + '.join(names)};")
+    outputs = [Output("y", "uint", beside * size), Output("z", "uint", size)]
+    inputs = [numbers_of(rng, "u", "uint", beside * size)]
+    case = case_of(lines, inputs, outputs, (size, 1, 1), (rng.choice((32, 64)), 1, 1))
+    return replace(case, name=f"straight_{seed}", kind="narrow gangs", seed=seed)
+
+
+@pytest.mark.parametrize(
+    ("drawn", "build", "others"),
+    [(_random, "native", "avx512"), (_straight, "sse", "sse")],
+    ids=("wide", "narrow"),
+)
+def test_random_kernels(
+    drawn: Callable[[int], Case], build: str, others: str, tmp_path: Path
+) -> None:
+    """Beside an oracle without gangs. Those of `others` are not all SIMD-groups."""
+    builds = builds_here()
+    if build not in builds:
+        pytest.skip(f"this processor is not one for {build}")
+    cases = [drawn(seed) for seed in range(24)]
+    oracle = Oracle(cases, tmp_path)
+    verdicts = [check(case, expected_of(case, oracle), [builds[build]], tmp_path) for case in cases]
     assert [verdict.detail for verdict in verdicts if verdict.status != "ok"] == []
-    if "avx512" in builds_here():
-        wide = sum("coarsening.wide_gangs:width" in verdict.fired for verdict in verdicts)
-        assert wide >= 8
+    if others in builds:
+        found = sum("coarsening.gang_width:width" in verdict.fired for verdict in verdicts)
+        assert found >= 8

@@ -1,14 +1,17 @@
-"""Decides whether gangs are several SIMD-groups wide.
+"""Decides how many lanes a gang has, where that need not be the 32 of a SIMD-group.
 
 With AVX-512 the 32 lanes of a SIMD-group are two vectors: two chains of operations, each of which
 waits four cycles for the one before, where the processor could begin eight meanwhile. Kernels that
-compute more than they move have gangs of four vectors, if all of them find registers. The lanes
-then are in one control flow, so what SIMD-groups do together must not tell.
+compute more than they move have gangs of four vectors, if all of them find registers. With vectors
+of 16 bytes, 32 lanes are eight, and four values of theirs fill 32 registers. Straight code that
+keeps more has gangs of four vectors, too: 16 lanes.
 
     while (dot(z, z) <= 4) …         becomes    one loop for 64 threads, four chains at a time
+    y[i] = exp(x[i])                 becomes    16 threads with NEON, whose values stay in registers
 
-Teams (teams.py) run the parts of several SIMD-groups one after the other; they are better where
-these share what they load.
+The lanes of a gang are in one control flow, and those of half a SIMD-group are not in that of the
+other half, so what SIMD-groups do together must not tell. Teams (teams.py) run the parts of several
+SIMD-groups one after the other; they are better where these share what they load.
 """
 
 from __future__ import annotations
@@ -31,16 +34,23 @@ _COMPUTING = 12
 #: How many times the registers of a machine may be needed at one point: constants come from memory,
 #: and a few vectors that wait there cost less than operations that wait for each other.
 _CROWDED = 2
+#: Elements beside each other that a lane of half a SIMD-group may access: a float4.
+_NEIGHBOURS = 4
 _TELLING = ("__am_lane", "__am_gang")
 
 
 def width(known: Analyses, most: int) -> int:
     """The lanes that gangs are to have, at most `most`; 0 for those of a SIMD-group."""
     wanted = min(_CHAINS * known.machine.words, most)
-    if wanted <= SIMD_GROUP or not all(map(_is_simple, known.program.instructions())):
+    if wanted == SIMD_GROUP or not all(map(_is_simple, known.program.instructions())):
         return 0
-    pays = _moves_runs(known) and _computes(known) and _fits(known, wanted)
-    return wanted if pays else 0
+    if wanted < SIMD_GROUP:
+        straight = len(known.program.blocks) == 1
+        pays = straight and not _fits(known, SIMD_GROUP, known.machine.registers)
+    else:
+        pays = _computes(known) and _fits(known, wanted, _CROWDED * known.machine.registers)
+    beside = 1 if wanted > SIMD_GROUP else _NEIGHBOURS
+    return wanted if pays and _moves_runs(known, beside) else 0
 
 
 def _is_simple(instr: Instr) -> bool:
@@ -54,15 +64,16 @@ def _accesses(program: Program) -> list[Instr]:
     return [i for i in program.instructions() if is_plain(i)]
 
 
-def _moves_runs(known: Analyses) -> bool:
-    """Whether arrays are accessed in runs, or everywhere at the same place."""
+def _moves_runs(known: Analyses, beside: int) -> bool:
+    """Whether arrays are accessed in runs, of up to so many neighbours a lane, or everywhere at the
+    same place."""
     for instr in _accesses(known.program):
         pointer = pointer_of(instr)
         element = accessed(instr).type.size
         shape = known(shapes)[pointer]
         if pointer.type.space not in (DEVICE, CONSTANT):
             return False
-        if not (shape.is_uniform or shape.stride == element):
+        if not (shape.is_uniform or 0 < (shape.stride or 0) <= beside * element):
             return False
     return True
 
@@ -77,10 +88,10 @@ def _computes(known: Analyses) -> bool:
     return vectors >= _COMPUTING * len(accesses)
 
 
-def _fits(known: Analyses, lanes: int) -> bool:
-    """Whether the vectors that are live find registers, most of the time."""
+def _fits(known: Analyses, lanes: int, registers: int) -> bool:
+    """Whether the vectors that are live at a time find room in so many registers."""
     behind = live_behind(known.program)
-    room = _CROWDED * known.machine.registers * known.machine.words
+    room = registers * known.machine.words
 
     def needed(values: set[Value]) -> int:
         return sum(max(v.type.size, 4) // 4 for v in values if known(shapes)[v].is_varying)
