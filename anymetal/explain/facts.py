@@ -129,7 +129,8 @@ def _is_own(function: GangFunction, pointer: Value) -> bool:
 def _strategy(function: GangFunction, instr: Instr, kind: str) -> tuple[AccessStrategy, str]:
     """The strategy of an access, and its description."""
     apart = "scatter" if kind == "store" else "gather"
-    if (group := function.group_of.get(instr)) is not None:
+    group = function.group_of.get(instr)
+    if group is not None and not group.anywhere:
         alone = group.has_gaps and not group.is_filled
         each = f"a {kind} a lane" if alone else f"one wide {kind}"
         text = f"grouped: {len(group.members)} neighbours a lane, {each}"
@@ -141,6 +142,8 @@ def _strategy(function: GangFunction, instr: Instr, kind: str) -> tuple[AccessSt
         if runs > 1:
             rows = f"{runs} rows of {length} elements" if length > 1 else f"{runs} elements"
         return AccessStrategy.TILE, f"tiled: {rows}, known from the lane number"
+    if group is not None:
+        apart = f"a {kind} a lane of {len(group.members)} neighbours"
     strategy = access_strategy(instr, function.shapes, function.private)
     if strategy is AccessStrategy.STRIDED:
         stride = function.shapes[pointer_of(instr)].stride

@@ -36,8 +36,9 @@ from anymetal.simd.access.tiles import Tile, TileFinder
 
 def groups(known: Analyses) -> dict[Instr, Group]:
     """Accesses that belong to a group of neighbours, with the group."""
-    private, leads_to = known(interleaved), known(origins)
-    return find_groups(known.program, known(shapes), known(forms), private, leads_to, known(used))
+    private, leads_to, addresses = known(interleaved), known(origins), known(forms)
+    of = known(shapes), addresses, private, leads_to, known(used), known(tiles)
+    return find_groups(known.program, *of)
 
 
 def tile_finder(known: Analyses) -> TileFinder:

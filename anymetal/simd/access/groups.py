@@ -9,17 +9,21 @@ lanes are one run, or an access for each lane, if there are gaps between the lan
 along rows, `row[k], row[k + 1], …`, have a row each, wherever it begins. Loads of two or three
 of four neighbours, `p.xyz` of a float4, load the gaps between their lanes, too. No other byte is
 touched that the program does not touch.
+
+    float4 v = points[index[i]]         four gathers       become       a load of 16 bytes a lane
+
+Neighbours whose place only the data tell are a group as well (emit/scattered_groups.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 
 from anymetal.analysis.affine import ONE, LinearForms
 from anymetal.analysis.effects import LOADS, accessed, is_plain, pointer_of, writes
 from anymetal.analysis.objects import Origin, disjoint, is_alone
 from anymetal.analysis.uniformity import Shapes
-from anymetal.ir.model import Access, Argument, Block, Instr, Program, Value
+from anymetal.ir.model import Access, Argument, Block, Const, Instr, Program, Value
 from anymetal.ir.rules import ORDERED
 from anymetal.ir.sizes import is_power_of_two
 
@@ -29,6 +33,8 @@ MOST_ODD_MEMBERS = 8  #: if their number is no power of two
 LONGEST_ROW, SHORTEST_ROW = 8, 4
 #: Elements from lane to lane, of which loads of 2 or 3 load all.
 FILLED = 4
+#: Bytes of neighbours that a lane has anywhere: what one instruction moves.
+PIECES = (16, 8, 4, 2)
 
 Origins = Mapping[Value, frozenset[Origin]]
 
@@ -36,19 +42,21 @@ Origins = Mapping[Value, frozenset[Origin]]
 class Group:
     """Loads, stores or atomic float additions of one block, in the order of their addresses."""
 
-    def __init__(self, members: list[Instr], anchor: Instr, first_offset: int, stride: int) -> None:
+    def __init__(
+        self, members: list[Instr], anchor: Instr, first_offset: int, stride: int,
+        anywhere: bool = False,
+    ) -> None:  # fmt: skip
         self.members = members
         #: The member in whose place the group is emitted: the first load, else the last.
         self.anchor = anchor
         self.first_offset = first_offset  #: from the anchor's address to that of members[0]
-        self.stride = stride  #: bytes from lane to lane; 0 if each has a row anywhere
+        self.stride = stride  #: bytes from lane to lane; 0 if each has a row or a place of its own
+        self.anywhere = anywhere  #: only the data tell where each lane has its elements
 
     @property
     def has_gaps(self) -> bool:
         """Whether other memory lies between the elements of two lanes."""
-        return self.row is not None or (
-            self.stride > len(self.members) * accessed(self.anchor).type.size
-        )
+        return not self.stride or self.stride > self.bytes
 
     @property
     def is_filled(self) -> bool:
@@ -58,9 +66,19 @@ class Group:
         return self.has_gaps and self.anchor.op == "load" and self.stride == FILLED * size
 
     @property
+    def bytes(self) -> int:
+        """Of a lane's elements."""
+        return len(self.members) * accessed(self.anchor).type.size
+
+    @property
     def row(self) -> Instr | None:
         """Where each lane's row begins, if those are not at a constant distance."""
-        return None if self.stride else row_of(pointer_of(self.anchor))
+        return None if self.stride or self.anywhere else row_of(pointer_of(self.anchor))
+
+    @property
+    def together(self) -> Group:
+        """The same accesses, where lanes turn out to be neighbours."""
+        return Group(self.members, self.anchor, self.first_offset, self.bytes)
 
     @property
     def is_of_vectors(self) -> bool:
@@ -84,19 +102,34 @@ def find_groups(
     private: dict[Value, Instr],
     origins: Origins,
     used: set[Value],
+    others: Container[Instr] = (),
 ) -> dict[Instr, Group]:
-    """The group of each instruction that is in one; `used` are values with uses."""
+    """The group of each instruction that is in one; `used` are values with uses, `others` accesses
+    whose lanes' places are known (tiles.py)."""
     result: dict[Instr, Group] = {}
 
     def key(instr: Instr) -> tuple[object, int] | None:
         adds = instr.op != "atomicrmw" or (instr.arg[0] == "fadd" and instr not in used)
         return _key(instr, shapes, linear, private) if adds else None
 
+    def key_anywhere(instr: Instr) -> tuple[object, int] | None:
+        pointer, type_ = pointer_of(instr), accessed(instr).type
+        if instr in result or instr in others or pointer in private or type_.is_ptr:
+            return None
+        if not shapes[pointer].is_varying or type_.size not in (1, 2, 4, 8):
+            return None
+        root, offset = place_of(pointer)
+        return (root, type_.size), offset
+
     for block in program.blocks:
         for op in ("load", "store", "atomicrmw"):
             for run in runs(block, op, key, origins):
                 stride = shapes[pointer_of(run[0][1])].stride
                 for group in _groups(run, op, stride):
+                    result.update(dict.fromkeys(group.members, group))
+        for op in ("load", "store"):
+            for run in runs(block, op, key_anywhere, origins):
+                for group in _groups(run, op, 0, anywhere=True):
                     result.update(dict.fromkeys(group.members, group))
     return result
 
@@ -194,6 +227,42 @@ def row_of(pointer: Value) -> Instr | None:
     return None
 
 
+def place_of(pointer: Value) -> tuple[object, int]:
+    """An address without its constant part, and that part."""
+    offset = 0
+    while isinstance(pointer, Instr) and pointer.op == "gep":
+        base, *indices = pointer.operands
+        offset += pointer.arg[-1]
+        if indices:
+            scales = pointer.arg[:-1]
+            terms = [_term(index, scale) for index, scale in zip(indices, scales, strict=True)]
+            offset += sum(constant for *_, constant in terms)
+            return (base, *(term[:-1] for term in terms)), offset
+        pointer = base
+    return pointer, offset
+
+
+def _term(index: Value, scale: int) -> tuple[Value, str, int, int]:
+    """An index without a constant that is added to it, how it becomes one of 64 bits, its scale,
+    and that constant in bytes."""
+    how, value = "", index
+    if isinstance(index, Instr) and index.op in ("sext", "zext"):
+        how, value = index.op, index.operands[0]
+    if isinstance(value, Instr) and value.op in ("add", "or"):
+        rest, constant = value.operands
+        number = constant.int_value if isinstance(constant, Const) else None
+        if number is not None and _is_sum(value, how, number):
+            return rest, how, scale, number * scale
+    return value, how, scale, 0
+
+
+def _is_sum(value: Instr, how: str, number: int) -> bool:
+    """Whether `value`, made one of 64 bits, is its first operand plus a number, both made such."""
+    if value.op == "or":  # bits are set of which none was set, and not the sign
+        return "disjoint" in value.flags and number >= 0
+    return not how or {"sext": "nsw", "zext": "nuw"}[how] in value.flags
+
+
 def _disturbs(instr: Instr, op: str) -> bool:
     return writes(instr) or (instr.op in LOADS and (op == "store" or not is_plain(instr)))
 
@@ -221,24 +290,29 @@ def _root(pointer: Value, linear: LinearForms) -> tuple[object, int]:
     return frozenset(item for item in form.items() if item[0] != ONE), constants[0]
 
 
-def _groups(run: list[tuple[int, Instr]], op: str, stride: int) -> list[Group]:
+def _groups(
+    run: list[tuple[int, Instr]], op: str, stride: int, anywhere: bool = False
+) -> list[Group]:
     """The groups in a run; atomic additions only where they cover the whole stride."""
     size = accessed(run[0][1]).type.size
     by_offset = dict(sorted(run, key=lambda item: item[0]))
     if len(by_offset) < len(run):
         return []
     place = {instr: number for number, (_, instr) in enumerate(run)}
+    counts = [n // size for n in PIECES if n > size] if anywhere else _counts(size, stride, op)
     return [
-        _group(sorted(piece.items(), key=lambda item: place[item[1]]), piece, stride)
-        for piece in _pieces(by_offset, size, stride, op)
+        _group(sorted(piece.items(), key=lambda item: place[item[1]]), piece, stride, anywhere)
+        for piece in _pieces(by_offset, size, counts)
         if op != "atomicrmw" or len(piece) * size == stride
     ]
 
 
-def _group(run: list[tuple[int, Instr]], by_offset: dict[int, Instr], stride: int) -> Group:
+def _group(
+    run: list[tuple[int, Instr]], by_offset: dict[int, Instr], stride: int, anywhere: bool
+) -> Group:
     anchor_offset, anchor = run[0] if run[0][1].op == "load" else run[-1]
     members = list(by_offset.values())
-    return Group(members, anchor, next(iter(by_offset)) - anchor_offset, stride)
+    return Group(members, anchor, next(iter(by_offset)) - anchor_offset, stride, anywhere)
 
 
 def _side_by_side(by_offset: dict[int, Instr], size: int, count: int) -> bool:
@@ -247,11 +321,10 @@ def _side_by_side(by_offset: dict[int, Instr], size: int, count: int) -> bool:
 
 
 def _pieces(
-    by_offset: dict[int, Instr], size: int, stride: int, op: str
+    by_offset: dict[int, Instr], size: int, counts: list[int]
 ) -> Iterator[dict[int, Instr]]:
     """Neighbours that fill the stride, or a power of two of them with gaps between the lanes;
     several such pieces if a team's SIMD-groups have one each."""
-    counts = _counts(size, stride, op)
     offsets = list(by_offset)
     start = 0
     while start < len(offsets):

@@ -88,6 +88,19 @@ class Accesses:
 
         w.two_ways(wanted, ("store.past", "store.usual", "store.end"), past, usual)
 
+    def only_active(self, addresses: Addresses, mask: Mask) -> list[str]:
+        """The address of each lane; of one that is not active, a place that nobody uses: 16 bytes
+        may be stored there."""
+        w = self.w
+        if mask is None:
+            return addresses.lanes(w)
+        word = f"i{w.width}"
+        safe = _safe(w, addresses.pointers(w), self.masks.text(mask), self._unused())
+        return [
+            w.value(f"extractelement {w.vector(t.PTR)} {safe}, {word} {lane}")
+            for lane in range(w.width)
+        ]
+
     def apart(self, address: str, stride: int, offset: int = 0) -> str:
         """The addresses of lanes that are `stride` bytes apart."""
         return _apart(self.w, address, stride, offset)
@@ -105,7 +118,8 @@ class Accesses:
 
     def _unused(self) -> str:
         if not self.unused:
-            self.unused = self.w.alloca(f"[{self.w.width} x i64]", "unused", 64)
+            # One more at the end: the last lane may store 16 bytes.
+            self.unused = self.w.alloca(f"[{self.w.width + 1} x i64]", "unused", 64)
         return self.unused
 
     # -- one lane after the other ----------------------------------------------------------

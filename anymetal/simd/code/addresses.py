@@ -45,9 +45,19 @@ class Addresses(NamedTuple):
         number = w.value(f"extractelement {w.vector(self.type_)} {self.vector}, i32 {lane}")
         return self.of(w, number)
 
+    def moved(self, w: Writer, distance: int) -> Addresses:
+        """The addresses so many bytes behind."""
+        if not distance:
+            return self
+        if not self.whole:
+            return self._replace(base=w.value(f"getelementptr i8, ptr {self.base}, i64 {distance}"))
+        vector = w.vector(t.PTR)
+        whole = w.value(f"getelementptr i8, {vector} {self.whole}, i64 {distance}")
+        return self._replace(whole=whole, vector="")
+
     def lanes(self, w: Writer) -> list[str]:
-        """The address of each lane, where there is a base. Indices of 32 bits leave their vector
-        in pairs: a move from a vector register costs as much as the two shifts."""
+        """The address of each lane. Indices of 32 bits leave their vector in pairs: a move from a
+        vector register costs as much as the two shifts."""
         if self.type_ != t.I32:
             return [self.lane(w, str(lane)) for lane in range(w.width)]
         pairs = f"<{w.width // 2} x i64>"

@@ -248,7 +248,7 @@ class Atomics(GangEmitter):
 
         self.contiguity.update(
             pointer,
-            t.FLOAT,
+            t.FLOAT.size,
             mask,
             one=combined,
             run=lambda address: self.add_neighbours(instr, address, vector, mask),

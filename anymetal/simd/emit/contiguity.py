@@ -38,7 +38,7 @@ class Contiguity(GangEmitter):
 
         self.update(
             pointer,
-            type_,
+            type_.size,
             mask,
             lambda address: note(self.w.splat(type_, one(address))),
             lambda address: note(run(address)),
@@ -49,24 +49,24 @@ class Contiguity(GangEmitter):
     def update(
         self,
         pointer: Value,
-        type_: t.Type,
+        size: int,
         mask: Mask,
         one: Callable[[str], None],
         run: Callable[[str], None],
         scatter: Callable[[Addresses, str], None],
     ) -> None:
-        """Changes elements: by `one` if all are the same, by `run` if they are consecutive, given
-        the address of lane 0, else by `scatter`."""
+        """Changes elements of `size` bytes: by `one` if all are the same, by `run` if they are
+        consecutive, given the address of lane 0, else by `scatter`."""
         w, lane = self.w, self._first_lane(mask)
         addresses = self._addresses(pointer, mask)
         address = addresses.lane(w, lane)
         run_label, rest, same, scattered, end = (w.fresh(n) for n in _WAYS)
         distances = self._distances(addresses, lane)
-        consecutive = self._consecutive(addresses, distances, type_.size, lane, mask)
+        consecutive = self._consecutive(addresses, distances, size, lane, mask)
         w.do(f"br i1 {consecutive}, label %{run_label}, label %{rest}")
         w.label(run_label)
         with self.v.apart():
-            run(self._back(address, lane, type_.size))
+            run(self._back(address, lane, size))
         w.do(f"br label %{end}")
         w.label(rest)
         equal = self._are_zero(addresses.type_, distances, mask)
@@ -84,17 +84,17 @@ class Contiguity(GangEmitter):
     def store(
         self,
         pointer: Value,
-        type_: t.Type,
+        size: int,
         mask: Mask,
         run: Callable[[str], None],
         scatter: Callable[[Addresses], None],
     ) -> None:
-        """Stores by `run` from an address on, or by `scatter` to all addresses."""
+        """Stores `size` bytes a lane: by `run` from an address on, or by `scatter` to all."""
         w, lane = self.w, self._first_lane(mask)
         addresses = self._addresses(pointer, mask)
-        address = self._back(addresses.lane(w, lane), lane, type_.size)
+        address = self._back(addresses.lane(w, lane), lane, size)
         distances = self._distances(addresses, lane)
-        consecutive = self._consecutive(addresses, distances, type_.size, lane, mask)
+        consecutive = self._consecutive(addresses, distances, size, lane, mask)
         names = ("store.run", "store.scatter", "store.end")
         self.two_ways(consecutive, names, lambda: run(address), lambda: scatter(addresses))
 

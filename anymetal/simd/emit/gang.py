@@ -51,6 +51,7 @@ from anymetal.simd.emit.private_memory import (
     interleaved_arrays,
 )
 from anymetal.simd.emit.runtime_calls import RuntimeCalls
+from anymetal.simd.emit.scattered_groups import ScatteredGroups
 from anymetal.simd.emit.tile_access import TileAccess
 from anymetal.simd.emit.uniform_vote import UniformVote
 from anymetal.simd.lanes.cross_lane import CrossLane
@@ -97,6 +98,7 @@ class GangFunction:
         arrays = interleaved_arrays(self.arrays, self.program, self.private)
         self.memory = Memory(c, arrays, self.atomics)
         self.groups = GroupAccess(c, self.atomics)
+        self.scattered = ScatteredGroups(c, self.groups)
         self.matrices = Matrices(c)
         self.tiles = TileAccess(c, self.matrices.loaded)
         self.lanes = CrossLane(c)
@@ -150,7 +152,7 @@ class GangFunction:
         group = self.group_of.get(instr)
         if group is not None:
             if instr is group.anchor:
-                self.groups.emit(group, mask)
+                (self.scattered if group.anywhere else self.groups).emit(group, mask)
         elif instr in self.tile_of:
             tile = self.tile_of[instr]
             if instr is tile.anchor:

@@ -52,21 +52,32 @@ class GroupAccess(GangEmitter):
             self._load_in_rows(group, group.row, mask)
             return
         base = self.v.scalar(pointer_of(group.anchor))
-        address = self.w.value(f"getelementptr i8, ptr {base}, i64 {group.first_offset}")
         if group.anchor.op == "load":
-            vectors = self.full_or_partial(
-                mask,
-                lambda: self._load(group, type_, address),
-                lambda: self._load_some(group, type_, address, mask),
-                self.w.vector(type_),
-            )
+            vectors = self.load_from(group, base, mask)
             for member, vector in zip(group.members, vectors, strict=True):
-                self.v.define(member, vector=self._cast(vector, type_, member.type))
+                self.v.define(member, vector=self.cast(vector, type_, member.type))
             return
         parts = [
-            self._cast(self.v.vector(value), value.type, type_)
+            self.cast(self.v.vector(value), value.type, type_)
             for value in map(accessed, group.members)
         ]
+        self.store_from(group, base, parts, mask)
+
+    def load_from(self, group: Group, base: str, mask: Mask) -> list[str]:
+        """What all members load, if `base` is the anchor's address in lane 0."""
+        type_ = accessed(group.anchor).type
+        address = self.w.value(f"getelementptr i8, ptr {base}, i64 {group.first_offset}")
+        return self.full_or_partial(
+            mask,
+            lambda: self._load(group, type_, address),
+            lambda: self._load_some(group, type_, address, mask),
+            self.w.vector(type_),
+        )
+
+    def store_from(self, group: Group, base: str, parts: list[str], mask: Mask) -> None:
+        """Stores what all members store, likewise."""
+        type_ = accessed(group.anchor).type
+        address = self.w.value(f"getelementptr i8, ptr {base}, i64 {group.first_offset}")
         self.full_or_partial(
             mask,
             lambda: self._store(group, type_, address, parts),
@@ -82,7 +93,7 @@ class GroupAccess(GangEmitter):
         squares = in_squares(self.machine, type_, count) and not self._is_ordered(group)
         if group.has_gaps or squares:
             places = [self._row(group, address, lane) for lane in range(w.width)]
-            return self._load_rows(group, type_, places)
+            return self.load_rows(group, type_, places)
         if is_power_of_two(count) or self._is_ordered(group):
             vector = w.vector(type_)
             places = [self._place(type_, address, i) for i in range(count)]
@@ -161,7 +172,7 @@ class GroupAccess(GangEmitter):
         name = w.shuffle(f"<{size} x {type_}>", order, joined)
         return f"<{w.width * count} x {type_}>", name, address
 
-    def _load_rows(self, group: Group, type_: t.Type, places: list[str]) -> list[str]:
+    def load_rows(self, group: Group, type_: t.Type, places: list[str]) -> list[str]:
         """What is loaded from a place for each lane."""
         w, count = self.w, len(group.members)
         if type_.size == WORD and count % QUAD == 0 and self.machine.words >= QUAD:
@@ -214,7 +225,7 @@ class GroupAccess(GangEmitter):
     def _offset(self, place: str, offset: int) -> str:
         return self.w.value(f"getelementptr i8, ptr {place}, i64 {offset}") if offset else place
 
-    def _cast(self, vector: str, source: t.Type, target: t.Type) -> str:
+    def cast(self, vector: str, source: t.Type, target: t.Type) -> str:
         """The same bits as another type of that size."""
         if source == target:
             return vector
@@ -252,7 +263,7 @@ class GroupAccess(GangEmitter):
             for lane in range(w.width):
                 begin = w.value(f"load ptr, ptr {self._pointer(rows, str(lane))}, align 8")
                 places.append(w.value(f"getelementptr i8, ptr {begin}, i64 {distance}"))
-            return self._load_rows(group, anchor.type, places)
+            return self.load_rows(group, anchor.type, places)
 
         def some() -> list[str]:
             """Lanes that are inactive load what an active one loads."""
@@ -270,7 +281,7 @@ class GroupAccess(GangEmitter):
         whole = partial(load, self.rows[row])
         vectors = self.full_or_partial(mask, whole, some, w.vector(anchor.type))
         for member, vector in zip(group.members, vectors, strict=True):
-            self.v.define(member, vector=self._cast(vector, anchor.type, member.type))
+            self.v.define(member, vector=self.cast(vector, anchor.type, member.type))
 
     def _pointer(self, rows: str, lane: str) -> str:
         return self.w.value(f"getelementptr ptr, ptr {rows}, i32 {lane}")

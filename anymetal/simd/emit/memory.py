@@ -123,7 +123,7 @@ class Memory(GangEmitter):
         if strategy is AccessStrategy.TESTED:
             self.contiguity.store(
                 pointer,
-                value.type,
+                value.type.size,
                 mask,
                 run=lambda address: put(address, True),
                 scatter=lambda many: self.accesses.scatter(

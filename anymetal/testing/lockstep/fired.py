@@ -48,10 +48,12 @@ simd.emit.control_flow:ControlFlow._leave_uniform
 simd.emit.control_flow:ControlFlow._leave_divergent
 simd.emit.control_flow:ControlFlow._leave_loop simd.emit.control_flow:ControlFlow._loop_end
 simd.emit.gang:coroutine simd.emit.group_access:GroupAccess._load
-simd.emit.group_access:GroupAccess._store simd.emit.group_access:GroupAccess._load_rows
+simd.emit.group_access:GroupAccess._store simd.emit.group_access:GroupAccess.load_rows
 simd.emit.group_access:GroupAccess._rows_apart simd.emit.group_access:GroupAccess._add
 simd.emit.group_access:GroupAccess.convert
 simd.emit.group_access:GroupAccess._load_some simd.emit.group_access:GroupAccess._store_some
+simd.emit.scattered_groups:ScatteredGroups._load_each
+simd.emit.scattered_groups:ScatteredGroups._store_each
 simd.emit.transpose:Transposition.load simd.emit.transpose:Transposition.store
 simd.emit.tile_access:TileAccess._load simd.emit.tile_access:TileAccess._store
 simd.emit.tile_access:TileAccess._lanes

@@ -8,6 +8,7 @@ from anymetal.analysis.affine import ONE, forms
 from anymetal.analysis.cache import LaunchFacts
 from anymetal.analysis.private_arrays import interleaved
 from anymetal.simd import questions
+from anymetal.simd.access.groups import place_of
 from tests.analysis.shapes import root
 from tests.compiling import planned
 from tests.ir.programs import program
@@ -39,7 +40,11 @@ def groups(body: str, apart: tuple[str, ...] = ()) -> list[str]:
     found = []
     for group in dict.fromkeys(known(questions.groups).values()):
         pointers = [m.operands[m.op == "store"] for m in group.members]
-        offsets = [(linear(p) or {}).get(ONE, (0,))[0] for p in pointers]
+        forms_ = [linear(p) for p in pointers]
+        offsets = [
+            place_of(p)[1] if form is None else form.get(ONE, (0,))[0]
+            for p, form in zip(pointers, forms_, strict=True)
+        ]
         at = [offset - offsets[0] for offset in offsets]
         name = getattr(root(pointers[0]), "name", "?").strip("@%")
         found.append(f"{group.anchor.op} {name} {at}")
@@ -49,6 +54,17 @@ def groups(body: str, apart: tuple[str, ...] = ()) -> list[str]:
 def sum_at(at: str, *offsets: int) -> str:
     """The sum of these elements behind a place is stored."""
     return f"at = {at}\nout[i] = " + " + ".join(f"a[at + {offset}]" for offset in offsets)
+
+
+def sum_behind(at: str, *offsets: int) -> str:
+    """The same, counted from the place's address."""
+    lines = [f"at = {at}", "%p = getelementptr float, ptr %a, i32 %at"]
+    for k in offsets:
+        lines += [
+            f"%p{k} = getelementptr i8, ptr %p, i64 {4 * k}",
+            f"%v{k} = load float, ptr %p{k}",
+        ]
+    return "\n".join([*lines, "out[i] = " + " + ".join(f"v{k}" for k in offsets)])
 
 
 _FOUR = "load a [0, 4, 8, 12]"
@@ -104,6 +120,19 @@ _PRIVATE = """
         (f"x = out[i * 2]\n{_BARRIER.format(1)}\nout[i] = x + out[i * 2 + 1]", []),
         ("out[i * 2] = 1\nx = out[7]\nout[i * 2 + 1] = x", []),
         (_PRIVATE, [_FOUR]),  # its own array
+        # places that the data tell
+        (sum_behind("b[i] * 4", 0, 1, 2, 3), [_FOUR]),
+        (sum_behind("b[i] * 4", 1, 0), ["load a [0, 4]"]),
+        (sum_behind("b[i]", 0, 1, 2), ["load a [0, 4]"]),
+        (sum_behind("b[i]", 0, 2), []),
+        (sum_behind("b[i]", *range(8)), [_FOUR] * 2),
+        (sum_behind("b[i]", 0) + "\nk = to[i]\n%q = getelementptr float, ptr %a, i32 %k\n"
+         "%q1 = getelementptr i8, ptr %q, i64 4\n%w = load float, ptr %q1", []),
+        ("j = b[i]\nout[j] = 1\n%k = add nsw i32 %j, 1\nout[k] = 2", ["store out [0, 4]"]),
+        ("j = b[i]\nx = a[j]\nto[7] = 1\n%k = add nsw i32 %j, 1\nout[i] = x + a[k]", []),
+        ("j = b[i]\n%k = add i32 %j, 1\nx = a[j]\ny = a[k]\nout[i] = x + y", []),
+        ("j = b[i]\n%k = add nsw i32 %j, 1\nx = a[j]\ny = a[k]\nout[i] = x + y",
+         ["load a [0, 4]"]),
     ],
 )  # fmt: skip
 def test_groups(body: str, expected: list[str]) -> None:

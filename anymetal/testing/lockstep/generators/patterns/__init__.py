@@ -48,7 +48,7 @@ _PATTERNS: tuple[Callable[[random.Random], Case], ...] = (
     ahead.neighbour_rows,
     counting.float_runs,
     counting.float_runs,
-    counting.float_runs,
+    layout.anywhere,
     layout.scaled,
     layout.copies,
     layout.copies,

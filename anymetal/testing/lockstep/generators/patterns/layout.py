@@ -64,6 +64,31 @@ def copies(rng: random.Random) -> Case:
     return case_of(lines, inputs, outputs, (threads, 1, 1), (rng.choice((32, 64)), 1, 1), header)
 
 
+def anywhere(rng: random.Random) -> Case:
+    """Neighbours in each lane, at places that the data tell: all the same, a run, or any."""
+    count, spare = rng.choice((2, 2, 3, 4, 4, 8)), rng.choice((0, 0, 1, 3))
+    element = rng.choice(("uint", "int", "ushort", "uchar", "ulong", "float"))
+    threads, stride = rng.choice((64, 96, 101)), count + spare
+    start, step = rng.randrange(threads), rng.choice((0, 1, 1, 5, 37))
+    places = (start + step * np.arange(threads)) % threads
+    places[rng.randrange(threads) :] = rng.randrange(threads)
+    odd = f"(i * 7u + {rng.randrange(9)}u) % {threads}u"  # another place for each thread
+    guard = rng.choice(("", "", "if (k % 3u != 1u) ", "if (i & 4u) "))
+    lines = [
+        X,
+        f"uint k = j[i], o = {odd};",
+        f"{element} {', '.join(f'v{n} = {n}' for n in range(count))};",
+    ]
+    lines += [f"{guard}{{", *(f"v{n} = x[k * {stride}u + {n}u];" for n in range(count)), "}"]
+    lines += [f"v{rng.randrange(count)} += v{rng.randrange(count)};"] * rng.randint(0, 2)
+    other = guard and f"else {{ y[o * {stride}u] = v0; }}"
+    lines += [f"{guard}{{", *(f"y[o * {stride}u + {n}u] = v{n};" for n in range(count)), "}", other]
+    size = threads * stride
+    inputs = [numbers_of(rng, "x", element, size), Input("j", "uint", places.astype(np.uint32))]
+    grid, group = (threads, 1, 1), (rng.choice((32, 64)), 1, 1)
+    return case_of(lines, inputs, [Output("y", element, size)], grid, group)
+
+
 def gaps(rng: random.Random) -> Case:
     """Neighbours in each lane, and gaps between the lanes."""
     count, gap = rng.choice((2, 4, 4, 8)), rng.choice((1, 2, 4, 7))
