@@ -125,12 +125,16 @@ def _is_case(path: Path) -> bool:
 def _run_case(path: Path) -> None:
     from anymetal.testing import metal_case
 
-    case = metal_case.parse(path)
+    try:
+        case = metal_case.parse(path)
+    except metal_case.CaseFormatError as error:
+        print(error, file=sys.stderr)
+        return
     for dtype in case.dtypes:
         try:
             metal_case.run(case, dtype)
-        except AssertionError as error:  # what it compiled can be explained all the same
-            print(error, file=sys.stderr)
+        except (AssertionError, metal_case.CaseFormatError) as error:
+            print(error, file=sys.stderr)  # what it compiled can be explained all the same
 
 
 def _of_library(

@@ -13,10 +13,11 @@ tests/kernels/README.md describes the directives.
 
 from __future__ import annotations
 
+import contextlib
 import re
 import textwrap
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -53,7 +54,7 @@ _SHOWN = 5
 
 
 class CaseFormatError(Exception):
-    """The file does not follow the format."""
+    """The file does not follow the format, or has a formula that cannot be computed."""
 
 
 @dataclass
@@ -84,6 +85,16 @@ class MetalCase:
     @property
     def launch(self) -> LaunchSize:
         return LaunchSize(_extent(self.one("grid", "1")), _extent(self.one("threadgroup", "32")))
+
+
+@contextlib.contextmanager
+def _formula(case: MetalCase, directive: str, text: str) -> Iterator[None]:
+    """Errors of a formula are told with its text."""
+    try:
+        yield
+    except Exception as error:
+        what = f"`// {directive}: {text.strip()}`"
+        raise CaseFormatError(f"{case.path}: {what}: {type(error).__name__}: {error}") from error
 
 
 def parse(path: Path) -> MetalCase:
@@ -198,7 +209,8 @@ def inputs(
     result: dict[str, mx.array] = {}
     for text in case.all("input"):
         declared = declaration(case, text, dtype)
-        values = _data(declared, random)
+        with _formula(case, "input", text):
+            values = _data(declared, random)
         result[declared.name] = mx.array(values).astype(declared.dtype)
     return result
 
@@ -281,7 +293,8 @@ def launcher(
     arguments = dict(inputs)
     for text in case.all("view"):
         name, _, expression = text.partition("=")
-        arguments[name.strip()] = eval(expression, {"mx": mx, **inputs})
+        with _formula(case, "view", text):
+            arguments[name.strip()] = eval(expression, {"mx": mx, **inputs})
     init = case.one("init", "")
 
     def run() -> list[mx.array]:
@@ -360,10 +373,12 @@ def expected(case: MetalCase, dtype: str, inputs: dict[str, mx.array]) -> dict[s
     results = {}
     with np.errstate(all="ignore"):
         for code in case.all("where"):
-            exec(textwrap.dedent(code), names)
+            with _formula(case, "where", code):
+                exec(textwrap.dedent(code), names)
         for text in case.all("expect"):
             name, _, formula = text.partition("=")
-            values = np.asarray(eval(textwrap.dedent(formula).strip(), names))
+            with _formula(case, "expect", text):
+                values = np.asarray(eval(textwrap.dedent(formula).strip(), names))
             results[name.strip()] = _expected(case, outputs[name.strip()], values)
     return results
 

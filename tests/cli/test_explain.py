@@ -71,6 +71,32 @@ def test_a_program(tmp_path: Path) -> None:
     assert "loop in line 4: " in after and " vector arithmetic" in after
 
 
+@pytest.mark.parametrize(
+    ("line", "complaint", "explained"),
+    [
+        (
+            "// expect: y = z * 2",
+            "`// expect: y = z * 2`: NameError: name 'z' is not defined",
+            True,
+        ),
+        ("// where: q = 1 / 0", "`// where: q = 1 / 0`: ZeroDivisionError: division by zero", True),
+        ("// input: z = float32[4] many()", "NameError: name 'many' is not defined", False),
+        ("// view: x = w[:2]", "`// view: x = w[:2]`: NameError: name 'w' is not defined", False),
+        ("// grid: 8", "`// grid:` occurs 2 times", False),
+    ],
+)
+def test_a_case_with_a_wrong_formula(
+    line: str, complaint: str, explained: bool, tmp_path: Path
+) -> None:
+    """The formula is named, without a traceback; what has run is explained."""
+    lines = ["// input: x = float32[64] uniform", "// output: y = float32[64]", "// grid: 64"]
+    lines += [line, "// expect: y = x", "uint i = thread_position_in_grid.x;", "y[i] = x[i];"]
+    done = anymetal_command("explain", write(tmp_path, "a_case.metal", "\n".join(lines)))
+    assert complaint in done.stderr and "Traceback" not in done.stderr
+    assert ("kernel a_case" in done.stdout) is explained
+    assert done.returncode == (0 if explained else 1)
+
+
 def test_one_kernel_of_a_program(tmp_path: Path) -> None:
     path = write(tmp_path, "p.py", PROGRAM)
     output = anymetal_command("explain", "--kernel", "second", path).stdout
