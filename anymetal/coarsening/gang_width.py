@@ -44,13 +44,12 @@ def width(known: Analyses, most: int) -> int:
     wanted = min(_CHAINS * known.machine.words, most)
     if wanted == SIMD_GROUP or not all(map(_is_simple, known.program.instructions())):
         return 0
-    if wanted < SIMD_GROUP:
-        straight = len(known.program.blocks) == 1
-        pays = straight and not _fits(known, SIMD_GROUP, known.machine.registers)
-    else:
-        pays = _computes(known) and _fits(known, wanted, _CROWDED * known.machine.registers)
-    beside = 1 if wanted > SIMD_GROUP else _NEIGHBOURS
-    return wanted if pays and _moves_runs(known, beside) else 0
+    registers = known.machine.registers
+    if wanted > SIMD_GROUP:
+        pays = _computes(known) and _fits(known, wanted, _CROWDED * registers)
+        return wanted if pays and _moves_runs(known, 1) else 0
+    pays = len(known.program.blocks) == 1 and not _fits(known, SIMD_GROUP, registers)
+    return wanted if pays and _moves_runs(known, _NEIGHBOURS) else 0
 
 
 def _is_simple(instr: Instr) -> bool:
@@ -73,7 +72,7 @@ def _moves_runs(known: Analyses, beside: int) -> bool:
         shape = known(shapes)[pointer]
         if pointer.type.space not in (DEVICE, CONSTANT):
             return False
-        if not (shape.is_uniform or 0 < (shape.stride or 0) <= beside * element):
+        if not (shape.is_uniform or 0 < shape.stride <= beside * element):
             return False
     return True
 

@@ -26,6 +26,7 @@ from anymetal.analysis.uniformity import Shapes
 from anymetal.ir.model import Access, Argument, Block, Const, Instr, Program, Value
 from anymetal.ir.rules import ORDERED
 from anymetal.ir.sizes import is_power_of_two
+from anymetal.ir.types import I64
 
 MOST_MEMBERS = 32
 MOST_ODD_MEMBERS = 8  #: if their number is no power of two
@@ -245,7 +246,7 @@ def place_of(pointer: Value) -> tuple[object, int]:
 def _term(index: Value, scale: int) -> tuple[Value, str, int, int]:
     """An index without a constant that is added to it, how it becomes one of 64 bits, its scale,
     and that constant in bytes."""
-    how, value = "", index
+    how, value = "" if index.type == I64 else "sext", index
     if isinstance(index, Instr) and index.op in ("sext", "zext"):
         how, value = index.op, index.operands[0]
     if isinstance(value, Instr) and value.op in ("add", "or"):

@@ -89,8 +89,8 @@ class Accesses:
         w.two_ways(wanted, ("store.past", "store.usual", "store.end"), past, usual)
 
     def only_active(self, addresses: Addresses, mask: Mask) -> list[str]:
-        """The address of each lane; of one that is not active, a place that nobody uses: 16 bytes
-        may be stored there."""
+        """The address of each lane; of one that is not active, that of 16 bytes that nobody
+        uses."""
         w = self.w
         if mask is None:
             return addresses.lanes(w)
@@ -118,7 +118,7 @@ class Accesses:
 
     def _unused(self) -> str:
         if not self.unused:
-            # One more at the end: the last lane may store 16 bytes.
+            # One more at the end: the last lane may load or store 16 bytes.
             self.unused = self.w.alloca(f"[{self.w.width + 1} x i64]", "unused", 64)
         return self.unused
 

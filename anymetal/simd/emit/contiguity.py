@@ -24,27 +24,33 @@ class Contiguity(GangEmitter):
         self,
         pointer: Value,
         type_: t.Type,
+        size: int,
         mask: Mask,
-        one: Callable[[str], str],
-        run: Callable[[str], str],
-        gather: Callable[[Addresses, str], str],
-    ) -> str:
-        """The loaded vector. `one` and `run` load from a scalar address, `gather` from all
-        addresses, given the number of an active lane."""
-        results: list[str] = []
+        one: Callable[[str], list[str]],
+        run: Callable[[str], list[str]],
+        gather: Callable[[Addresses, str], list[str]],
+    ) -> list[str]:
+        """The loaded vectors, of `size` bytes a lane together. `one` loads the numbers of all lanes
+        and `run` vectors from a scalar address, `gather` vectors from all addresses, given the
+        number of an active lane."""
+        w, ways = self.w, list[tuple[list[str], str]]()
 
-        def note(result: str) -> None:
-            results.append(f"[ {result}, %{self.w.at} ]")
+        def note(vectors: list[str]) -> None:
+            ways.append((vectors, w.at))
 
         self.update(
             pointer,
-            type_.size,
+            size,
             mask,
-            lambda address: note(self.w.splat(type_, one(address))),
+            lambda address: note([w.splat(type_, number) for number in one(address)]),
             lambda address: note(run(address)),
             lambda addresses, lane: note(gather(addresses, lane)),
         )
-        return self.w.value(f"phi {self.w.vector(type_)} {', '.join(results)}")
+        found = [
+            ", ".join(f"[ {vectors[i]}, %{at} ]" for vectors, at in ways)
+            for i in range(len(ways[0][0]))
+        ]
+        return [w.value(f"phi {w.vector(type_)} {of_ways}") for of_ways in found]
 
     def update(
         self,

@@ -47,21 +47,27 @@ class GroupAccess(GangEmitter):
         if group.anchor.op == "atomicrmw":
             self._add(group, mask)
             return
-        type_ = accessed(group.anchor).type
         if group.row is not None:
             self._load_in_rows(group, group.row, mask)
             return
         base = self.v.scalar(pointer_of(group.anchor))
         if group.anchor.op == "load":
-            vectors = self.load_from(group, base, mask)
-            for member, vector in zip(group.members, vectors, strict=True):
-                self.v.define(member, vector=self.cast(vector, type_, member.type))
-            return
-        parts = [
-            self.cast(self.v.vector(value), value.type, type_)
+            self.define(group, self.load_from(group, base, mask))
+        else:
+            self.store_from(group, base, self.stored(group), mask)
+
+    def define(self, group: Group, vectors: list[str]) -> None:
+        """Gives the members what was loaded, each as its own type."""
+        for member, vector in zip(group.members, vectors, strict=True):
+            self.v.define(member, vector=self._cast(vector, group.anchor.type, member.type))
+
+    def stored(self, group: Group) -> list[str]:
+        """What the members store, as the anchor's type."""
+        type_ = accessed(group.anchor).type
+        return [
+            self._cast(self.v.vector(value), value.type, type_)
             for value in map(accessed, group.members)
         ]
-        self.store_from(group, base, parts, mask)
 
     def load_from(self, group: Group, base: str, mask: Mask) -> list[str]:
         """What all members load, if `base` is the anchor's address in lane 0."""
@@ -225,7 +231,7 @@ class GroupAccess(GangEmitter):
     def _offset(self, place: str, offset: int) -> str:
         return self.w.value(f"getelementptr i8, ptr {place}, i64 {offset}") if offset else place
 
-    def cast(self, vector: str, source: t.Type, target: t.Type) -> str:
+    def _cast(self, vector: str, source: t.Type, target: t.Type) -> str:
         """The same bits as another type of that size."""
         if source == target:
             return vector
@@ -279,9 +285,7 @@ class GroupAccess(GangEmitter):
             return load(spare)
 
         whole = partial(load, self.rows[row])
-        vectors = self.full_or_partial(mask, whole, some, w.vector(anchor.type))
-        for member, vector in zip(group.members, vectors, strict=True):
-            self.v.define(member, vector=self.cast(vector, anchor.type, member.type))
+        self.define(group, self.full_or_partial(mask, whole, some, w.vector(anchor.type)))
 
     def _pointer(self, rows: str, lane: str) -> str:
         return self.w.value(f"getelementptr ptr, ptr {rows}, i32 {lane}")

@@ -67,14 +67,16 @@ class Memory(GangEmitter):
 
     def _load_tested(self, type_: t.Type, pointer: Value, access: Access, mask: Mask) -> str:
         to, align = self.accesses, access.align
-        return self.contiguity.load(
+        (loaded,) = self.contiguity.load(
             pointer,
             type_,
+            type_.size,
             mask,
-            one=lambda address: self._load_one(type_, address, access),
-            run=lambda address: to.load(type_, address, True, align, mask),
-            gather=lambda addresses, lane: to.gather(type_, addresses, lane, align, mask),
+            one=lambda address: [self._load_one(type_, address, access)],
+            run=lambda address: [to.load(type_, address, True, align, mask)],
+            gather=lambda addresses, lane: [to.gather(type_, addresses, lane, align, mask)],
         )
+        return loaded
 
     def guarded_load(self, instr: Instr, mask: Mask) -> None:
         """A load in the lanes whose condition holds: the others may have an invalid address."""

@@ -41,40 +41,30 @@ class ScatteredGroups(GangEmitter):
 
     def _load(self, group: Group, mask: Mask) -> None:
         w, type_ = self.w, accessed(group.anchor).type
-        ways: list[tuple[list[str], str]] = []
 
-        def note(vectors: list[str]) -> None:
-            ways.append((vectors, w.at))
-
-        def one(address: str) -> None:
+        def one(address: str) -> list[str]:
             places = [group.first_offset + i * type_.size for i in range(len(group.members))]
             at = [w.value(f"getelementptr i8, ptr {address}, i64 {place}") for place in places]
-            note(
-                [
-                    w.splat(type_, w.value(f"load {type_}, ptr {place}, align {group.align}"))
-                    for place in at
-                ]
-            )
+            return [w.value(f"load {type_}, ptr {place}, align {group.align}") for place in at]
 
-        self.contiguity.update(
+        vectors = self.contiguity.load(
             pointer_of(group.anchor),
+            type_,
             group.bytes,
             mask,
             one=one,
-            run=lambda address: note(self.groups.load_from(group.together, address, mask)),
-            scatter=lambda addresses, lane: note(self._load_each(group, addresses, lane, mask)),
+            run=lambda address: self.groups.load_from(group.together, address, mask),
+            gather=lambda addresses, lane: self._load_each(group, addresses, lane, mask),
         )
-        for number, member in enumerate(group.members):
-            found = ", ".join(f"[ {vectors[number]}, %{at} ]" for vectors, at in ways)
-            vector = w.value(f"phi {w.vector(type_)} {found}")
-            self.v.define(member, vector=self.groups.cast(vector, type_, member.type))
+        self.groups.define(group, vectors)
 
     def _load_each(self, group: Group, addresses: Addresses, lane: str, mask: Mask) -> list[str]:
         w, type_ = self.w, accessed(group.anchor).type
         addresses = addresses.moved(w, group.first_offset)
         whole = _WHOLE.get(group.bytes)
         if whole is None:
-            return self.groups.load_rows(group, type_, self._loaded_from(addresses, lane, mask))
+            places = self.accesses.only_active(addresses, mask)
+            return self.groups.load_rows(group, type_, places)
         found = self.accesses.gather(whole, addresses, lane, group.align, mask)
         count = len(group.members)
         wide = f"<{count * w.width} x {type_}>"
@@ -85,24 +75,8 @@ class ScatteredGroups(GangEmitter):
         ]
         return deinterleave(w, type_, rows, self.machine)
 
-    def _loaded_from(self, addresses: Addresses, lane: str, mask: Mask) -> list[str]:
-        """The address of each lane; a lane that is not active loads what an active one loads."""
-        w = self.w
-        if mask is None:
-            return addresses.lanes(w)
-        vector, active = w.vector(t.PTR), w.splat(t.PTR, addresses.lane(w, lane))
-        theirs = addresses.pointers(w)
-        chosen = w.value(f"select {self.masks.type} {mask}, {vector} {theirs}, {vector} {active}")
-        return [
-            w.value(f"extractelement {vector} {chosen}, i32 {number}") for number in range(w.width)
-        ]
-
     def _store(self, group: Group, mask: Mask) -> None:
-        type_ = accessed(group.anchor).type
-        parts = [
-            self.groups.cast(self.v.vector(value), value.type, type_)
-            for value in map(accessed, group.members)
-        ]
+        parts = self.groups.stored(group)
         self.contiguity.store(
             pointer_of(group.anchor),
             group.bytes,

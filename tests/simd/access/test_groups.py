@@ -131,6 +131,9 @@ _PRIVATE = """
         ("j = b[i]\nout[j] = 1\n%k = add nsw i32 %j, 1\nout[k] = 2", ["store out [0, 4]"]),
         ("j = b[i]\nx = a[j]\nto[7] = 1\n%k = add nsw i32 %j, 1\nout[i] = x + a[k]", []),
         ("j = b[i]\n%k = add i32 %j, 1\nx = a[j]\ny = a[k]\nout[i] = x + y", []),
+        ("j = b[i]\n%k = add i32 %j, 1\n%p = getelementptr float, ptr %a, i32 %j\n"
+         "%q = getelementptr float, ptr %a, i32 %k\n%x = load float, ptr %p\n"
+         "%y = load float, ptr %q\nout[i] = x + y", []),
         ("j = b[i]\n%k = add nsw i32 %j, 1\nx = a[j]\ny = a[k]\nout[i] = x + y",
          ["load a [0, 4]"]),
     ],
