@@ -37,7 +37,6 @@ import numpy as np
 
 from anymetal.frontend.clang import compile_to_ir
 from anymetal.frontend.optimise import optimise
-from anymetal.runtime import zig
 from anymetal.simd.code.addresses import addresses_of
 from anymetal.targets.cpu import code_lookup
 from anymetal.targets.cpu.assemble import assemble
@@ -123,14 +122,14 @@ class Versions:
         self.parts: list[tuple[Any, Any, str]] = []  #: sources, variants, what Clang made of them
         self.codes: dict[str, list[bytes]] = {"": []}
         self.runs: dict[str, Callable[[], Any]] = {}
-        self._assembled: dict[str, bytes] = {}  #: object files by LLVM IR
+        self._assembled: dict[str, bytes] = {}  #: libraries by LLVM IR
         self._run("", self._first)
 
     def _first(self, source: Any, variant: Any, stages: Any) -> bytes:
         """Compile with everything on."""
         self.parts.append((source, variant, compile_to_ir(source, profile_for(variant.cpu))))
         self.codes[""].append(self._compiled("", *self.parts[-1]))
-        return zig.link_shared(self.codes[""][-1])
+        return self.codes[""][-1]
 
     def fires(self, switch: str) -> bool:
         """Whether machine code is another one without it; then that can run."""
@@ -138,7 +137,7 @@ class Versions:
         if codes == self.codes[""] and switch != "nothing":
             return False
         left = iter(codes)
-        self._run(switch, lambda *_: zig.link_shared(next(left)))
+        self._run(switch, lambda *_: next(left))
         return True
 
     def _run(self, switch: str, compiled: Callable[..., bytes]) -> None:
@@ -147,7 +146,7 @@ class Versions:
             run()
 
     def _compiled(self, switch: str, source: Any, variant: Any, raw: str) -> bytes:
-        """An object file; LLVM is only asked for what is new."""
+        """A library; LLVM is only asked for what is new."""
 
         def assembled(text: str, machine: Any, stages: Any) -> bytes:
             if text not in self._assembled:

@@ -1,20 +1,42 @@
-"""From LLVM IR to an object file: LLVM's own optimisation and code generation.
+"""From LLVM IR to a shared library: LLVM's passes, code generation, and linking.
 
-Clang does both, in a process of its own. LLVM in Clang's package is built for speed, and takes half
-as long as llvmlite's for the same passes.
+Clang reads the text and writes it as bitcode, and the linker does the rest, as in link-time
+optimisation: it takes a list of passes. LLVM's O3 has over a hundred. Its input has been optimised
+as the program of one thread, so ours are those that find something in what the vectorizer writes.
+LLVM in Clang's package is built for speed, and takes half as long as llvmlite's for the same
+passes.
 """
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from anymetal.frontend.optimise import OPTIONS
 from anymetal.frontend.profile import Profile
 from anymetal.ir.problem import Problem
 from anymetal.machine import Machine
 from anymetal.pipeline.stages import Stages
-from anymetal.runtime import zig
+from anymetal.runtime import scratch, zig
 from anymetal.targets.cpu.support import support_files
 
-_FLAGS = "-O3 -mrelocation-model pic -pic-level 2 -x ir -o -".split()
+_COMBINE = "instcombine<no-verify-fixpoint>"
+#: Each line is a step of LLVM's passes, by their names in LLVM.
+_PASSES = (
+    "coro-early",
+    # Variables become values in each function by itself: inlined into the loop over gangs, they
+    # would keep their values from one gang to the next. Coroutines are simplified in front of their
+    # split, which stores what lives across barriers.
+    f"function<eager-inv>(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,{_COMBINE},dse)",
+    "always-inline",
+    # The part up to the first barrier is called from one place.
+    "cgscc(coro-split),cgscc(inline),coro-cleanup,globaldce",
+    "function<eager-inv>(sroa<modify-cfg>,early-cse<memssa>,jump-threading,simplifycfg",
+    # What all gangs compute alike leaves their loops, and so do branches.
+    "loop-mssa(loop-rotate,licm<allowspeculation>,simple-loop-unswitch<nontrivial>)",
+    # Counters as wide as addresses, and what the loops over rows of private arrays leave of these.
+    "loop(indvars,loop-deletion),gvn,memcpyopt,dse",
+    f"loop-unroll<O3>,simplifycfg,{_COMBINE},adce)",
+)
 #: What LLVM would take long for, and nobody gains from.
 _LEFT_OUT = (
     # Debuggers are told of lines, not of variables, but LLVM would look for those in all registers:
@@ -26,45 +48,74 @@ _LEFT_OUT = (
     # registers, find an order by themselves: a fifteenth of its time, and no kernel is faster.
     "-post-RA-scheduler=false",
 )
+_OPTIONS = [word for option in (*OPTIONS, *_LEFT_OUT) for word in ("-mllvm", option)]
+_POSITION_FREE = ("-mrelocation-model", "pic", "-pic-level", "2")
 #: LLVM has a processor of this name for every architecture, Clang has none for x86-64.
 _ANY = {"x86_64": {"generic": "x86-64"}}
 
 
 def assemble(text: str, machine: Machine, stages: Stages | None = None) -> bytes:
-    """Optimise a module and generate code for `machine`."""
+    """The shared library of a module, for `machine`; every symbol that it lacks must exist when it
+    is loaded."""
     stages = stages or Stages()
     with stages.stage("code generation"):
         try:
-            code = _made(text, machine, "-emit-obj")
+            library = _linked(_bitcode(text, machine), machine, "-o", "-")
         except Problem:
             stages.made("vector IR that LLVM refuses", lambda: text)
             raise
     stages.made("vector IR", lambda: optimised(text, machine))
-    stages.made("assembly", lambda: _made(text, machine, "-S").decode())
-    return code
+    stages.made("assembly", lambda: _shown(text, machine, "-S"))
+    return library
 
 
 def optimised(text: str, machine: Machine) -> str:
-    """The module after LLVM's O3 pipeline, which also splits the coroutines."""
-    return _made(text, machine, "-emit-llvm").decode()
+    """The module after LLVM's passes, which also split the coroutines."""
+    return _shown(text, machine, "-emit-llvm")
 
 
 def assembly(text: str, machine: Machine) -> str:
     """Assembly text of a module, without LLVM's comments on loops and spills."""
-    return _made(text, machine, "-S", "-fno-verbose-asm").decode()
+    return _shown(text, machine, "-S", "-fno-verbose-asm")
 
 
-def _made(text: str, machine: Machine, *action: str) -> bytes:
-    cpu = _ANY.get(machine.architecture, {}).get(machine.cpu, machine.cpu)
-    arguments = Profile(machine.triple, cpu, machine.features).flags
-    for option in (*OPTIONS, *_LEFT_OUT):
-        arguments += ["-mllvm", option]
+def _shown(text: str, machine: Machine, *action: str) -> str:
+    """What Clang makes of a module that the linker has optimised."""
+    with scratch.workspace() as folder, zig.Files() as files:
+        module = folder / "module"
+        # The names of values are kept where each step leaves a file.
+        options = ("--lto-emit-llvm", "--save-temps=opt", "-o", module)
+        _linked(_bitcode(text, machine), machine, *options)
+        return _clang(files, machine, "-O3", *_POSITION_FREE, *action, module).decode()
+
+
+def _bitcode(text: str, machine: Machine) -> bytes:
+    """The module with our own C++ that it calls."""
     with zig.Files() as files:
+        linked: list[str] = []
         for file in support_files(text, machine.triple):
-            arguments += ["-mlink-builtin-bitcode", files.add(file)]
-        status, output, messages = zig.run(
-            "clang", "-cc1", *arguments, *_FLAGS, *action, "-", text=text, files=files.descriptors
-        )
+            linked += ["-mlink-builtin-bitcode", files.add(file)]
+        return _clang(files, machine, *linked, "-emit-llvm-bc", "-", text=text)
+
+
+def _clang(files: zig.Files, machine: Machine, *arguments: str | Path, text: str = "") -> bytes:
+    cpu = _ANY.get(machine.architecture, {}).get(machine.cpu, machine.cpu)
+    flags = Profile(machine.triple, cpu, machine.features).flags
+    read = ("clang", "-cc1", *flags, *_OPTIONS, "-x", "ir", "-disable-llvm-passes", "-o", "-")
+    return _made(files, *read, *arguments, text=text)
+
+
+def _linked(bitcode: bytes, machine: Machine, *options: str | Path) -> bytes:
+    with zig.Files() as files:
+        module = files.add(bitcode)
+        processor = (f"-plugin-opt=mcpu={machine.cpu}", "-mllvm", f"-mattr={machine.features}")
+        passes = (f"--lto-newpm-passes={','.join(_PASSES)}", "--lto-CGO3")
+        link = ("ld.lld", "-shared", "-z", "now", "--threads=1", module)
+        return _made(files, *link, *processor, *_OPTIONS, *passes, *options)
+
+
+def _made(files: zig.Files, *arguments: str | Path, text: str = "") -> bytes:
+    status, output, messages = zig.run(*arguments, text=text, files=files.descriptors)
     if status:
         raise Problem(f"generated code is invalid: {zig.beginning(messages)}")
     return output

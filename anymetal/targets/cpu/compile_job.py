@@ -53,9 +53,8 @@ def build(
         with stages.stage("front end"):
             heard: list[Complaint] = []
             raw = compile_to_ir(source, profile_for(variant.cpu), heard)
-        code = _import_compiler().compile_kernel(source, variant, stages, raw, noted(heard))
-        with stages.stage("link"):
-            return zig.link_shared(code)
+        made: bytes = _import_compiler().compile_kernel(source, variant, stages, raw, noted(heard))
+        return made
     finally:
         note(Times(stages.times, stages.passes))
 
@@ -83,8 +82,8 @@ def _made(
     if isinstance(raw, AnyMetalError):
         return raw
     try:
-        code = compiler.compile_kernel(source, variant, None, raw.ir, noted(raw.heard))
-        return zig.link_shared(code)
+        made: bytes = compiler.compile_kernel(source, variant, None, raw.ir, noted(raw.heard))
+        return made
     except AnyMetalError as error:
         return error
     except Exception as error:  # a mistake of ours in this kernel: the others can be made

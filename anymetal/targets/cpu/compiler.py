@@ -1,4 +1,4 @@
-"""From a kernel's Metal text to an object file for the CPU."""
+"""From a kernel's Metal text to a shared library for the CPU."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def compile_kernel(
     raw: str | None = None,
     complaints: str = "",
 ) -> bytes:
-    """An object file that exports `am_entry`, and seven texts for the launch. `am_notes`: in a
+    """A shared library that exports `am_entry`, and seven texts for the launch. `am_notes`: in a
     checked or sanitized build, the arrays and places (passes/check_bounds.py, passes/observe.py).
     `am_order`: whether results depend on the order of threadgroups
     (analysis/order_dependence.py). `am_flops`: floating-point operations of one thread, empty if

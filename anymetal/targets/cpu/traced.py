@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from anymetal.frontend import clang
 from anymetal.frontend.traced import Site, with_markers
-from anymetal.runtime import scratch, zig
+from anymetal.runtime import scratch
 from anymetal.runtime.arrays import Exporter
 from anymetal.runtime.code import Code
 from anymetal.runtime.disk_cache import Cached
@@ -71,7 +71,7 @@ class TracedPlan(Plan):
             return marked
 
         raw = clang.finished(edited, ir, profile, change)
-        library = zig.link_shared(compile_kernel(source, variant, raw=raw))
+        library = compile_kernel(source, variant, raw=raw)
         with scratch.workspace() as folder:
             path = folder / "traced.so"
             path.write_bytes(library)

@@ -24,7 +24,6 @@ from anymetal.frontend.profile import Profile
 from anymetal.ir.sizes import MAX_THREADS_PER_THREADGROUP
 from anymetal.machine import Machine
 from anymetal.pipeline import program
-from anymetal.runtime import zig
 from anymetal.runtime.arrays import BufferExtent
 from anymetal.runtime.code import Code
 from anymetal.runtime.disk_cache import Cached
@@ -143,7 +142,7 @@ class Compiler:
 
     def _code(self, build: Build, variant: Variant, stages: GangStages | None) -> Code:
         path = self._folder / f"{self.case.name}-{build.name}.so"
-        library = zig.link_shared(compiler.compile_kernel(self.source, variant, stages))
+        library = compiler.compile_kernel(self.source, variant, stages)
         path.write_bytes(library)
         try:
             self._loaded.append(Code(Cached(path, library, 0, ""), self.case.name))

@@ -11,7 +11,6 @@ from typing import NamedTuple
 from anymetal.errors import KernelLoadError, UnsupportedFeatureError
 from anymetal.frontend.clang import compile_to_ir
 from anymetal.frontend.library_text import Library
-from anymetal.runtime import zig
 from anymetal.targets.cpu.compiler import compile_kernel
 from anymetal.targets.cpu.front_end_profile import profile_for
 from anymetal.targets.cpu.variant import variant_for
@@ -62,7 +61,7 @@ def _compiled(source: Path, unit: str, kernel: str) -> bytes:
     x, y, z = one.group
     variant = variant_for((x * 64, y * 8, z * 8), one.group)
     raw = compile_to_ir(text, profile_for(variant.cpu))
-    return zig.link_shared(compile_kernel(text, variant, raw=raw))
+    return compile_kernel(text, variant, raw=raw)
 
 
 @cache
