@@ -25,7 +25,7 @@ def this_processor(monkeypatch: pytest.MonkeyPatch) -> None:
 TEXTS = {
     1: r"anymetal: kernel `debugged` on the CPU, full SIMD-groups along x: compiled in \d+ ms "
     r"\(front end \d+, optimiser \d+, passes \d+, vectorizer \d+, "
-    r"code generation \d+, link \d+\)",
+    r"code generation \d+\)",
     2: r"anymetal: kernel `debugged`, Metal:\n\[\[kernel\]\] void custom_kernel_debugged",
     3: r"anymetal: kernel `debugged`, thread program:\nthread debugged\(",
     4: r"anymetal: kernel `debugged`, vector IR:\n; ModuleID",
@@ -143,7 +143,7 @@ def test_a_pass_that_is_no_optimisation(monkeypatch) -> None:
 def test_text_that_llvm_refuses_is_shown(monkeypatch, capfd, no_helpers) -> None:
     monkeypatch.setenv("ANYMETAL_DEBUG", "4")
 
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise Problem("generated code is invalid")
 
     monkeypatch.setattr(assemble, "_made", refuse)
