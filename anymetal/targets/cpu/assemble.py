@@ -9,6 +9,7 @@ passes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from anymetal.frontend.optimise import OPTIONS
@@ -63,33 +64,33 @@ def assemble(text: str, machine: Machine, stages: Stages | None = None) -> bytes
     stages = stages or Stages()
     with stages.stage("code generation"):
         try:
-            library = _linked(_bitcode(text, machine), machine, "-o", "-")
+            bitcode = _bitcode(text, machine)
+            library = _linked(bitcode, machine, "-o", "-")
         except Problem:
             stages.made("vector IR that LLVM refuses", lambda: text)
             raise
-    stages.made("vector IR", lambda: optimised(text, machine))
-    stages.made("assembly", lambda: _shown(text, machine, "-S"))
+    stages.made("vector IR", lambda: _shown(bitcode, machine, "-emit-llvm"))
+    stages.made("assembly", lambda: _shown(bitcode, machine, "-S"))
     return library
 
 
 def optimised(text: str, machine: Machine) -> str:
     """The module after LLVM's passes, which also split the coroutines."""
-    return _shown(text, machine, "-emit-llvm")
+    return _shown(_bitcode(text, machine), machine, "-emit-llvm")
 
 
 def assembly(text: str, machine: Machine) -> str:
     """Assembly text of a module, without LLVM's comments on loops and spills."""
-    return _shown(text, machine, "-S", "-fno-verbose-asm")
+    return _shown(_bitcode(text, machine), machine, "-S", "-fno-verbose-asm")
 
 
-def _shown(text: str, machine: Machine, *action: str) -> str:
+def _shown(bitcode: bytes, machine: Machine, *action: str) -> str:
     """What Clang makes of a module that the linker has optimised."""
-    with scratch.workspace() as folder, zig.Files() as files:
+    with scratch.workspace() as folder:
         module = folder / "module"
         # The names of values are kept where each step leaves a file.
-        options = ("--lto-emit-llvm", "--save-temps=opt", "-o", module)
-        _linked(_bitcode(text, machine), machine, *options)
-        return _clang(files, machine, "-O3", *_POSITION_FREE, *action, module).decode()
+        _linked(bitcode, machine, "--lto-emit-llvm", "--save-temps=opt", "-o", module)
+        return _clang(machine, "-O3", *_POSITION_FREE, *action, module).decode()
 
 
 def _bitcode(text: str, machine: Machine) -> bytes:
@@ -98,14 +99,17 @@ def _bitcode(text: str, machine: Machine) -> bytes:
         linked: list[str] = []
         for file in support_files(text, machine.triple):
             linked += ["-mlink-builtin-bitcode", files.add(file)]
-        return _clang(files, machine, *linked, "-emit-llvm-bc", "-", text=text)
+        read = (*linked, "-emit-llvm-bc", "-")
+        return _clang(machine, *read, text=text, files=files.descriptors)
 
 
-def _clang(files: zig.Files, machine: Machine, *arguments: str | Path, text: str = "") -> bytes:
+def _clang(
+    machine: Machine, *arguments: str | Path, text: str = "", files: Sequence[int] = ()
+) -> bytes:
     cpu = _ANY.get(machine.architecture, {}).get(machine.cpu, machine.cpu)
     flags = Profile(machine.triple, cpu, machine.features).flags
     read = ("clang", "-cc1", *flags, *_OPTIONS, "-x", "ir", "-disable-llvm-passes", "-o", "-")
-    return _made(files, *read, *arguments, text=text)
+    return _made(*read, *arguments, text=text, files=files)
 
 
 def _linked(bitcode: bytes, machine: Machine, *options: str | Path) -> bytes:
@@ -114,11 +118,11 @@ def _linked(bitcode: bytes, machine: Machine, *options: str | Path) -> bytes:
         processor = (f"-plugin-opt=mcpu={machine.cpu}", "-mllvm", f"-mattr={machine.features}")
         passes = (f"--lto-newpm-passes={','.join(_PASSES)}", "--lto-CGO3")
         link = ("ld.lld", "-shared", "-z", "now", "--threads=1", module)
-        return _made(files, *link, *processor, *_OPTIONS, *passes, *options)
+        return _made(*link, *processor, *_OPTIONS, *passes, *options, files=files.descriptors)
 
 
-def _made(files: zig.Files, *arguments: str | Path, text: str = "") -> bytes:
-    status, output, messages = zig.run(*arguments, text=text, files=files.descriptors)
+def _made(*arguments: str | Path, text: str = "", files: Sequence[int] = ()) -> bytes:
+    status, output, messages = zig.run(*arguments, text=text, files=files)
     if status:
         raise Problem(f"generated code is invalid: {zig.beginning(messages)}")
     return output
