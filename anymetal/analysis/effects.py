@@ -13,7 +13,7 @@ LOADS = ("load", "guarded_load")
 ACCESSES = (*LOADS, "store", "atomicrmw", "cmpxchg")
 _TELLING = calls.MARKERS | calls.EVENTS
 #: Calls whose result is that of one thread alone.
-_OF_ONE_THREAD = calls.POSITIONS | {calls.SCALE, calls.SCALES}
+_OF_ONE_THREAD = calls.POSITIONS | {calls.SCALE, calls.SCALES, calls.LARGE_ANGLE}
 
 
 def writes(instr: Instr) -> bool:

@@ -34,6 +34,7 @@ from anymetal.ir.calls import (
     EVENTS,
     FOUND,
     INSIDE,
+    LARGE_ANGLE,
     LOG,
     NATIVE,
     POSITIONS,
@@ -303,6 +304,8 @@ class ThreadEmitter:
             return self.to.position(callee.removeprefix("__am_"))
         elif callee in (SCALES, SCALE):  # no such instruction: SCALES says so, SCALE is unused
             return "false" if callee == SCALES else names[0]
+        elif callee == LARGE_ANGLE:
+            return self.to.large_angle(names)
         elif callee == LOG:
             self.to.log(instr, names)
         elif callee == TRACE:

@@ -15,6 +15,12 @@ from anymetal.ir.model import Argument, Block, Global, Instr, Program
 from anymetal.ir.problem import Problem
 
 
+def large_angle(w: Writer, names: list[str]) -> str:
+    """A call of our own C++ (targets/large_angles.h), which a target links in; operands as of
+    `calls.LARGE_ANGLE`."""
+    return w.call("i64", "am_large_angle", list(zip(("float", "i64", "i64"), names, strict=True)))
+
+
 class Lowering(ABC):
     """The lowering table of a target, for one function that runs one thread.
 
@@ -126,6 +132,10 @@ class Lowering(ABC):
     def maths(self, instr: Instr, names: list[str]) -> str:
         """A call of a mathematical function, by name or as an intrinsic, that is no instruction."""
         return self.call(instr, names)
+
+    def large_angle(self, names: list[str]) -> str:
+        """A large angle without half turns; operands as of `calls.LARGE_ANGLE`."""
+        return large_angle(self.w, names)
 
     def call(self, instr: Instr, names: list[str]) -> str:
         """The call as it stands. An `fma` that somebody wrote is one rounding in every mode, and

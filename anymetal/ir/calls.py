@@ -110,6 +110,8 @@ IN_THREADGROUP = in_threadgroup(MAX_THREADS_PER_THREADGROUP)
 #: Whether the processor has an instruction to multiply by powers of two, and that instruction (see
 #: simd/emit/ldexp.py).
 SCALES, SCALE = "__am_scales", "__am_scale"
+#: A large angle without half turns (targets/large_angles.h): the angle, a shift and an offset.
+LARGE_ANGLE = "__am_large_angle"
 #: Our own functions (see frontend/include/anymetal/intrinsics.h): result and operand types.
 INTRINSICS: dict[str, Signature] = {
     **{f"__am_{name}": (I32, ()) for name in _POSITIONS},
@@ -140,6 +142,7 @@ INTRINSICS: dict[str, Signature] = {
     INSIDE: (I1, (I64, I64)),
     SCALES: (I1, ()),
     SCALE: (FLOAT, (FLOAT, FLOAT)),
+    LARGE_ANGLE: (I64, (FLOAT, I64, I64)),
 }
 
 #: Calls that the lanes of a SIMD-group execute together.

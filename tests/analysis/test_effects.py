@@ -15,7 +15,7 @@ from anymetal.analysis.effects import (
     writes,
 )
 from anymetal.ir import types as t
-from anymetal.ir.calls import ALL, APART, IN_ORDER, PREFETCH, SCALE
+from anymetal.ir.calls import ALL, APART, IN_ORDER, LARGE_ANGLE, PREFETCH, SCALE
 from anymetal.ir.model import Const, Instr
 from tests.ir.programs import program
 
@@ -77,6 +77,7 @@ def test_what_an_instruction_does(line: str, answers: str) -> None:
         (IN_ORDER, ""),
         (PREFETCH, ""),
         (SCALE, "is_pure"),
+        (LARGE_ANGLE, "is_pure"),
         ("_Z3foov", "writes touches must_stay"),
     ],
 )

@@ -12,16 +12,22 @@ import functools
 import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from anymetal import targets
 from anymetal.frontend import clang
 from anymetal.runtime.zig import link_shared, path_of, zig_path
 
 # What a compiler's runtime library supplies: conversions of half and bfloat on processors without
 # them. And the intrinsics: positions are variables, lanes are the 32 entries of `values`.
-_SUPPORT = """
+_SUPPORT = (
+    f"""
+#include "{Path(targets.__file__).with_name("large_angles.h")}"
+"""
+    + """
 extern "C" {
 float __extendhfsf2(_Float16 x) {
   unsigned b = __builtin_bit_cast(unsigned short, x);
@@ -67,6 +73,9 @@ unsigned __am_shuffle(unsigned value, unsigned lane) {
 // Other lanes vote as `am_votes` says; a constant `true` asks for the active lanes.
 bool __am_scales() { return false; }
 float __am_scale(float number, float exponent) { return number * __builtin_exp2f(exponent); }
+unsigned long __am_large_angle(float angle, unsigned long shift, unsigned long offset) {
+  return large_angles::packed(angle, shift, offset);
+}
 
 unsigned __am_ballot(bool mine) {
   unsigned own = 1u << am_position[0];
@@ -89,6 +98,7 @@ AM_UNARY(unsigned, scan_add_u32) AM_UNARY(unsigned, scan_mul_u32)
 AM_UNARY(unsigned, xscan_add_u32) AM_UNARY(unsigned, xscan_mul_u32)
 }
 """
+)
 
 #: NumPy's types (bfloat has none: its bits) and the names of the same types in Metal.
 METAL_TYPES: dict[Any, str] = {

@@ -28,7 +28,15 @@ from anymetal.ir.calls import (
     plain_name,
 )
 
-_TYPES = {"unsigned": t.I32, "int": t.I32, "float": t.FLOAT, "bool": t.I1, "void": t.VOID}
+_TYPES = {
+    "unsigned": t.I32,
+    "unsigned long": t.I64,
+    "int": t.I32,
+    "float": t.FLOAT,
+    "bool": t.I1,
+    "void": t.VOID,
+}
+_TYPE = re.compile("|".join(sorted(_TYPES, reverse=True)))
 
 
 def test_the_header_declares_the_same_intrinsics() -> None:
@@ -36,14 +44,20 @@ def test_the_header_declares_the_same_intrinsics() -> None:
     declared = {
         name: (
             _TYPES[result],
-            tuple(t.PTR if "*" in p else _TYPES[p.split()[0]] for p in parameters.split(",") if p),
+            tuple(t.PTR if "*" in p else _type(p) for p in parameters.split(",") if p),
         )
-        for result, name, parameters in re.findall(r"^(\w+) (__am_\w+)\((.*?)\)", text, re.M)
+        for result, name, parameters in re.findall(r"^([\w ]+) (__am_\w+)\((.*?)\)", text, re.M)
     }
     by_passes = [APART, IN_ORDER, ALL, PREFETCH, STRAY, BEGIN, INSIDE, TRACE, *MARKERS, *EVENTS]
     by_passes += [f"{UNDEFINED}{name}" for name in UNDEFINED_TYPES]
     made_by_passes = {name: INTRINSICS[name] for name in by_passes}
     assert declared | made_by_passes == INTRINSICS
+
+
+def _type(parameter: str) -> t.Type:
+    found = _TYPE.match(parameter.strip())
+    assert found
+    return _TYPES[found[0]]
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,7 @@ from anymetal.simd.emit.atomics import Atomics
 from anymetal.simd.emit.control_flow import ControlFlow
 from anymetal.simd.emit.events import END, Events, begin
 from anymetal.simd.emit.group_access import GroupAccess
+from anymetal.simd.emit.large_angles import LargeAngles
 from anymetal.simd.emit.ldexp import Scaling
 from anymetal.simd.emit.memory import Memory
 from anymetal.simd.emit.positions import CONTEXT, Positions
@@ -105,6 +106,7 @@ class GangFunction:
         self.positions = Positions(c)
         self.uniform_vote = UniformVote(c)
         self.scaling = Scaling(c)
+        self.large_angles = LargeAngles(c)
         self.runtime_calls = RuntimeCalls(c)
         self.events = Events(c)
         entry_mask = self._entry_mask() if masked else None
@@ -211,7 +213,9 @@ class GangFunction:
             self.events.inside(instr, mask)
         elif instr.arg in EVENTS:
             self.events.emit(instr, mask)
-        elif not (self.scaling.emit(instr) or self.positions.emit(instr)):
+        elif not any(
+            kind.emit(instr) for kind in (self.scaling, self.large_angles, self.positions)
+        ):
             raise Problem(f"unknown intrinsic {instr.arg}")
 
     def _barrier(self) -> None:

@@ -18,11 +18,17 @@ from anymetal.runtime.disk_cache import digest
 from anymetal.runtime.identity import tools
 
 _HERE = Path(__file__).parent
-_HEADERS = (_HERE.parents[1] / "runtime" / "launch.h", *sorted((_HERE / "observer").glob("*.h")))
+_HEADERS = (
+    _HERE.parents[1] / "runtime" / "launch.h",
+    _HERE.parent / "large_angles.h",
+    *sorted((_HERE / "observer").glob("*.h")),
+)
 #: A module that declares one of these functions needs the files. Callers stand in front of those
 #: that they call: Clang links what is needed by then, and hides it.
 _FILES = {
     "am_rendezvous": ("rendezvous.cpp",),
+    "am_large_angle": ("large_angles.cpp",),
+    "am_large_angles": ("large_angles.cpp",),
     "am_log": ("log.cpp",),
     "am_stray": ("strays.cpp",),
     "am_trace": ("traced.cpp",),

@@ -1,6 +1,9 @@
-// Functions of float that the headers leave to the C library, of which a GPU has none: computed in
-// double, from the definitions below, and rounded once. Errors of the series are below 2^-32 of the
-// result, so results are within one unit in the last place.
+// What the headers leave to the target: large arguments of sin and the like, and functions of the C
+// library, of which a GPU has none. Those are computed in double, from the definitions below, and
+// rounded once. Errors of the series are below 2^-32 of the result, so results are within one unit in
+// the last place.
+
+#include "../large_angles.h"
 
 namespace {
 
@@ -113,6 +116,10 @@ float am_atanhf(float x) {
   if (!(size <= 1)) return __builtin_nanf("");
   if (size == 1) return x * __builtin_inff();
   return static_cast<float>(with_sign(log_of_one_plus(2 * size / (1 - size)) / 2, x));
+}
+
+unsigned long am_large_angle(float x, unsigned long shift, unsigned long offset) {
+  return large_angles::packed(x, shift, offset);
 }
 
 }  // extern "C"

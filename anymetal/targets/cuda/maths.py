@@ -20,6 +20,7 @@ NAMES = frozenset(
 )
 
 _FILE = Path(__file__).parent / "maths.cpp"
+_HEADER = Path(__file__).parents[1] / "large_angles.h"
 _FLAGS = (
     "-O1 -emit-llvm -x c++ -std=c++20 -ffreestanding -nostdsysteminc -nobuiltininc -fno-rtti "
     "-ffp-contract=on -discard-value-names"
@@ -30,7 +31,7 @@ _FLAGS = (
 def bitcode(profile: Profile) -> bytes:
     """All of them, for an architecture; made if the cache has none."""
     arguments = [*profile.flags, *_FLAGS, "-o", "-", str(_FILE)]
-    key = digest(tools(), *profile.flags, *_FLAGS, _FILE.read_bytes())
+    key = digest(tools(), *profile.flags, *_FLAGS, _FILE.read_bytes(), _HEADER.read_bytes())
     name = "AnyMetal's own maths.cpp"
     return locks.cached(key, ".bc", name, lambda: _made(arguments)).content
 

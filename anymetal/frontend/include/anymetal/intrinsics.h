@@ -69,6 +69,10 @@ float __am_matrix_fma(float a0, float a1, float b, float c) AM_COLLECTIVE;
 bool __am_scales() AM_POSITION;
 float __am_scale(float number, float exponent) AM_POSITION;
 
+// A large angle without half turns: its bits, and the number of those modulo 2 in the upper half (see
+// targets/large_angles.h).
+unsigned long __am_large_angle(float angle, unsigned long shift, unsigned long offset) AM_POSITION;
+
 // Prints a line for each active lane, in the order of lanes (see logging.h).
 void __am_log(const unsigned long* record) AM_COLLECTIVE;
 

@@ -3,8 +3,8 @@
 // sin and cos subtract a multiple of pi and have one polynomial on [-pi/2, pi/2]; the parity of the
 // multiple is the sign. pi/2 is the sum of four constants: the first three have so few bits that
 // their products with whole numbers below 2^13 are exact, and together they are off by 2^-63.
-// Larger arguments, which are rare, are divided by pi in integers, after Payne and Hanek; gangs
-// without one skip that. There are neither calls nor tables.
+// Larger arguments, which are rare, are divided by pi in integers by a function of the targets; gangs
+// without one skip that. There are no other calls, and no tables.
 // The polynomials are minimax ones (anymetal/testing/minimax.py prints them).
 #pragma once
 
@@ -26,35 +26,10 @@ struct reduced {
   uint count;
 };
 
-// |x| / pi modulo 2 in units of 2^-63, for large x: the mantissa times those 96 bits of 1 / pi that
-// are neither multiples of 2 in the product nor too small to matter.
-inline ulong half_turns_of(float x) {
-  const uint mantissa = (to_bits(x) & 0x7fffff) | 0x800000;
-  const uint start = ((to_bits(x) >> 23) & 0xff) - 140;  // bit 0 has the weight 2^10
-  const auto word = [=](uint a, uint b, uint c, uint d) {
-    const uint low = (start & 32) != 0 ? b : a;
-    const uint high = (start & 32) != 0 ? d : c;
-    return (start & 64) != 0 ? high : low;
-  };
-  const uint words[4] = {word(0x000a2f98, 0x36e4e441, 0x529fc275, 0x7d1f534d), word(0x36e4e441, 0x529fc275, 0x7d1f534d, 0xdc0db629), word(0x529fc275, 0x7d1f534d, 0xdc0db629, 0x5993c439), word(0x7d1f534d, 0xdc0db629, 0x5993c439, 0x041fe516)};
-  const auto window = [&](int at) {
-    return (words[at] << (start & 31)) | (words[at + 1] >> 1 >> (~start & 31));
-  };
-  const ulong middle = ulong(mantissa) * window(1) + ((ulong(mantissa) * window(2)) >> 32);
-  return (ulong(mantissa * window(0)) << 32) + middle;
-}
-
-// The nearest whole number of half turns, and what is left as an angle with the sign of x.
-inline reduced nearest(ulong half_turns, float x) {
-  AM_AS_WRITTEN
-  const ulong rest = half_turns << 1;
-  const float high = float(int(rest >> 32));
-  const float low = float(int(uint(rest) >> 1));
-  const float turn = high * 0x1p-32f + low * 0x1p-63f;
-  const uint count = uint((half_turns + (1ul << 62)) >> 63);
-  const float angle = turn * 0x1.921fb6p+1f + turn * -0x1.777a5cp-24f;
-  // Infinity has no sine.
-  return {angle * __builtin_copysignf(1.0f, x) + x * 0, count};
+// The same of a large argument.
+inline reduced large(float x, ulong shift, ulong offset) {
+  const ulong both = __am_large_angle(x, shift, offset);
+  return {__builtin_bit_cast(float, uint(both)), uint(both >> 32)};
 }
 
 // sin(r) for 0 <= r <= pi / 2; sums of rounded terms may be beyond 1, sines are not.
@@ -78,7 +53,7 @@ inline float sin(float x) {
   AM_AS_WRITTEN
   const float shifted = x * 0x1.45f306p-2f + to_whole;
   reduced parts{without_quarters(x, shifted - to_whole, 2), to_bits(shifted)};
-  if (__builtin_fabsf(x) > trig_limit) parts = nearest(half_turns_of(x), x);
+  if (__builtin_fabsf(x) > trig_limit) parts = large(x, 0, 0);
   return sin_of(parts);
 }
 
@@ -88,7 +63,7 @@ inline float cos(float x) {
   const float size = __builtin_fabsf(x);
   const float shifted = (size * 0x1.45f306p-2f + 0.5f) + to_whole;
   reduced parts{without_quarters(size, (shifted - to_whole) - 0.5f, 2), to_bits(shifted)};
-  if (size > trig_limit) parts = nearest(half_turns_of(x) + (1ul << 62), size);
+  if (size > trig_limit) parts = large(size, 0, 1ul << 62);
   return sin_of(parts);
 }
 
@@ -98,7 +73,7 @@ inline float tan(float x) {
   const float shifted = x * 0x1.45f306p-1f + to_whole;
   reduced parts{without_quarters(x, shifted - to_whole, 1), to_bits(shifted)};
   if (__builtin_fabsf(x) > trig_limit) {
-    parts = nearest(2 * half_turns_of(x), x);
+    parts = large(x, 1, 0);
     parts.rest *= 0.5f;
   }
   const float r = parts.rest;
