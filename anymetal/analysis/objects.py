@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from anymetal.analysis.cache import Analyses
 from anymetal.analysis.effects import LOADS, accessed, is_plain, tells
+from anymetal.analysis.private_arrays import interleaved
 from anymetal.ir.calls import PREFETCH
 from anymetal.ir.model import Argument, Global, Instr, Value
 
@@ -25,7 +26,8 @@ def origins(known: Analyses) -> dict[Value, frozenset[Origin]]:
             return frozenset((value,))
         return result.get(value, frozenset())
 
-    pointers = [i for i in program.instructions() if i.type.is_ptr or i.op in ("gep", "alloca")]
+    offsets = known(interleaved)
+    pointers = [i for i in program.instructions() if i.type.is_ptr or i in offsets]
     changed = True
     while changed:
         changed = False

@@ -11,17 +11,35 @@ from anymetal.ir import types as t
 from anymetal.ir.cfg import reverse_postorder
 from anymetal.ir.model import Instr, Value
 
+#: Operations that make a pointer of others.
+POINTERS = frozenset(("gep", "phi", "select"))
+
 
 def interleaved(known: Analyses) -> dict[Value, Instr]:
     """Every pointer into an interleaved array, with the array's alloca."""
     result: dict[Value, Instr] = {}
     for block in reverse_postorder(known.program.blocks[0]):
         for instr in block.instrs:
-            if instr.op == "alloca" and instr.type == t.I64:
+            if instr.type != t.I64:
+                continue
+            if instr.op == "alloca":
                 result[instr] = instr
-            elif instr.op == "gep" and instr.type == t.I64:
-                result[instr] = result[instr.operands[0]]
+            elif instr.op in POINTERS:
+                # Of a loop's phi one operand at least comes from in front of the loop.
+                array = next((result[v] for v in bases(instr) if v in result), None)
+                if array:
+                    result[instr] = array
     return result
+
+
+def bases(pointer: Instr) -> list[Value]:
+    """The pointers that a pointer is made of, by one of the operations in POINTERS."""
+    match pointer.op:
+        case "gep":
+            return pointer.operands[:1]
+        case "select":
+            return pointer.operands[1:]
+    return pointer.operands
 
 
 def accessed_type(user: Instr, pointer: Value) -> t.Type | None:

@@ -207,10 +207,14 @@ def _end(instr: Instr) -> None:
     _no_arg(instr)
 
 
+#: What makes such an offset.
+_OFFSETS = frozenset(("alloca", "gep", "phi", "select"))
+
+
 def is_offset(address: Value) -> bool:
     """Whether an address is an offset into an interleaved private array
     (simd/emit/private_memory.py)."""
-    return address.type == t.I64 and isinstance(address, Instr) and address.op in ("alloca", "gep")
+    return address.type == t.I64 and isinstance(address, Instr) and address.op in _OFFSETS
 
 
 def _gep(instr: Instr) -> None:

@@ -140,7 +140,8 @@ class _Checker:
             need(not event or self.stage >= Stage.CHECKED, "an event before accesses are checked")
             marker = instr.arg in MARKERS
             need(not marker or self.stage < Stage.CHECKED, "markers are events by now")
-        offset = is_offset(instr) or (instr.op in _ACCESSES and any(map(is_offset, instr.operands)))
+        address = instr.operands[instr.op == "store"] if instr.op in _ACCESSES else instr
+        offset = is_offset(address) and (address is not instr or instr.op in ("alloca", "gep"))
         need(self.stage >= Stage.INTERLEAVED or not offset, "private arrays lie apart so far")
         ordered = instr.op == TO_LANES or ORDERED in instr.flags.split()
         need(self.stage >= Stage.ORDERED or not ordered, "values are in the order of lanes so far")

@@ -6,16 +6,18 @@
 So an access with a uniform index is one vector load or store. A unit is as large as the largest
 element that is accessed; a smaller one (a field of a struct) is a part of a unit. This is done for
 arrays whose accesses all stay within a unit and whose address does not escape; any other array has
-one ordinary copy for each lane.
+one ordinary copy for each lane. Pointers may be chosen among, and compared, if all lead into one
+array.
 """
 
 from __future__ import annotations
 
 from math import gcd
 
+from anymetal.analysis.alignment import alignments
 from anymetal.analysis.cache import Analyses
 from anymetal.analysis.flow import users
-from anymetal.analysis.private_arrays import accessed_type
+from anymetal.analysis.private_arrays import POINTERS, accessed_type, bases
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr, Value
 
@@ -23,30 +25,58 @@ from anymetal.ir.model import Instr, Value
 def run(known: Analyses) -> bool:
     """Makes pointers into such arrays byte offsets in the lane's own space, of type i64."""
     program = known.program
-    found = [_derived(array, known(users)) or [] for array in program.private_arrays]
+    found = [_derived(array, known) or [] for array in program.private_arrays]
     for pointers in found:
         for pointer in pointers:
             pointer.type = t.I64
     return any(found)
 
 
-def _derived(alloca: Instr, users: dict[Value, list[Instr]]) -> list[Value] | None:
+def _derived(alloca: Instr, known: Analyses) -> list[Value] | None:
     """The pointers into an array; None if one escapes or an access may cross the end of a unit."""
-    pointers: list[Value] = [alloca]
-    steps = {pointers[0]: 0}  #: a divisor of each pointer's offset; an offset of 0 has all
-    types: set[t.Type] = set()
+    pointers: list[Instr] = [alloca]
+    found = {alloca}
+    compared: list[Instr] = []
+    accesses: list[tuple[Instr, t.Type]] = []
     for pointer in pointers:
-        for user in users.get(pointer, []):
-            if user.op == "gep" and user.operands[0] is pointer:
-                pointers.append(user)
-                steps[user] = gcd(steps[pointer], *user.arg)
-                continue
+        for user in known(users).get(pointer, []):
             type_ = accessed_type(user, pointer)
-            if type_ is None or steps[pointer] % type_.size:
+            if type_ is not None:
+                accesses.append((pointer, type_))
+            elif user.op == "icmp":
+                compared.append(user)
+            elif user.op not in POINTERS:
                 return None
-            types.add(type_)
-    sizes = {type_.size for type_ in types}
+            elif user not in found:
+                found.add(user)
+                pointers.append(user)
+    meeting = [v for pointer in pointers[1:] for v in bases(pointer)]
+    meeting += [v for comparison in compared for v in comparison.operands]
+    steps = _steps(pointers, known(alignments))
+    sizes = {type_.size for _, type_ in accesses}
+    if not found.issuperset(meeting) or any(steps[p] % type_.size for p, type_ in accesses):
+        return None
     if not sizes or alloca.arg[0].size % max(sizes):
         return None
     # Parts are shifted out of units as integers, which pointers cannot be.
-    return None if len(sizes) > 1 and any(type_.is_ptr for type_ in types) else pointers
+    mixed = len(sizes) > 1 and any(type_.is_ptr for _, type_ in accesses)
+    return None if mixed else [*pointers]
+
+
+def _steps(pointers: list[Instr], factors: dict[Value, int]) -> dict[Value, int]:
+    """A divisor of each pointer's offset; 0 has all. `factors` are those of indices."""
+    steps: dict[Value, int] = dict.fromkeys(pointers, 0)
+    before: dict[Value, int] = {}
+    while steps != before:
+        before = dict(steps)
+        for pointer in pointers[1:]:
+            more = _parts(pointer, factors) if pointer.op == "gep" else []
+            steps[pointer] = gcd(*(steps.get(base, 1) for base in bases(pointer)), *more)
+    return steps
+
+
+def _parts(gep: Instr, factors: dict[Value, int]) -> list[int]:
+    """Divisors of what is added to the base."""
+    *scales, offset = gep.arg
+    indices = zip(gep.operands[1:], scales, strict=True)
+    return [offset, *(scale * factors.get(index, 1) for index, scale in indices)]

@@ -21,6 +21,7 @@ from anymetal.passes import (
     fold_grid,
     interleave,
     join_inner_loops,
+    join_private_arrays,
     leave_outside,
     mask_first,
     observe,
@@ -296,6 +297,13 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
         Stage.GANG,
         needs=(has_lanes,),
         keeps=_ORDER,
+    ),
+    Pass(
+        "join-private-arrays",
+        lambda c: join_private_arrays.run(c.known),
+        "in front of interleave-private-arrays, which wants pointers into one array",
+        Stage.GANG,
+        needs=(has_lanes,),
     ),
     Pass(
         "interleave-private-arrays",
