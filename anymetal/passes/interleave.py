@@ -52,10 +52,16 @@ def _derived(alloca: Instr, known: Analyses) -> list[Value] | None:
                 pointers.append(user)
     meeting = [v for pointer in pointers[1:] for v in bases(pointer)]
     meeting += [v for comparison in compared for v in comparison.operands]
-    steps = _steps(pointers, known(alignments))
-    sizes = {type_.size for _, type_ in accesses}
-    if not found.issuperset(meeting) or any(steps[p] % type_.size for p, type_ in accesses):
+    if not found.issuperset(meeting):
         return None
+
+    def fit(steps: dict[Value, int]) -> bool:
+        return not any(steps[pointer] % type_.size for pointer, type_ in accesses)
+
+    # Most indices count elements, so nobody has to look at what they are multiples of.
+    if not fit(_steps(pointers, {})) and not fit(_steps(pointers, known(alignments))):
+        return None
+    sizes = {type_.size for _, type_ in accesses}
     if not sizes or alloca.arg[0].size % max(sizes):
         return None
     # Parts are shifted out of units as integers, which pointers cannot be.

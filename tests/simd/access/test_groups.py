@@ -188,13 +188,15 @@ def fields(*types: str) -> str:
         (fields("float", "float", "i32"), True),
         # two sizes of elements
         (fields("float", "half", "half"), True),
-        # elements that lie across others, or a pointer that is chosen
+        # either of two
+        ("%s = alloca [9 x float]\n%r = alloca [9 x float]\nhigh = a[i] > 0\n"
+         "%p = select i1 %high, ptr %s, ptr %r\nj = b[i]\np[j] = 1\nout[i] = s[n] + r[n]", True),
+        # elements that lie across others, or a pointer that may lead elsewhere
         ("%s = alloca [9 x float]\nj = b[i]\ns[j] = a[i]\n"
          "%across = getelementptr i8, ptr %s, i32 %n\n%v = load float, ptr %across\n"
          "out[i] = v", False),
-        ("%s = alloca [9 x float]\n%r = alloca [9 x float]\nhigh = a[i] > 0\n"
-         "%p = select i1 %high, ptr %s, ptr %r\nj = b[i]\np[j] = 1\nout[i] = s[n] + r[n]",
-         False),
+        ("%s = alloca [9 x float]\nhigh = a[i] > 0\n%p = select i1 %high, ptr %s, ptr %out\n"
+         "j = b[i]\np[j] = 1\nout[i] = s[n]", False),
     ],
 )  # fmt: skip
 def test_private_arrays(body: str, together: bool) -> None:

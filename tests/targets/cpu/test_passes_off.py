@@ -34,6 +34,7 @@ CASES = {
     "strided/pixels_moved_by_a_table": ("mask-first", "version-by-bounds", "coarsen"),
     "strided/running_products_of_rows": ("unroll-rows",),
     "strided/rows_from_lane_numbers": ("split-counters",),
+    "private/sorted_parts": ("join-private-arrays",),
     "atomics/own_sums_by_position": ("split-divisions",),
 }
 #: The same of random kernels, by class and seed.
