@@ -107,5 +107,6 @@ def _is_position(value: Value) -> bool:
 
 
 def _plain(name: str) -> str:
-    """LLVM numbers names that it meets twice, and marks what it has inlined."""
-    return re.sub(r"(?:\.(?:i|addr|\d+))+$", "", plain(name))
+    """LLVM numbers names that it meets twice, and marks what it has inlined or taken apart; we mark
+    what we join again (passes/join_private_arrays.py)."""
+    return re.sub(r"(?:\.(?:i|addr|sroa|joined|\d+))+$", "", plain(name))

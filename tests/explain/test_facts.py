@@ -112,6 +112,15 @@ def processor_with_masked_accesses(monkeypatch: pytest.MonkeyPatch) -> None:
                 "lane: scatter"
             ],
         ),
+        (  # LLVM takes the array apart
+            "float p[3] = {1, a[i], 2}; int j = b[i] < 0 ? 0 : b[i] < 9 ? 1 : 2; p[j] = a[i * n]; "
+            "out[i] = p[0] + p[1] * p[2];",
+            [
+                "store `p`: private array, interleaved: one vector",
+                "store `p`: private array, interleaved; the index differs between lanes: scatter",
+                "load `p`: private array, interleaved: one vector",
+            ],
+        ),
         (
             "if (a[i] > 0) to[i] = b[3 * i] / b[5 * i];",
             [
