@@ -33,7 +33,8 @@ _held: list[dict[int, Code]] = []
 
 
 def code_of(source: KernelSource, variant: Variant) -> Code:
-    """The machine code of this kernel for this class of launches."""
+    """The machine code of this kernel for this class of launches. Raises ValueError if it is for a
+    processor that this one is not."""
     key = key_of(source, variant)
     code = _loaded.get(key)
     wanted = debug.wanted()
@@ -52,11 +53,15 @@ def code_of(source: KernelSource, variant: Variant) -> Code:
         _recent.popitem(last=False)
     for codes in _held:
         codes[code.entry] = code
-    if _followed is not None:
-        _followed[source, variant] = None
+    _asked_for(source, variant)
     if told:
         told.found(where, code.subject.launches)
     return code
+
+
+def _asked_for(source: KernelSource, variant: Variant) -> None:
+    if _followed is not None:
+        _followed[source, variant] = None
 
 
 def key_of(source: KernelSource, variant: Variant) -> str:
@@ -99,6 +104,11 @@ def _load(source: KernelSource, variant: Variant, key: str, stages: Stages) -> t
         return shared_library(source, variant, stages)
 
     library = locks.cached(key, ".so", f"kernel {source.name}", compiled)
+    if variant.cpu:
+        from anymetal.targets.cpu.llvm_target import expect_here  # or LLVM would always be loaded
+
+        _asked_for(source, variant)
+        expect_here(variant.cpu)
     title = f"{source.name}{source.template_arguments}"
     kinds = tuple(parameter.kind for parameter in source.parameters)
     return where, Code(library, source.name, Subject(title, kinds=kinds))

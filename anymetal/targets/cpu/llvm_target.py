@@ -32,6 +32,20 @@ def machine_for(cpu: str) -> Machine:
     return Machine(triple, cpu, _LEVELS[cpu])
 
 
+@functools.cache
+def expect_here(cpu: str) -> None:
+    """Raises ValueError if code for this CPU does not run on this machine."""
+    here, there = machine_for(""), machine_for(cpu)
+    same = here.architecture == there.architecture
+    lacking = sorted(there.enabled - here.enabled) if same else [there.architecture]
+    if lacking and (here.enabled or not same):  # without any, LLVM does not know what there is here
+        raise ValueError(
+            f"ANYMETAL_CPU is {cpu!r}, but this processor lacks {', '.join(lacking)}: kernels can "
+            "be compiled and explained for it here, but not launched. Leave ANYMETAL_CPU empty, or "
+            "name a processor with no more features than this one's"
+        )
+
+
 #: Features that decide how we generate code, of ARM processors beside those that all have.
 _ARM = {
     "neoverse-v1": ("+bf16", "+sve"),
