@@ -19,28 +19,29 @@ from anymetal.frontend.indices import with_signed_indices
 _NAME = r"%[\w.$-]+|%\"[^\"]*\""
 _OPERAND = rf"{_NAME}|-?\d+|<[^<>]*>|splat \([^()]*\)|[a-z]+"
 _LINE = re.compile(
-    rf"^  (?P<name>{_NAME}) = (?P<op>shl|lshr|ashr|udiv|sdiv|urem|srem)"
+    rf"\n  (?P<name>{_NAME}) = (?P<op>shl|lshr|ashr|udiv|sdiv|urem|srem)"
     r"(?P<flags>(?: exact| nuw| nsw)*) (?P<type>i\d+|<\d+ x i\d+>) "
     rf"(?P<left>{_OPERAND}), (?P<right>{_OPERAND})(?P<rest>, !dbg.*)?$",
     re.M,
 )
 _CONVERT = re.compile(
-    rf"^  (?P<name>{_NAME}) = fpto(?P<sign>[su])i (?P<source>\w+|<\d+ x \w+>) "
+    rf"\n  (?P<name>{_NAME}) = fpto(?P<sign>[su])i (?P<source>\w+|<\d+ x \w+>) "
     r"(?P<value>.+) to (?P<target>i\d+|<\d+ x i\d+>)(?P<rest>, !dbg.*)?$",
     re.M,
 )
 #: With it, inlining makes calls that observe exceptions of all that a function calls.
-_STRICT = re.compile(r"^(attributes #.*) strictfp\b", re.M)
+_STRICT = re.compile(r"(\nattributes #.*) strictfp\b")
 _SUFFIX = {"half": "f16", "bfloat": "bf16", "float": "f32", "double": "f64"}
 
 
 def define_semantics(text: str, large: int) -> str:
     """The module with these operations replaced. `large`: see indices.py."""
     declared: dict[str, str] = {}
-    text = _STRICT.sub(r"\1 nounwind", with_signed_indices(text, large))
-    text = _LINE.sub(_integer, text)
-    text = _CONVERT.sub(lambda m: _saturate(m, declared), text)
-    return text + "".join(f"{line}\n" for line in declared.values())
+    # Lines are found by the newline in front of them (see optimise.py).
+    text = _STRICT.sub(r"\1 nounwind", f"\n{with_signed_indices(text, large)}")
+    text = _LINE.sub(lambda m: f"\n{_integer(m)}", text)
+    text = _CONVERT.sub(lambda m: f"\n{_saturate(m, declared)}", text)
+    return text[1:] + "".join(f"{line}\n" for line in declared.values())
 
 
 def _integer(match: re.Match[str]) -> str:

@@ -17,7 +17,7 @@ import llvmlite.binding as llvm
 from anymetal.runtime import locks
 
 #: Clang's own names for the conversion of an array index and of a pointer offset.
-_INDEX = re.compile(r"^(  (%(?:idxprom|idx\.ext)[\w.]*) = )zext(?= i32 )", re.M)
+_INDEX = re.compile(r"(\n  (%(?:idxprom|idx\.ext)[\w.]*) = )zext(?= i32 )")
 _NEGATED = re.compile(r"^  (%idx\.neg[\w.]*) = sub i64 0, (%idx\.ext[\w.]*)", re.M)
 _ADDRESS = re.compile(
     r"= getelementptr (?:inbounds |nuw |nusw )*(?P<type>.+?), ptr [^,]+, "
@@ -33,7 +33,7 @@ def with_signed_indices(text: str, large: int) -> str:
     """The module with the extensions of such indices. `large`: how many times 2^31 bytes the
     largest array has."""
     if not large:
-        return _INDEX.sub(r"\1sext", text)
+        return _INDEX.sub(r"\1sext", f"\n{text}")[1:]
     steps = [step for function in _FUNCTION.findall(text) for step in _steps(function).values()]
     sizes = _sizes(text, steps)
 

@@ -65,7 +65,9 @@ OPTIONS = (
 
 _FUNCTION = re.compile(r"^define .*?^}$", re.M | re.S)
 _HEAD = re.compile(r"^define (.*?)@(\"[^\"]+\"|[\w.$]+)\(", re.M)
-_ANNOTATION_STRING = re.compile(r'^(@[\w.]+) = .*c"threadgroup\\00"', re.M)
+# Lines of a module are looked for by the newline in front of them: with `^`, Python's `re` takes
+# ten times as long. The first line is none of these.
+_ANNOTATION_STRING = re.compile(r'\n(@[\w.]+) = .*c"threadgroup\\00"')
 _VARIABLE = re.compile(
     r"^ *call void @llvm\.var\.annotation\S*\(ptr ([%@][\w.]+|[%@]\"[^\"]+\"), ptr (@[\w.]+),.*$",
     re.M,
@@ -73,16 +75,16 @@ _VARIABLE = re.compile(
 _POINTER = re.compile(
     r"^( *%[\w.]+ =) call ptr @llvm\.ptr\.annotation\S*\(ptr (\S+), ptr @.*$", re.M
 )
-_ATTRIBUTES = re.compile(r"^attributes #\d+ = .*$", re.M)
+_ATTRIBUTES = re.compile(r"\nattributes #\d+ = .*")
 _UNWANTED = re.compile(r' (?:\b(?:noinline|optnone|mustprogress)\b|"target-(?:cpu|features)"=\S+)')
 #: `threadgroup float* p`, `threadgroup float* p[2]`: pointers to such memory, which are no such.
 _POINTERS = re.compile(r"(?:\[\d+ x )*ptr\]*")
 #: Features by which the optimiser judges what costs how much. Without them it takes a conversion of
 #: half for a call that costs as much as 60 instructions, and unrolls no loop that has one.
 _COSTS = {"x86_64": "+f16c"}
-_LOOP_HINT = re.compile(r"^(!\d+ = distinct !\{!\d+)(.*)\}$", re.M)
-_CROSS_LANE = re.compile(rf"^(declare .*@{convergence.CROSS_LANE}\(.*\)).*$", re.M)
-_POSITION = re.compile(r"^(declare .*)(i32 @(__am_(?:lane|gang|thread_.|group_.))\()", re.M)
+_LOOP_HINT = re.compile(r"(\n!\d+ = distinct !\{!\d+)(.*)\}$", re.M)
+_CROSS_LANE = re.compile(rf"(\ndeclare .*@{convergence.CROSS_LANE}\(.*\)).*")
+_POSITION = re.compile(r"(\ndeclare .*)(i32 @(__am_(?:lane|gang|thread_.|group_.))\()")
 
 
 def optimise(
@@ -231,7 +233,7 @@ def _with_range(limits: Mapping[str, int], match: re.Match[str]) -> str:
 
 def next_metadata(text: str) -> int:
     """The first number that no metadata of a module has."""
-    return 1 + max((int(n) for n in re.findall(r"^!(\d+) =", text, re.M)), default=-1)
+    return 1 + max((int(n) for n in re.findall(r"\n!(\d+) =", text)), default=-1)
 
 
 def _prepare_function(text: str, annotations: set[str], variables: list[str]) -> str:
@@ -243,7 +245,10 @@ def _prepare_function(text: str, annotations: set[str], variables: list[str]) ->
         first = re.sub(r" comdat(\(\$\S+\))?", "", first)
         first = re.sub(r"\) (?:(?:local_)?unnamed_addr )?(?=[^)]*\{$)", ") alwaysinline ", first)
         text = f"{first}\n{rest}"
-    text = _POINTER.sub(r"\1 getelementptr i8, ptr \2, i64 0", text)
+    if "@llvm.ptr.annotation" in text:
+        text = _POINTER.sub(r"\1 getelementptr i8, ptr \2, i64 0", text)
+    if "@llvm.var.annotation" not in text:
+        return text
     found = dict.fromkeys(_VARIABLE.findall(text))  # once, however often the word was written
     for variable, string in found:
         if string in annotations:
