@@ -151,7 +151,7 @@ class Events(GangEmitter):
         w.label(some)
         numbers = [self.v.scalar(site), self.v.scalar(kind), self.masks.word(lanes)]
         places = [self._lanes(v) for v in (position, owner)]
-        call(w, "am_found", [_WHO, *(("i32", n) for n in numbers), *places], attribute=" cold")
+        call(w, "am_found", [_WHO, *(("i32", n) for n in numbers), *places], " cold")
         w.do(f"br label %{none}")
         w.label(none)
 
@@ -176,8 +176,7 @@ def of_thread(w: Writer, instr: Instr, names: list[str]) -> None:
     if instr.arg == FOUND:
         _, kind, site, position, owner = names
         places = [("ptr", stored(w, "i64", position)), ("ptr", stored(w, "i32", owner))]
-        numbers = [("i32", number) for number in (site, kind, "1")]
-        call(w, "am_found", [_WHO, *numbers, *places], attribute=" cold")
+        call(w, "am_found", [_WHO, ("i32", site), ("i32", kind), ("i32", "1"), *places], " cold")
     elif instr.arg == ACCESS:
         bad, position, owner, size, action, site = names
         word = w.value(f"select i1 {bad}, i32 0, i32 1")

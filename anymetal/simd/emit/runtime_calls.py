@@ -48,7 +48,7 @@ class RuntimeCalls(GangEmitter):
             *arrays,
             *NOTED_CONTEXT,
         ]
-        call(w, NOTE, args, attribute=" cold")
+        call(w, NOTE, args, " cold")
         w.do(f"br label %{none}")
         w.label(none)
 
@@ -60,13 +60,11 @@ def stored(w: Writer, type_: str, value: str) -> str:
     return address
 
 
-def call(
-    w: Writer, function: str, args: list[tuple[str, str]], result: str = "void", attribute: str = ""
-) -> str:
+def call(w: Writer, function: str, args: list[tuple[str, str]], attribute: str = "") -> None:
     """A call of a C function that is linked in (targets/cpu/support.py)."""
     types = ", ".join(type_ for type_, _ in args)
-    w.declarations[function] = f"declare hidden {result} @{function}({types}){attribute}"
-    return w.call(result, function, args)
+    w.declarations[function] = f"declare hidden void @{function}({types}){attribute}"
+    w.call("void", function, args)
 
 
 def kernel_name(name: str) -> str:
