@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from anymetal.analysis.cache import Analyses
 from anymetal.analysis.effects import LOADS, accessed, is_plain, tells
-from anymetal.analysis.private_arrays import interleaved
+from anymetal.analysis.private_arrays import POINTERS, bases, interleaved
 from anymetal.ir.calls import PREFETCH
 from anymetal.ir.model import Argument, Global, Instr, Value
 
@@ -32,12 +32,8 @@ def origins(known: Analyses) -> dict[Value, frozenset[Origin]]:
     while changed:
         changed = False
         for instr in pointers:
-            if instr.op == "gep":
-                new = of(instr.operands[0])
-            elif instr.op == "select":
-                new = of(instr.operands[1]) | of(instr.operands[2])
-            elif instr.op in ("phi", "freeze"):
-                new = frozenset[Origin]().union(*(of(v) for v in instr.operands))
+            if instr.op in POINTERS or instr.op == "freeze":
+                new = frozenset[Origin]().union(*map(of, bases(instr)))
             else:
                 new = frozenset((instr,))
             if new != result.get(instr):

@@ -33,7 +33,7 @@ def interleaved(known: Analyses) -> dict[Value, Instr]:
 
 
 def bases(pointer: Instr) -> list[Value]:
-    """The pointers that a pointer is made of, by one of the operations in POINTERS."""
+    """The pointers that a pointer is made of, by one of the operations in POINTERS, or frozen."""
     match pointer.op:
         case "gep":
             return pointer.operands[:1]

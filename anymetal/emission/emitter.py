@@ -25,7 +25,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping
 
-from anymetal.emission.lowering import Lowering
+from anymetal.emission.lowering import Lowering, large_angle
 from anymetal.emission.writer import suffix
 from anymetal.ir import types as t
 from anymetal.ir.calls import (
@@ -305,7 +305,7 @@ class ThreadEmitter:
         elif callee in (SCALES, SCALE):  # no such instruction: SCALES says so, SCALE is unused
             return "false" if callee == SCALES else names[0]
         elif callee == LARGE_ANGLE:
-            return self.to.large_angle(names)
+            return large_angle(self.w, names)
         elif callee == LOG:
             self.to.log(instr, names)
         elif callee == TRACE:

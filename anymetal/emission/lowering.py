@@ -133,10 +133,6 @@ class Lowering(ABC):
         """A call of a mathematical function, by name or as an intrinsic, that is no instruction."""
         return self.call(instr, names)
 
-    def large_angle(self, names: list[str]) -> str:
-        """A large angle without half turns; operands as of `calls.LARGE_ANGLE`."""
-        return large_angle(self.w, names)
-
     def call(self, instr: Instr, names: list[str]) -> str:
         """The call as it stands. An `fma` that somebody wrote is one rounding in every mode, and
         with flags LLVM may take it apart."""

@@ -140,9 +140,10 @@ class _Checker:
             need(not event or self.stage >= Stage.CHECKED, "an event before accesses are checked")
             marker = instr.arg in MARKERS
             need(not marker or self.stage < Stage.CHECKED, "markers are events by now")
-        address = instr.operands[instr.op == "store"] if instr.op in _ACCESSES else instr
-        offset = is_offset(address) and (address is not instr or instr.op in ("alloca", "gep"))
-        need(self.stage >= Stage.INTERLEAVED or not offset, "private arrays lie apart so far")
+        made = instr.op in ("alloca", "gep") and is_offset(instr)
+        used = instr.op in _ACCESSES and is_offset(instr.operands[instr.op == "store"])
+        apart = not (made or used)
+        need(self.stage >= Stage.INTERLEAVED or apart, "private arrays lie apart so far")
         ordered = instr.op == TO_LANES or ORDERED in instr.flags.split()
         need(self.stage >= Stage.ORDERED or not ordered, "values are in the order of lanes so far")
 

@@ -32,7 +32,7 @@ def run(known: Analyses) -> bool:
     return any(found)
 
 
-def _derived(alloca: Instr, known: Analyses) -> list[Value] | None:
+def _derived(alloca: Instr, known: Analyses) -> list[Instr] | None:
     """The pointers into an array; None if one escapes or an access may cross the end of a unit."""
     pointers: list[Instr] = [alloca]
     found = {alloca}
@@ -66,7 +66,7 @@ def _derived(alloca: Instr, known: Analyses) -> list[Value] | None:
         return None
     # Parts are shifted out of units as integers, which pointers cannot be.
     mixed = len(sizes) > 1 and any(type_.is_ptr for _, type_ in accesses)
-    return None if mixed else [*pointers]
+    return None if mixed else pointers
 
 
 def _steps(pointers: list[Instr], factors: dict[Value, int]) -> dict[Value, int]:
@@ -77,7 +77,7 @@ def _steps(pointers: list[Instr], factors: dict[Value, int]) -> dict[Value, int]
         before = dict(steps)
         for pointer in pointers[1:]:
             more = _parts(pointer, factors) if pointer.op == "gep" else []
-            steps[pointer] = gcd(*(steps.get(base, 1) for base in bases(pointer)), *more)
+            steps[pointer] = gcd(*(steps[base] for base in bases(pointer)), *more)
     return steps
 
 
