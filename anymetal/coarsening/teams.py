@@ -11,6 +11,7 @@ itself loses up to a third with two. So the vectors that are live in those loops
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from anymetal.analysis.cache import Analyses, LaunchFacts
@@ -25,6 +26,7 @@ from anymetal.coarsening import coarsen, reassociate
 from anymetal.coarsening.divergence import Divergence
 from anymetal.coarsening.schedule import SectionSplitter
 from anymetal.ir.calls import ALL, BARRIER, MATRIX_FMA, POSITIONS
+from anymetal.ir.cfg import Loop
 from anymetal.ir.model import Block, Instr, Program, Value
 from anymetal.ir.sizes import SIMD_GROUP
 from anymetal.ir.types import THREAD, VOID
@@ -40,6 +42,9 @@ MANY_LOADS = 8
 #: A loop may need so many times the registers of a machine whose instructions take operands from
 #: memory: some of its values come from there. Elsewhere each of them would take a load.
 CROWDED = 1.4
+#: On such a machine, where teams pay in all loops, a loop that has too few registers even with one
+#: SIMD-group may need so many times as many with a team: what all share is then loaded once.
+OVERFULL = 4 / 3
 #: A section is long if it has so many instructions for each vector that the SIMD-group keeps until
 #: its next one: loading and storing these then costs little, so they need no registers.
 LONG_SECTION = 24
@@ -185,6 +190,10 @@ class _Needs(NamedTuple):
         return max(kept * kept_by + rest for kept, rest in self.points)
 
 
+#: Whether there is room for a team of a size.
+_Room = Callable[[int], bool]
+
+
 class _Choice:
     def __init__(
         self, known: Analyses, divergence: Divergence, common: _InCommon, gathers: bool
@@ -202,36 +211,51 @@ class _Choice:
 
     def most(self, most: int) -> int:
         """The largest team that pays; 1 if none does."""
-        divergence, program = self.divergence, self.program
-        apart = {block for part in divergence.parts for block in part.blocks}
-        found = [loop for loop in self.loops if not loop.blocks & apart]
-        if program.calls(BARRIER):
-            found = [loop for loop in found if not any(map(_has_barrier, loop.blocks))]
-        else:
-            around = {block: loop for loop in found for block in loop.blocks}  # outer ones first
-            found = [around[block] for block in around if self._shares(block)]
-        blocks = list(dict.fromkeys(b for loop in found for b in loop.ordered))
-        if not (found or program.calls(BARRIER)):
-            together = [b for b in program.blocks if b not in apart]
+        program, barriers = self.program, bool(self.program.calls(BARRIER))
+        apart = {block for part in self.divergence.parts for block in part.blocks}
+        together = [loop for loop in self.loops if not loop.blocks & apart]
+        loops = [loop for loop in together if not any(map(_has_barrier, loop.blocks))]
+        paying = loops if barriers else self._sharing(loops)
+        straight: list[Block] = []
+        if not (paying or barriers):
+            blocks = [b for b in program.blocks if b not in apart]
             if self.gathers:
-                blocks = together
-            elif not (blocks := [b for b in together if self._shares_many(b)]):
-                blocks = together if self._shares_most(together) else []
-                blocks = blocks or [b for b in together if self._shares_much(b)]
+                straight = blocks
+            elif not (straight := [b for b in blocks if self._shares_many(b)]):
+                straight = blocks if self._shares_most(blocks) else []
+                straight = straight or [b for b in blocks if self._shares_much(b)]
                 most = MOST_STRAIGHT if most % MOST_STRAIGHT == 0 else most
-                if not (blocks and program.calls(ALL)):
+                if not (straight and program.calls(ALL)):
                     return 1
-        behind = live_behind(program)
-        needs = [self._needs(block, behind[block]) for block in blocks]
+        spares_loads = self.machine.operates_on_memory and len(paying) == len(loops)
+        has_room = self._room(straight, paying, OVERFULL if spares_loads else 0)
         total = _size(program)
         arrays = SIMD_GROUP * program.private_bytes
         for size in (s for s in (8, 7, 6, 5, 4, 3, 2) if most % s == 0):
-            if arrays * size > self.machine.private_bytes:
+            if arrays * size > self.machine.private_bytes or total * size > MOST_INSTRUCTIONS:
                 continue
-            crowd = max((need.most(size) for need in needs), default=0)
-            if crowd <= self.most_registers and total * size <= MOST_INSTRUCTIONS:
+            if has_room(size):
                 return size
         return 1
+
+    def _sharing(self, loops: list[Loop]) -> list[Loop]:
+        """The innermost loops around blocks in which SIMD-groups share vectors."""
+        around = {block: loop for loop in loops for block in loop.blocks}  # outer ones first
+        return list(dict.fromkeys(loop for b, loop in around.items() if self._shares(b)))
+
+    def _room(self, straight: list[Block], loops: list[Loop], overfull: float) -> _Room:
+        """Whether the registers hold what a team of a size needs in straight code and in
+        loops, which may need `overfull` times what one SIMD-group does."""
+        behind = live_behind(self.program)
+
+        def needs(blocks: list[Block]) -> list[_Needs]:
+            return [self._needs(block, behind[block]) for block in blocks]
+
+        limits = [(needs(straight), self.most_registers)]
+        for loop in loops:
+            needed = needs(loop.ordered)
+            limits.append((needed, max(self.most_registers, overfull * _crowd(needed, 1))))
+        return lambda size: all(_crowd(needed, size) <= limit for needed, limit in limits)
 
     def _needs(self, block: Block, behind: set[Value]) -> _Needs:
         passing = set(block.body) - behind
@@ -286,6 +310,11 @@ class _Choice:
         vectors = [v for v in point if self.lanes[v].is_varying]
         kept = sum(v in self.divergence.values and v not in passing for v in vectors)
         return kept * self.each, (len(vectors) - kept) * self.each
+
+
+def _crowd(needs: list[_Needs], size: int) -> int:
+    """The registers that a team of a size needs at most."""
+    return max((need.most(size) for need in needs), default=0)
 
 
 def _size(program: Program) -> int:

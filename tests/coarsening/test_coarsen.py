@@ -19,6 +19,7 @@ from tests.ir.short import llvm
 LAUNCH = LaunchFacts(linear=True, aligned=True, flat=False, whole=True)
 _STEPS = {"__am_gang": 1, "__am_thread_x": 32}
 WIDE, _NARROW = Machine("", "", "+avx512f,+avx2"), Machine("", "", "+avx2")
+_NEON = Machine("aarch64-linux-gnu", "", "+neon")
 
 
 def jammed(body: str, count: int) -> tuple[Program, Divergence]:
@@ -180,6 +181,17 @@ def test_how_many_run_as_one(body: str, size: int) -> None:
 
 def test_fewer_where_registers_are_few() -> None:
     assert 1 < size_of_team(_SUM, _NARROW) < 8
+
+
+@pytest.mark.parametrize(("machine", "most"), [(_NARROW, 8), (_NEON, 1)])
+def test_registers_are_too_few_for_one(machine: Machine, most: int) -> None:
+    """Twelve vectors for all take three times the registers of AVX2, which adds out of memory."""
+    lines = [f"v{i} = a[k * 384 + lane + {32 * i}]" for i in range(12)]
+    lines += [f"x{i} = a[g * 50 + k + {i}]" for i in range(12)]
+    first = " + ".join(f"v{i} * x{i}" for i in range(12))
+    again = " * ".join(f"(v{i} + x{11 - i})" for i in range(12))
+    shared = loop("\n".join([*lines, f"t0 = s0 + ({first}) * {again}"]))
+    assert size_of_team(shared, machine) == most
 
 
 def test_registers_of_a_section_are_used_again() -> None:
