@@ -11,7 +11,6 @@ itself loses up to a third with two. So the vectors that are live in those loops
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 from anymetal.analysis.cache import Analyses, LaunchFacts
@@ -190,10 +189,6 @@ class _Needs(NamedTuple):
         return max(kept * kept_by + rest for kept, rest in self.points)
 
 
-#: Whether there is room for a team of a size.
-_Room = Callable[[int], bool]
-
-
 class _Choice:
     def __init__(
         self, known: Analyses, divergence: Divergence, common: _InCommon, gathers: bool
@@ -228,13 +223,13 @@ class _Choice:
                 if not (straight and program.calls(ALL)):
                     return 1
         spares_loads = self.machine.operates_on_memory and len(paying) == len(loops)
-        has_room = self._room(straight, paying, OVERFULL if spares_loads else 0)
+        limits = self._limits(straight, paying, OVERFULL if spares_loads else 0)
         total = _size(program)
         arrays = SIMD_GROUP * program.private_bytes
         for size in (s for s in (8, 7, 6, 5, 4, 3, 2) if most % s == 0):
             if arrays * size > self.machine.private_bytes or total * size > MOST_INSTRUCTIONS:
                 continue
-            if has_room(size):
+            if all(_crowd(needs, size) <= limit for needs, limit in limits):
                 return size
         return 1
 
@@ -243,19 +238,19 @@ class _Choice:
         around = {block: loop for loop in loops for block in loop.blocks}  # outer ones first
         return list(dict.fromkeys(loop for b, loop in around.items() if self._shares(b)))
 
-    def _room(self, straight: list[Block], loops: list[Loop], overfull: float) -> _Room:
-        """Whether the registers hold what a team of a size needs in straight code and in
-        loops, which may need `overfull` times what one SIMD-group does."""
+    def _limits(
+        self, straight: list[Block], loops: list[Loop], overfull: float
+    ) -> list[tuple[list[_Needs], float]]:
+        """What straight code and each loop need, and how many registers that may be; in a loop,
+        `overfull` times what one SIMD-group needs."""
         behind = live_behind(self.program)
-
-        def needs(blocks: list[Block]) -> list[_Needs]:
-            return [self._needs(block, behind[block]) for block in blocks]
-
-        limits = [(needs(straight), self.most_registers)]
+        inside = dict.fromkeys(block for loop in loops for block in loop.ordered)
+        of_blocks = {b: self._needs(b, behind[b]) for b in (*straight, *inside)}
+        limits = [([of_blocks[b] for b in straight], self.most_registers)]
         for loop in loops:
-            needed = needs(loop.ordered)
-            limits.append((needed, max(self.most_registers, overfull * _crowd(needed, 1))))
-        return lambda size: all(_crowd(needed, size) <= limit for needed, limit in limits)
+            needs = [of_blocks[b] for b in loop.ordered]
+            limits.append((needs, max(self.most_registers, overfull * _crowd(needs, 1))))
+        return limits
 
     def _needs(self, block: Block, behind: set[Value]) -> _Needs:
         passing = set(block.body) - behind
