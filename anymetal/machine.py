@@ -1,8 +1,8 @@
 """The processor: everything that the compiler plans with, in one place.
 
-LLVM knows the instruction sets (targets/cpu/llvm_target.py). Sizes of caches are what the system
-says about this machine, and common sizes for others. Constants that were tuned follow from these
-figures.
+LLVM knows the instruction sets of this machine (targets/cpu/llvm_target.py), a table those of
+others (targets/cpu/named_processors.py). Sizes of caches are what the system says about this
+machine, and common sizes for others. Constants that were tuned follow from these figures.
 """
 
 from __future__ import annotations

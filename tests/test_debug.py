@@ -12,7 +12,7 @@ import pytest
 import anymetal
 from anymetal import debug, targets
 from anymetal.ir.problem import Problem
-from anymetal.targets.cpu import assemble, llvm_target
+from anymetal.targets.cpu import assemble, named_processors
 
 
 @pytest.fixture(autouse=True)
@@ -136,9 +136,9 @@ def test_processors_that_this_one_is_not(monkeypatch) -> None:
     monkeypatch.setenv("ANYMETAL_CPU", "neoverse-v1")
     with pytest.raises(ValueError, match=r"is 'neoverse-v1', but this processor lacks aarch64: "):
         call()
-    monkeypatch.setattr(llvm_target, "_LEVELS", {"x86-64-v9": "+cx16,+avx99"})
+    monkeypatch.setattr(named_processors, "_LEVELS", {"x86-64-v9": "+cx16,+avx99"})
     with pytest.raises(ValueError, match=r"is 'x86-64-v9', but this processor lacks avx99: "):
-        llvm_target.expect_here("x86-64-v9")
+        named_processors.expect_here("x86-64-v9")
 
 
 def test_a_pass_that_is_no_optimisation(monkeypatch) -> None:

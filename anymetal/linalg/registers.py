@@ -9,6 +9,7 @@ from anymetal.ir.sizes import SIMD_GROUP
 from anymetal.machine import Machine
 from anymetal.runtime.identity import features
 from anymetal.targets import HAS_METAL, has_cuda
+from anymetal.targets.cpu.named_processors import machine_named
 
 _OF_GPUS = 8
 
@@ -23,8 +24,6 @@ def sums_at_once() -> int:
     if HAS_METAL or has_cuda():
         return _OF_GPUS
     if cpu := os.environ.get("ANYMETAL_CPU"):
-        from anymetal.targets.cpu.llvm_target import machine_for  # loads LLVM
-
-        return machine_for(cpu).rows_at_once(SIMD_GROUP)
+        return machine_named(cpu).rows_at_once(SIMD_GROUP)
     known = ",".join(f"+{name}" for name in features())
     return Machine(os.uname().machine, "", known).rows_at_once(SIMD_GROUP)

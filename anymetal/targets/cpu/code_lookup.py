@@ -14,6 +14,7 @@ from anymetal.pipeline.stages import Stages, Times
 from anymetal.runtime import disk_cache, identity, locks
 from anymetal.runtime.code import Code, Subject
 from anymetal.source import KernelSource
+from anymetal.targets.cpu.named_processors import expect_here
 from anymetal.targets.cpu.reporting import DebugStages
 from anymetal.targets.cpu.variant import Variant
 
@@ -105,8 +106,6 @@ def _load(source: KernelSource, variant: Variant, key: str, stages: Stages) -> t
 
     library = locks.cached(key, ".so", f"kernel {source.name}", compiled)
     if variant.cpu:
-        from anymetal.targets.cpu.llvm_target import expect_here  # or LLVM would always be loaded
-
         _asked_for(source, variant)
         expect_here(variant.cpu)
     title = f"{source.name}{source.template_arguments}"

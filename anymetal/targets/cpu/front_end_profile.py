@@ -11,7 +11,7 @@ _ARM = ("aarch64", "apple-", "cortex-", "neoverse-")
 
 def profile_for(cpu: str) -> Profile:
     """The profile of a processor, by LLVM's name (empty: this machine): its architecture and no
-    more, so that thread programs are the same for all levels of features (see llvm_target.py)."""
+    more, so that thread programs are the same for all levels of features (named_processors.py)."""
     here = host_triple()
     if cpu.startswith(_ARM):
         return Profile("aarch64-unknown-linux-gnu")

@@ -8,56 +8,13 @@ import llvmlite.binding as llvm
 
 from anymetal.machine import Machine, caches_here
 from anymetal.targets.cpu.front_end_profile import profile_for
+from anymetal.targets.cpu.named_processors import machine_named
 
 
 @functools.cache
 def machine_for(cpu: str) -> Machine:
-    """This machine, or (by LLVM's name of a CPU) one with its features and no others.
-
-    "aarch64" is any 64-bit ARM, "neoverse-v1" one of them, wherever this runs: their code can be
-    looked at here, too. Raises ValueError for a CPU whose features are not known.
-    """
-    triple = profile_for(cpu).triple
-    if not cpu:
-        features = llvm.get_host_cpu_features().flatten()
-        return Machine(triple, llvm.get_host_cpu_name(), features, caches_here())
-    if triple.startswith("aarch64"):
-        name = "generic" if cpu == "aarch64" else cpu
-        return Machine(triple, name, ",".join(["+neon,+fp-armv8", *_ARM.get(cpu, ())]))
-    if cpu not in _LEVELS:
-        raise ValueError(
-            f"ANYMETAL_CPU must be one of {', '.join(_LEVELS)}, LLVM's name of a 64-bit Arm "
-            f"processor, or empty for this machine, not {cpu!r}"
-        )
-    return Machine(triple, cpu, _LEVELS[cpu])
-
-
-@functools.cache
-def expect_here(cpu: str) -> None:
-    """Raises ValueError if code for this CPU does not run on this machine."""
-    here, there = machine_for(""), machine_for(cpu)
-    same = here.architecture == there.architecture
-    lacking = sorted(there.enabled - here.enabled) if same else [there.architecture]
-    if lacking and (here.enabled or not same):  # without any, LLVM does not know what there is here
-        raise ValueError(
-            f"ANYMETAL_CPU is {cpu!r}, but this processor lacks {', '.join(lacking)}: kernels can "
-            "be compiled and explained for it here, but not launched. Leave ANYMETAL_CPU empty, or "
-            "name a processor with no more features than this one's"
-        )
-
-
-#: Features that decide how we generate code, of ARM processors beside those that all have.
-_ARM = {
-    "neoverse-v1": ("+bf16", "+sve"),
-    "neoverse-v2": ("+bf16", "+sve"),
-    "neoverse-n2": ("+bf16", "+sve"),
-    "apple-m2": ("+bf16",),
-    "apple-m3": ("+bf16",),
-    "apple-m4": ("+bf16",),
-}
-#: Likewise of x86-64's levels.
-_LEVELS = {
-    "x86-64-v2": "+cx16,+sse4.2,+ssse3,+popcnt",
-    "x86-64-v3": "+cx16,+avx2,+fma,+f16c,+bmi,+bmi2,+lzcnt",
-    "x86-64-v4": "+cx16,+avx512f,+avx512bw,+avx512dq,+avx512vl,+avx512cd,+avx2,+fma,+f16c",
-}
+    """This machine, or the one that is named. Raises ValueError for one that is not known."""
+    if cpu:
+        return machine_named(cpu)
+    features = llvm.get_host_cpu_features().flatten()
+    return Machine(profile_for("").triple, llvm.get_host_cpu_name(), features, caches_here())
