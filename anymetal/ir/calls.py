@@ -42,6 +42,8 @@ _COLLECTIVE = [
 SHUFFLE = "__am_shuffle"
 #: Threads of a threadgroup wait for each other.
 BARRIER = "__am_threadgroup_barrier"
+#: Threads of a SIMD-group wait for each other.
+SIMDGROUP_BARRIER = "__am_simdgroup_barrier"
 #: A step of a product of matrices of 8 x 8.
 MATRIX_FMA = "__am_matrix_fma"
 #: A line of os_log.
@@ -120,7 +122,7 @@ INTRINSICS: dict[str, Signature] = {
     "__am_ballot": (I32, (I1,)),
     MATRIX_FMA: (FLOAT, (FLOAT,) * 4),
     BARRIER: (VOID, (I32,)),
-    "__am_simdgroup_barrier": (VOID, (I32,)),
+    SIMDGROUP_BARRIER: (VOID, (I32,)),
     LOG: (VOID, (PTR,)),
     TRACE: (VOID, (I32, I32, I64)),
     APART: (VOID, ()),
@@ -147,7 +149,7 @@ INTRINSICS: dict[str, Signature] = {
 
 #: Calls that the lanes of a SIMD-group execute together.
 _CROSS_LANE = frozenset(
-    [SHUFFLE, "__am_ballot", "__am_simdgroup_barrier", MATRIX_FMA]
+    [SHUFFLE, "__am_ballot", SIMDGROUP_BARRIER, MATRIX_FMA]
     + [f"__am_{name}" for name in _COLLECTIVE]
 )
 #: Intrinsics that LLVM turns into instructions.
@@ -179,7 +181,7 @@ COPIES = ("llvm.memcpy.", "llvm.memmove.")
 BLOCK_OPERATIONS = (*COPIES, "llvm.memset.")
 _WITH_EFFECT = (
     BARRIER,
-    "__am_simdgroup_barrier",
+    SIMDGROUP_BARRIER,
     LOG,
     TRACE,
     STRAY,

@@ -10,7 +10,7 @@ from anymetal.analysis.control import loops
 from anymetal.analysis.effects import LOADS, is_plain
 from anymetal.analysis.lane_numbers import lane_numbers
 from anymetal.findings.model import Finding
-from anymetal.ir.calls import BARRIER, MATRIX_FMA, SHUFFLE
+from anymetal.ir.calls import BARRIER, MATRIX_FMA, SHUFFLE, SIMDGROUP_BARRIER
 from anymetal.ir.model import Block, Const, Global, Instr
 from anymetal.ir.sizes import SIMD_GROUP
 from anymetal.lint.fixes import Edit
@@ -18,7 +18,6 @@ from anymetal.lint.flow import Flow, sources
 from anymetal.lint.heads import heads_around
 from anymetal.lint.look import Look
 
-SIMDGROUP_BARRIER = "__am_simdgroup_barrier"
 THREADGROUP_MEMORY = 2  #: its bit in mem_flags
 #: A call of a barrier that orders no memory.
 _NONE = re.compile(r"[\w\s:]*\(\s*(?:metal\s*::\s*)?mem_flags\s*::\s*(mem_none)\s*\)")

@@ -19,9 +19,9 @@ from typing import NamedTuple
 from anymetal.analysis.effects import is_plain, pointer_of
 from anymetal.analysis.objects import root_of
 from anymetal.findings.model import Finding
-from anymetal.ir.calls import BARRIER
+from anymetal.ir.calls import BARRIER, SIMDGROUP_BARRIER
 from anymetal.ir.model import Const, Global, Instr, Value
-from anymetal.lint.barriers import SIMDGROUP_BARRIER, name_of
+from anymetal.lint.barriers import name_of
 from anymetal.lint.flow import Flow, sources
 from anymetal.lint.look import Look
 

@@ -60,7 +60,6 @@ _TOGETHER = ("shuffled", "shuffled in a quad", "gave an argument", "used matrice
 _RETURNS, _MEET = 4, 5
 #: The bits of infinity, which NaN has, too.
 _INFINITY: dict[t.Type, int] = {t.HALF: 0x7C00, t.BFLOAT: 0x7F80}
-_SIMD_BARRIER = "__am_simdgroup_barrier"
 
 
 class ObservedSite(NamedTuple):
@@ -222,7 +221,7 @@ class _ObservedBlock(CheckedAccess):
             self._write_batch()
             if instr.op == "fence":
                 self.add(t.VOID, "call", [i32(self._site(instr, "fence", 0))], calls.FENCES)
-            elif called in (calls.BARRIER, _SIMD_BARRIER):
+            elif called in (calls.BARRIER, calls.SIMDGROUP_BARRIER):
                 self._meeting()
             super().emit()
 
@@ -395,7 +394,7 @@ class _ObservedBlock(CheckedAccess):
         """In front of a barrier. Copies of one, in loops that LLVM has unrolled, are the same."""
         instr = self.instr
         where = i32(self._site(instr.arg if instr.loc else instr, "barrier", 0))
-        narrow = Const(t.I1, "true" if instr.arg == _SIMD_BARRIER else "false")
+        narrow = Const(t.I1, "true" if instr.arg == calls.SIMDGROUP_BARRIER else "false")
         self.add(t.VOID, "call", [instr.operands[0], narrow, where], calls.MEETS)
 
     def _together(self) -> None:

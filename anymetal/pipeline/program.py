@@ -15,7 +15,7 @@ from anymetal.ir import types as t
 from anymetal.ir.calls import plain_name
 from anymetal.ir.model import Program, Value
 from anymetal.ir.reader import read_program
-from anymetal.ir.sizes import MAX_THREADS_PER_THREADGROUP
+from anymetal.ir.sizes import MAX_THREADS_PER_THREADGROUP, THREADGROUP_LIMIT
 from anymetal.ir.spec import Stage
 from anymetal.ir.tokens import plain
 from anymetal.pipeline import thread
@@ -24,8 +24,6 @@ from anymetal.pipeline.stages import Stages
 from anymetal.pipeline.unrolling import with_hints
 from anymetal.source import KernelSource, LibrarySource
 
-#: Metal's limit; the text of the error is Metal's own.
-THREADGROUP_LIMIT = 32768
 #: Bytes of a thread's arrays: those of a threadgroup's 1024 threads take 1 GiB.
 PRIVATE_LIMIT = 1 << 20
 
@@ -102,7 +100,7 @@ def program_of(
         run(thread.PASSES, Compilation(Analyses(program), stages, without, sanitized=sanitized))
     if program.private_bytes > PRIVATE_LIMIT:
         raise KernelLoadError(source.entry, _too_much_private_memory(program))
-    if program.threadgroup_bytes > THREADGROUP_LIMIT:
+    if program.threadgroup_bytes > THREADGROUP_LIMIT:  # the text is Metal's own
         raise KernelLoadError(
             source.entry,
             f"Threadgroup memory size ({program.threadgroup_bytes}) exceeds the maximum "

@@ -40,6 +40,11 @@ class Arithmetic(GangEmitter):
             vector = self._vector(instr)
         self.v.define(instr, scalar, vector)
 
+    def of_lanes(self, instr: Instr, operands: list[str]) -> str:
+        """What the instruction makes of other vectors than those of its operands."""
+        types = [self.w.vector(v.type) for v in instr.operands]
+        return self._form(instr, operands, types, self.w.vector(instr.type), self.w.width)
+
     # -- scalar and vector forms ----------------------------------------------------------
 
     def _scalar(self, instr: Instr) -> str:

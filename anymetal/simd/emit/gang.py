@@ -101,7 +101,7 @@ class GangFunction:
         self.groups = GroupAccess(c, self.atomics)
         self.scattered = ScatteredGroups(c, self.groups)
         self.matrices = Matrices(c)
-        self.tiles = TileAccess(c, self.matrices.loaded)
+        self.tiles = TileAccess(c, self.arithmetic, self.matrices.loaded)
         self.lanes = CrossLane(c)
         self.positions = Positions(c)
         self.uniform_vote = UniformVote(c)

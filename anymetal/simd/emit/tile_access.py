@@ -1,4 +1,9 @@
-"""Emits tiles (simd/access/tiles.py): an access for each run of memory, and constant shuffles."""
+"""Emits tiles (simd/access/tiles.py): an access for each run of memory, and constant shuffles.
+
+Numbers that are widened and stored are shuffled while they are narrow, which takes half as much:
+
+    store float(h)      becomes      shuffle h, fpext, store
+"""
 
 from __future__ import annotations
 
@@ -13,14 +18,20 @@ from anymetal.simd.access.tiles import Run, Tile
 from anymetal.simd.code.deinterleave import join
 from anymetal.simd.code.gang_context import GangContext, GangEmitter
 from anymetal.simd.code.masks import Mask
+from anymetal.simd.emit.arithmetic import Arithmetic
+
+_CASTS = ("fpext", "zext", "sext", "bitcast")
 
 
 class TileAccess(GangEmitter):
     """Emits tiles. `loaded` is called with each that is, its address and the runs."""
 
-    def __init__(self, c: GangContext, loaded: Callable[[Tile, str, list[str]], None]) -> None:
+    def __init__(
+        self, c: GangContext, arithmetic: Arithmetic,
+        loaded: Callable[[Tile, str, list[str]], None],
+    ) -> None:  # fmt: skip
         super().__init__(c)
-        self.numbers, self.loaded = c.known(lane_numbers), loaded
+        self.numbers, self.arithmetic, self.loaded = c.known(lane_numbers), arithmetic, loaded
 
     def emit(self, tile: Tile, mask: Mask) -> None:
         """All members, in the place of the anchor."""
@@ -99,14 +110,50 @@ class TileAccess(GangEmitter):
     def _store(self, tile: Tile) -> None:
         type_, length, width = accessed(tile.anchor).type, len(tile.runs[0].cells), self.w.width
         align = min(int(m.arg.align) for m in tile.members)
-        parts = [self.v.vector(accessed(m)) for m in tile.members]
-        parts += ["poison"] * (-len(parts) % (1 << (len(parts) - 1).bit_length()))
-        everything, size = join(self.w, type_, parts, width)
-        for run in tile.runs:
-            picks = [number * width + lane for ((lane, number),) in run.cells]
+        cells = [cell for run in tile.runs for (cell,) in run.cells]
+        order = [number * width + lane for lane, number in cells]
+        values = [accessed(m) for m in tile.members]
+        widenings = self._widenings(values)
+        for _ in widenings:
+            values = [value.operands[0] for value in values if isinstance(value, Instr)]
+        parts = [self.v.vector(value) for value in values]
+        if widenings:
+            parts = self._in_order(values[0].type, parts, order)
+            order = list(range(len(order)))
+            for instr in reversed(widenings):
+                parts = [self.arithmetic.of_lanes(instr, [part]) for part in parts]
+        everything, size = self._together(type_, parts)
+        for at, run in enumerate(tile.runs):
+            picks = order[at * length : (at + 1) * length]
             row = self.w.shuffle(f"<{size} x {type_}>", picks, everything)
             address = self._address(tile, run)
             self.w.do(f"store <{length} x {type_}> {row}, ptr {address}, align {align}")
+
+    def _widenings(self, values: list[Value]) -> list[Instr]:
+        """Of the casts that make all of these values out of narrower ones, those of the first
+        value, last cast first."""
+        found: list[Instr] = []
+        while True:
+            casts = [v for v in values if isinstance(v, Instr) and v.op in _CASTS]
+            kinds = {(cast.op, cast.type, cast.operands[0].type) for cast in casts}
+            if len(casts) < len(values) or len(kinds) > 1:
+                break
+            found.append(casts[0])
+            values = [cast.operands[0] for cast in casts]
+        narrower = found and found[-1].operands[0].type.size < found[0].type.size
+        return found if narrower and all(map(self.v.at_hand, values)) else []
+
+    def _in_order(self, type_: t.Type, parts: list[str], order: list[int]) -> list[str]:
+        """The elements of several vectors, as many vectors again."""
+        everything, size = self._together(type_, parts)
+        starts = range(0, len(order), self.w.width)
+        picks = [order[start : start + self.w.width] for start in starts]
+        return [self.w.shuffle(f"<{size} x {type_}>", some, everything) for some in picks]
+
+    def _together(self, type_: t.Type, parts: list[str]) -> tuple[str, int]:
+        """Vectors of all lanes as one, and its length."""
+        missing = -len(parts) % (1 << (len(parts) - 1).bit_length())
+        return join(self.w, type_, [*parts, *["poison"] * missing], self.w.width)
 
     def _address(self, tile: Tile, run: Run) -> str:
         """The address of a run's first element. It is computed like the anchor's: instructions of

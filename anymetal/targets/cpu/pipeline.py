@@ -18,6 +18,7 @@ from anymetal.ir.spec import Stage
 from anymetal.machine import Machine
 from anymetal.passes import (
     check_bounds,
+    drop_simdgroup_barriers,
     fold_grid,
     interleave,
     join_inner_loops,
@@ -32,6 +33,7 @@ from anymetal.passes import (
     unroll_and_jam,
     unroll_rows,
     version_by_bounds,
+    widen_threadgroup_arrays,
 )
 from anymetal.passes.split_divisions import split_lanes
 from anymetal.pipeline.driver import Compilation, Pass
@@ -208,6 +210,20 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
         Stage.CHECKED,
         needs=(is_sanitized,),
         optional=False,
+    ),
+    Pass(
+        "widen-threadgroup-arrays",
+        lambda c: widen_threadgroup_arrays.run(c.known),
+        "first: all versions of a kernel that share threadgroup memory must decide alike",
+        Stage.GUARDED,
+        needs=(is_unchecked,),
+    ),
+    Pass(
+        "drop-simdgroup-barriers",
+        lambda c: drop_simdgroup_barriers.run(c.known),
+        "in front of all that looks at what lies between two accesses",
+        Stage.GUARDED,
+        needs=(is_tuned,),
     ),
     Pass(
         "leave-outside",

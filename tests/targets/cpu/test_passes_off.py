@@ -34,6 +34,8 @@ CASES = {
     "strided/pixels_moved_by_a_table": ("mask-first", "version-by-bounds", "coarsen"),
     "strided/running_products_of_rows": ("unroll-rows",),
     "strided/rows_from_lane_numbers": ("split-counters",),
+    "threadgroup/narrow_tiles_read_as_float": ("widen-threadgroup-arrays",),
+    "simd/rows_behind_simdgroup_barriers": ("drop-simdgroup-barriers",),
     "private/sorted_parts": ("join-private-arrays",),
     "atomics/own_sums_by_position": ("split-divisions",),
 }
