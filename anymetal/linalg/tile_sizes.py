@@ -39,7 +39,7 @@ class Tile(NamedTuple):
 
 def tile_av() -> Tile:
     """The tile TM×T of A @ V, ANYMETAL_GEMM_TILE_AV or that of the device."""
-    return _tile("ANYMETAL_GEMM_TILE_AV", "TMxT", lanes=1, cpu=(16, 32), m3=(32, 8))
+    return _tile("ANYMETAL_GEMM_TILE_AV", "TMxT", lanes=1, cpu=(32, 32), m3=(32, 8))
 
 
 def tile_atb() -> Tile:

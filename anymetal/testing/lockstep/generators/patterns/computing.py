@@ -52,24 +52,25 @@ def matrices(rng: random.Random) -> Case:
     columns = side * rng.choice((2, 4))
     kind = rng.choice(("uint", "float", "int"))
     k = side * depth
+    inputs = [numbers_of(rng, "a", kind, side * k), numbers_of(rng, "b", kind, k * columns)]
+    tile = rng.choice(("float", "half", "bfloat")) if kind == "float" else kind
     lines = [
-        f"threadgroup {kind} left[{side}][{side}];",
-        f"threadgroup {kind} right[{side}][{side}];",
+        f"threadgroup {tile} left[{side}][{side}];",
+        f"threadgroup {tile} right[{side}][{side}];",
         "uint x = thread_position_in_threadgroup.x;",
         "uint y = thread_position_in_threadgroup.y;",
         "uint c = thread_position_in_grid.x;",
         "uint r = thread_position_in_grid.y;",
         f"{kind} sum = 0;",
         f"for (uint t = 0; t < {k}u; t += {side}u) {{",
-        f"left[y][x] = a[r * {k}u + t + x];",
-        f"right[y][x] = b[(t + y) * {columns}u + c];",
+        f"left[y][x] = {tile}(a[r * {k}u + t + x]);",
+        f"right[y][x] = {tile}(b[(t + y) * {columns}u + c]);",
         BARRIER,
-        f"for (uint j = 0; j < {side}u; j++) sum += left[y][j] * right[j][x];",
+        f"for (uint j = 0; j < {side}u; j++) sum += {kind}(left[y][j]) * {kind}(right[j][x]);",
         BARRIER,
         "}",
         f"y0[r * {columns}u + c] = sum;",
     ]
-    inputs = [numbers_of(rng, "a", kind, side * k), numbers_of(rng, "b", kind, k * columns)]
     outputs = [Output("y0", kind, side * columns)]
     return case_of(lines, inputs, outputs, (columns, side, 1), (side, side, 1))
 
