@@ -99,9 +99,13 @@ class Machine(NamedTuple):
         """How many vectors of so many lanes of 32 bits the registers hold."""
         return self.registers * self.words // lanes
 
-    def rows_at_once(self, columns: int) -> int:
+    def rows_in_registers(self, columns: int) -> int:
         """How many rows of so many float sums fit half of the registers."""
-        return max(1, min(8, self.registers // 2 * self.words // columns))
+        return self.registers // 2 * self.words // columns
+
+    def rows_at_once(self, columns: int) -> int:
+        """As many of these rows as are worth code of their own: between one and eight."""
+        return max(1, min(8, self.rows_in_registers(columns)))
 
     def converts(self, type_: Type) -> bool:
         """Whether it converts vectors of float to half or bfloat in one instruction."""

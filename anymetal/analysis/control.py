@@ -10,7 +10,7 @@ from anymetal.ir.model import Block
 
 def loops(known: Analyses) -> list[Loop]:
     """All loops, outer ones first."""
-    return cfg.find_loops(known.program.blocks)
+    return cfg.find_loops(known.program.blocks, known(dominators))
 
 
 def innermost(known: Analyses) -> dict[Block, Loop]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from anymetal.analysis.affine import Distance, Linear, Product, forms
 from anymetal.analysis.cache import Analyses
+from anymetal.analysis.flow import users
 from anymetal.ir.model import Value
 from anymetal.ir.walk import made_from
 
@@ -30,7 +31,7 @@ class Distances:
         calls = (i for i in program.instructions() if i.op == "call" and steps.get(i.arg))
         self.steps: dict[Value, Value | int] = {i: steps[i.arg] for i in calls}
         self.steps.update(phis or {})
-        self.moving = made_from(program.instructions(), self.steps)
+        self.moving = made_from(known(users), self.steps)
 
     def between(self, a: Value, b: Value) -> Distance | None:
         """From one address to another; None if that is unknown or differs between lanes."""

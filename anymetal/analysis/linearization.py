@@ -156,6 +156,8 @@ class Linearizer:
         region = plan.region
         plan.alias.clear()
         plan.collect.clear()
+        if len(region.nodes) == 1:
+            return
         end = object()
 
         def original(node: object) -> list[object]:

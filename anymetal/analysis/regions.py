@@ -178,6 +178,8 @@ def _behind(following: list[list[int]], ends: list[bool]) -> list[int | None]:
     `following`: the successors of each node, which have higher numbers.
     """
     end = len(following)
+    if end == 1:
+        return [None]
     before: list[list[int]] = [[] for _ in range(end + 1)]
     for number, numbers in enumerate(following):
         for other in [*numbers, *([end] if ends[number] or not numbers else [])]:

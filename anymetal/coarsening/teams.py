@@ -110,7 +110,7 @@ def _most_in_common(known: Analyses, most: int) -> _InCommon:
     same point."""
     program, tree = known.program, known(regions)
     places = (i for i in program.instructions() if i.op == "call" and i.arg in steps(True))
-    placed = made_from(program.instructions(), places)
+    placed = made_from(known(users), places)
 
     def of(size: int) -> _InCommon:
         of_team = _TeamShapes(program, tree, _LAUNCH, {}, SIMD_GROUP * size)
@@ -124,7 +124,8 @@ def _most_in_common(known: Analyses, most: int) -> _InCommon:
 
 def _divergence(known: Analyses, common: _InCommon, in_row: bool) -> Divergence:
     divergence = Divergence(known, frozenset(steps(in_row)), common.values.__contains__)
-    known.forget()  # parts have been given new blocks
+    if divergence.parts:
+        known.forget()  # they have been given new blocks
     return divergence
 
 

@@ -138,15 +138,17 @@ class Loop:
         return sorted(self.blocks, key=self._position.__getitem__)
 
 
-def find_loops(blocks: list[Block]) -> list[Loop]:
+def find_loops(blocks: list[Block], idom: Dominators[Block] | None = None) -> list[Loop]:
     """All natural loops, outer ones first. Raises Problem on irreducible control flow.
+
+    `idom`: the dominators of the blocks, if they are known.
 
     The blocks of a deep nest belong to many loops. So a loop takes those of inner ones as a whole,
     and looks only at what is its own.
     """
-    order = reverse_postorder(blocks[0])
+    idom = idom or dominators(blocks[0], lambda b: b.successors)
+    order = list(idom)
     position = {block: i for i, block in enumerate(order)}
-    idom = dominators(blocks[0], lambda b: b.successors)
     preds = predecessors(order)
     loops: dict[Block, Loop] = {}
     for block in order:

@@ -6,7 +6,7 @@ recursive, and each value is visited once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import TypeVar
 
 from anymetal.ir.cfg import postorder
@@ -43,9 +43,8 @@ def users_in(instrs: Iterable[Instr]) -> dict[Value, list[Instr]]:
     return users
 
 
-def made_from(instrs: Iterable[Instr], roots: Iterable[Value]) -> set[Value]:
-    """The roots and all instructions that use them, directly or not, as addresses, too."""
-    users = users_in(instrs)
+def made_from(users: Mapping[Value, list[Instr]], roots: Iterable[Value]) -> set[Value]:
+    """The roots and all of their users, direct or not, as addresses, too."""
     found: set[Value] = set(roots)
     work = list(found)
     while work:

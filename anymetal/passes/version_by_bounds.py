@@ -24,6 +24,7 @@ from typing import NamedTuple
 from anymetal.analysis import control
 from anymetal.analysis.cache import Analyses
 from anymetal.analysis.effects import ACCESSES, pointer_of
+from anymetal.analysis.flow import users
 from anymetal.analysis.lane_numbers import LaneNumbers, lane_numbers
 from anymetal.ir import types as t
 from anymetal.ir.calls import ALL, POSITIONS
@@ -81,7 +82,7 @@ def _checks(known: Analyses) -> Iterator[_Check]:
     program, preds = known.program, known(control.predecessors)
     blocks = program.blocks
     idom, loops = known(control.dominators), known(control.loops)
-    moving = made_from(program.instructions(), (i for i in program.instructions() if _is_place(i)))
+    moving = made_from(known(users), (i for i in program.instructions() if _is_place(i)))
 
     def behind(block: Block) -> list[Value]:
         """The addresses of accesses that are done by way of a block only."""

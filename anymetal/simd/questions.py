@@ -161,9 +161,9 @@ def row_homes(known: Analyses) -> dict[Columns, Columns]:
 
 
 def tall_products(known: Analyses) -> dict[Product, list[Product]]:
-    """Products that are computed together, one above the other, since registers hold some rows
-    only: for each all of them."""
-    rows_at_once = known.machine.rows_at_once
-    found = dict.fromkeys(known(matrix_products).values())
-    products = [p for p in found if rows_at_once(4 * len(p.results)) < ROWS]
-    return find_tall_products(products, known(users), known(matrix_places), known(row_homes))
+    """Products that are computed together, one above the other, since registers hold some of all
+    their rows only: for each all of them."""
+    fitting = known.machine.rows_in_registers
+    products = dict.fromkeys(known(matrix_products).values())
+    found = find_tall_products(products, known(users), known(matrix_places), known(row_homes))
+    return {p: many for p, many in found.items() if ROWS * len(many) > fitting(4 * len(p.results))}

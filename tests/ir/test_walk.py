@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from anymetal.ir.walk import from_below, made_from
+from anymetal.ir.walk import from_below, made_from, users_in
 from tests.ir.programs import named, program
 
 
@@ -40,7 +40,7 @@ def test_what_is_made_from_a_value() -> None:
           ret void
         """
     )
-    found = made_from(read.instructions(), [named(read, "lane")])
+    found = made_from(users_in(read.instructions()), [named(read, "lane")])
     assert {i.name for i in read.instructions() if i in found and i.name} == {
         "%lane", "%p", "%x", "%k", "%m", "%more",
     }  # fmt: skip

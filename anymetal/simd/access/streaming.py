@@ -14,6 +14,7 @@ from math import prod
 
 from anymetal.analysis.cache import Analyses
 from anymetal.analysis.effects import is_plain
+from anymetal.analysis.flow import users
 from anymetal.analysis.induction import trips
 from anymetal.analysis.must_execute import loops_of
 from anymetal.analysis.objects import Origin
@@ -50,7 +51,7 @@ def bytes_of(known: Analyses, stores: set[Instr]) -> int:
 
     @cache
     def made_in(loop: Loop) -> set[Value]:
-        return made_from(known.program.instructions(), loop.header.phis)
+        return made_from(known(users), loop.header.phis)
 
     def of(store: Instr) -> int:
         assert store.block is not None

@@ -10,6 +10,8 @@ a product before the next rows begin: in a loop, since the code for all rows wou
 processor's instruction cache, and with the sums in memory in between. Where all rows fit, products
 end their block, with a branch that LLVM must not look through and that costs nothing: its scheduler
 would mix products, and move sums between registers and memory for each addition.
+
+Products with the same right matrices are one above the other: their rows are those of one product.
 """
 
 from __future__ import annotations
@@ -43,11 +45,10 @@ class Matrices(GangEmitter):
         """The whole product, in the place of its anchor, or of the last one's if several are
         computed together."""
         height = self.machine.rows_at_once(4 * len(product.results))
-        if height == ROWS:
-            self._emit_whole(product, mask)
-            return
         many = self.tall.get(product, [product])
-        if product is many[-1]:
+        if height == ROWS and len(many) == 1:
+            self._emit_whole(product, mask)
+        elif product is many[-1]:
             self._emit_by_rows(many, height, mask)
 
     def _emit_whole(self, product: Product, mask: Mask) -> None:
