@@ -26,7 +26,7 @@ from anymetal.analysis.effects import LOADS, is_plain
 from anymetal.analysis.flow import users
 from anymetal.analysis.objects import Origin, origins
 from anymetal.ir import types as t
-from anymetal.ir.model import Access, Const, Global, Instr, Value
+from anymetal.ir.model import Access, Const, Instr, Value
 from anymetal.ir.sizes import THREADGROUP_LIMIT
 
 _NARROW = (t.HALF, t.BFLOAT)
@@ -36,12 +36,12 @@ Users = dict[Value, list[Instr]]
 
 def run(known: Analyses) -> bool:
     """Changes all such arrays of a program."""
-    program = known.program
-    arrays = _only_read_as_float(known)
+    program, numbers = known.program, _only_read_as_float(known)
+    arrays = [one for one in program.globals.values() if one in numbers]
     more = sum(array.value_type.size for array in arrays)
     if not arrays or program.threadgroup_bytes + more > THREADGROUP_LIMIT:
         return False
-    _Change(known, arrays).run()
+    _Change(known, numbers).run()
     for array in arrays:
         array.value_type, array.align = _as_float(array.value_type), 2 * array.align
     return True
@@ -63,32 +63,32 @@ def _as_float(type_: t.Type) -> t.Type:
 # -------------------------------------------------------------------------- which arrays
 
 
-def _only_read_as_float(known: Analyses) -> list[Global]:
+def _only_read_as_float(known: Analyses) -> dict[Origin, t.Type]:
     """Arrays that the program does nothing with but store numbers, and load them to make floats of
-    them."""
-    program, leads_to = known.program, known(origins)
-    found = [
-        one
-        for one in program.globals.values()
-        if one.threadgroup and _element(one.value_type) in _NARROW
-    ]
-    if not found:
-        return found
+    them; with the type of these numbers."""
+    declared = (one for one in known.program.globals.values() if one.threadgroup)
+    narrow: dict[Origin, t.Type] = {one: _element(one.value_type) for one in declared}
+    narrow = {one: number for one, number in narrow.items() if number in _NARROW}
+    leads_to = known(origins) if narrow else {}
     excluded: set[Origin] = set()
-    for instr in program.instructions():
+    for instr in known.program.instructions() if narrow else ():
         of = [leads_to[v] for v in instr.operands if v in leads_to]
-        if of and not _is_possible(instr, of, known(users)):
-            excluded.update(*of)
-    return [one for one in found if one not in excluded]
+        if any(not narrow.keys().isdisjoint(one) for one in of):
+            if not _is_possible(instr, of, narrow, known(users)):
+                excluded.update(*of)
+    return {one: number for one, number in narrow.items() if one not in excluded}
 
 
-def _is_possible(instr: Instr, of: list[frozenset[Origin]], users: Users) -> bool:
+def _is_possible(
+    instr: Instr, of: list[frozenset[Origin]], narrow: dict[Origin, t.Type], users: Users
+) -> bool:
     """Whether an instruction with operands that lead there is none of those that need the arrays as
     they are."""
-    if len(of[0]) > 1 or any(other != of[0] for other in of):
+    if len(of[0]) != 1 or any(other != of[0] for other in of):
         return False  # a pointer into one of several arrays
+    (array,) = of[0]
     if instr.op in LOADS:
-        return is_plain(instr) and all(_widened(instr, users))
+        return is_plain(instr) and all(_widened(instr, narrow[array], users))
     if instr.op == "store":
         value = instr.operands[0]
         known = value.type == t.I16 or isinstance(value, Const) or _is_copied(value, users)
@@ -96,11 +96,11 @@ def _is_possible(instr: Instr, of: list[frozenset[Origin]], users: Users) -> boo
     return instr.op in ("gep", "phi", "select", "freeze", "icmp")
 
 
-def _widened(load: Instr, users: Users) -> Iterator[bool]:
-    """For each use of what is loaded, whether it makes a float of it."""
+def _widened(load: Instr, number: t.Type, users: Users) -> Iterator[bool]:
+    """For each use of what is loaded, whether it makes a float of it, as of such a number."""
     yield load.type == t.I16
     for cast in users.get(load, ()):
-        yield cast.op == "bitcast" and cast.type in _NARROW
+        yield cast.op == "bitcast" and cast.type == number
         for use in users.get(cast, ()):
             yield use.op == "fpext" and use.type == t.FLOAT
 
@@ -121,15 +121,15 @@ def _count(type_: t.Type) -> int:
 class _Change:
     """Rewrites all that leads into some arrays."""
 
-    def __init__(self, known: Analyses, arrays: list[Global]) -> None:
+    def __init__(self, known: Analyses, arrays: dict[Origin, t.Type]) -> None:
         self.program, self.users = known.program, known(users)
         leads_to = known(origins)
         #: What lies where a pointer leads to.
         self.numbers: dict[Value, t.Type] = {
-            pointer: _element(array.value_type)
-            for array in arrays
+            pointer: arrays[array]
             for pointer, of in leads_to.items()
-            if array in of
+            for array in of
+            if array in arrays
         }
         self.words: dict[Value, list[Value]] = {}  #: numbers that are loaded to be copied
 

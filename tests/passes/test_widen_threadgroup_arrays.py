@@ -99,6 +99,7 @@ def test_shapes_of_arrays(type_: str, wide: t.Type) -> None:
     [
         "%h = load half, ptr %tile\n%d = fadd half %h, %h\nstore half %d, ptr %out",
         "%h = load half, ptr %tile\nstore half %h, ptr %out",
+        "%h = load bfloat, ptr %tile\n%f = fpext bfloat %h to float\nstore float %f, ptr %out",
         "%w = load i16, ptr %tile\n%v = add i16 %w, 1\nstore i16 %v, ptr %out",
         "%w = load i32, ptr %tile\nstore i32 %w, ptr %out",
         "%h = load volatile half, ptr %tile\n%f = fpext half %h to float\nstore float %f, ptr %out",
