@@ -64,7 +64,6 @@ _BINARY = frozenset(
 )
 _CASTS = frozenset("trunc zext sext fptrunc fpext uitofp sitofp ptrtoint inttoptr bitcast".split())
 _SATURATING = re.compile(r"llvm\.(fpto[su]i)\.sat\.")
-_NARROW = (t.HALF, t.BFLOAT)
 _NARROW_SUFFIX = re.compile(r"\.b?f16\b")
 #: The address of a table in another one.
 _TABLE = re.compile(r"\bptr (@\"[^\"]*\"|@[\w.$-]+)")
@@ -408,7 +407,7 @@ class ThreadEmitter:
     # -- half and bfloat ------------------------------------------------------------------
 
     def _is_narrow(self, type_: t.Type) -> bool:
-        return type_ in _NARROW and not self.to.converts(type_)
+        return type_ in t.NARROW and not self.to.converts(type_)
 
     def _in_float(self, instr: Instr, names: list[str]) -> str:
         """An operation of narrow floats in float, rounded once."""

@@ -144,5 +144,7 @@ VOID = Void()
 PTR = Ptr(GENERIC)
 I1, I8, I16, I32, I64 = (Int(bits) for bits in (1, 8, 16, 32, 64))
 HALF, BFLOAT, FLOAT, DOUBLE = (Float(name) for name in ("half", "bfloat", "float", "double"))
+#: Floats that are computed in float where a processor has no arithmetic of them.
+NARROW = (HALF, BFLOAT)
 #: By LLVM's names of them.
 COMMON = {str(t): t for t in (VOID, I1, I8, I16, I32, I64, HALF, BFLOAT, FLOAT, DOUBLE)}

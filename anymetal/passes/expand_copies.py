@@ -47,7 +47,9 @@ def _expand(instr: Instr) -> list[Instr] | None:
     return None if byte is None else _fill(instr, byte & 0xFF, length)
 
 
-def _address(out: list[Instr], instr: Instr, base: Value, offset: int) -> Value:
+def moved(out: list[Instr], instr: Instr, base: Value, offset: int) -> Value:
+    """The address so many bytes behind another one, for a part of an access: what computes it is
+    added to `out`."""
     if offset == 0:
         return base
     name = f"{instr.name}.at{offset}"
@@ -62,7 +64,7 @@ def _load_odd(instr: Instr) -> list[Instr]:
     type_ = instr.type
     assert isinstance(type_, t.Int)
     for offset, part in pieces(type_.bits // 8):
-        source = _address(out, instr, instr.operands[0], offset)
+        source = moved(out, instr, instr.operands[0], offset)
         out.append(Instr(part, "load", [source], Access(1), "", instr.loc))
         out.append(Instr(type_, "zext", [out[-1]], None, "", instr.loc))
         shift = Const(type_, str(8 * offset))
@@ -84,7 +86,7 @@ def _store_odd(instr: Instr) -> list[Instr]:
         out.append(Instr(value.type, "lshr", [value, shift], None, "", instr.loc))
         out.append(Instr(part, "trunc", [out[-1]], None, "", instr.loc))
         piece = out[-1]
-        target = _address(out, instr, pointer, offset)
+        target = moved(out, instr, pointer, offset)
         out.append(Instr(t.VOID, "store", [piece, target], Access(1), "", instr.loc))
     return out
 
@@ -94,11 +96,11 @@ def _copy(instr: Instr, length: int) -> list[Instr]:
     out: list[Instr] = []
     values: list[Instr] = []
     for offset, type_ in pieces(length):
-        source = _address(out, instr, instr.operands[1], offset)
+        source = moved(out, instr, instr.operands[1], offset)
         values.append(Instr(type_, "load", [source], Access(1), "", instr.loc))
         out.append(values[-1])
     for value, (offset, _) in zip(values, pieces(length), strict=True):
-        target = _address(out, instr, instr.operands[0], offset)
+        target = moved(out, instr, instr.operands[0], offset)
         out.append(Instr(t.VOID, "store", [value, target], Access(1), "", instr.loc))
     return out
 
@@ -107,7 +109,7 @@ def _fill(instr: Instr, byte: int, length: int) -> list[Instr]:
     out: list[Instr] = []
     for offset, type_ in pieces(length):
         pattern = int.from_bytes(bytes([byte]) * type_.size, "little", signed=True)
-        target = _address(out, instr, instr.operands[0], offset)
+        target = moved(out, instr, instr.operands[0], offset)
         value = Const(type_, str(pattern))
         out.append(Instr(t.VOID, "store", [value, target], Access(1), "", instr.loc))
     return out

@@ -15,7 +15,6 @@ from anymetal.analysis.cache import Analyses
 from anymetal.ir import types as t
 from anymetal.ir.model import Const, Instr, Program, Value
 
-_NARROW = (t.HALF, t.BFLOAT)
 #: Operations that only hand on a value.
 _CARRIERS = ("phi", "select", "freeze", "load", "guarded_load")
 
@@ -25,7 +24,7 @@ def run(known: Analyses) -> bool:
     program = known.program
     if not _has_narrow(program):
         return False
-    kinds: dict[Instr, t.Type] = {i: i.type for i in program.instructions() if i.type in _NARROW}
+    kinds: dict[Instr, t.Type] = {i: i.type for i in program.instructions() if i.type in t.NARROW}
     words: dict[Value, Value] = {}
     for instr in kinds:
         if instr.op in _CARRIERS:
@@ -44,7 +43,7 @@ def run(known: Analyses) -> bool:
 
 
 def _has_narrow(program: Program) -> bool:
-    return any(v.type in _NARROW for i in program.instructions() for v in (i, *i.operands))
+    return any(v.type in t.NARROW for i in program.instructions() for v in (i, *i.operands))
 
 
 def _with_casts(instr: Instr, kinds: dict[Instr, t.Type], words: dict[Value, Value]) -> list[Instr]:
@@ -52,7 +51,7 @@ def _with_casts(instr: Instr, kinds: dict[Instr, t.Type], words: dict[Value, Val
     before: list[Instr] = []
     for number, value in enumerate(instr.operands):
         if instr.op in _CARRIERS or instr.op == "store":
-            if isinstance(value, Const) and value.type in _NARROW:
+            if isinstance(value, Const) and value.type in t.NARROW:
                 instr.operands[number] = _word_constant(value)
             else:
                 instr.operands[number] = words.get(value, value)

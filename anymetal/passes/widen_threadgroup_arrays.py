@@ -24,12 +24,12 @@ from collections.abc import Iterator
 from anymetal.analysis.cache import Analyses
 from anymetal.analysis.effects import LOADS, is_plain
 from anymetal.analysis.flow import users
+from anymetal.analysis.lane_numbers import signed
 from anymetal.analysis.objects import Origin, origins
 from anymetal.ir import types as t
-from anymetal.ir.model import Access, Const, Instr, Value
+from anymetal.ir.model import Const, Instr, Value
 from anymetal.ir.sizes import THREADGROUP_LIMIT
-
-_NARROW = (t.HALF, t.BFLOAT)
+from anymetal.passes.expand_copies import moved
 
 Users = dict[Value, list[Instr]]
 
@@ -68,7 +68,7 @@ def _only_read_as_float(known: Analyses) -> dict[Origin, t.Type]:
     them; with the type of these numbers."""
     declared = (one for one in known.program.globals.values() if one.threadgroup)
     narrow: dict[Origin, t.Type] = {one: _element(one.value_type) for one in declared}
-    narrow = {one: number for one, number in narrow.items() if number in _NARROW}
+    narrow = {one: number for one, number in narrow.items() if number in t.NARROW}
     leads_to = known(origins) if narrow else {}
     excluded: set[Origin] = set()
     for instr in known.program.instructions() if narrow else ():
@@ -138,7 +138,8 @@ class _Change:
         dead: set[Instr] = set()
         for load in self.program.instructions():
             if load.op in LOADS and load.operands[0] in self.numbers:
-                load.type, load.arg = t.FLOAT, _wider(load.arg)
+                load.type = t.FLOAT
+                load.arg = load.arg._replace(align=2 * load.arg.align)
                 for cast in self.users.get(load, ()):
                     floats |= dict.fromkeys(self.users.get(cast, ()), load)
                     dead |= {cast, *self.users.get(cast, ())}
@@ -166,7 +167,7 @@ class _Change:
         out: list[Instr] = []
         self.words[load] = numbers = []
         for number in range(_count(load.type)):
-            source = _moved(out, load, load.operands[0], number * t.I16.size)
+            source = moved(out, load, load.operands[0], number * t.I16.size)
             access = load.arg._replace(align=min(load.arg.align, t.I16.size))
             out.append(Instr(t.I16, "load", [source], access, "", load.loc))
             numbers.append(out[-1])
@@ -180,7 +181,7 @@ class _Change:
             narrow = Instr(self.numbers[pointer], "bitcast", [word], None, "", store.loc)
             wide = Instr(t.FLOAT, "fpext", [narrow], None, "", store.loc)
             out += [narrow, wide]
-            target = _moved(out, store, pointer, number * t.FLOAT.size)
+            target = moved(out, store, pointer, number * t.FLOAT.size)
             access = store.arg._replace(align=min(2 * store.arg.align, t.FLOAT.size))
             out.append(Instr(t.VOID, "store", [wide, target], access, "", store.loc))
         return out
@@ -191,15 +192,4 @@ def _words(value: Value) -> list[Value]:
     if not isinstance(value, Const) or value.int_value is None or value.type == t.I16:
         return [value] if value.type == t.I16 else [Const(t.I16, "poison")] * _count(value.type)
     parts = [value.int_value >> 16 * number & 0xFFFF for number in range(_count(value.type))]
-    return [Const(t.I16, str(part - (part >> 15 << 16))) for part in parts]
-
-
-def _moved(out: list[Instr], access: Instr, base: Value, offset: int) -> Value:
-    if offset == 0:
-        return base
-    out.append(Instr(base.type, "gep", [base], (offset,), "", access.loc))
-    return out[-1]
-
-
-def _wider(access: Access) -> Access:
-    return access._replace(align=2 * access.align)
+    return [Const(t.I16, str(signed(part, t.I16))) for part in parts]

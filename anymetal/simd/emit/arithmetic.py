@@ -272,7 +272,7 @@ class Arithmetic(GangEmitter):
     def _narrow(self, instr: Instr, names: list[str], width: int) -> str:
         """Arithmetic in float, rounded after each operation."""
         operands = [
-            self._to_float(v.type, n, width) if v.type in _NARROW else n
+            self._to_float(v.type, n, width) if v.type in t.NARROW else n
             for v, n in zip(instr.operands, names, strict=True)
         ]
         floats = self._type(t.FLOAT, width)
@@ -288,13 +288,13 @@ class Arithmetic(GangEmitter):
                 source = self._type(instr.operands[0].type, width)
                 operands[0] = self.w.value(f"fptrunc {source} {operands[0]} to {floats}")
             return self._from_float(instr.type, operands[0], width)
-        result_type = t.FLOAT if instr.type in _NARROW else instr.type
+        result_type = t.FLOAT if instr.type in t.NARROW else instr.type
         callee = _NARROW_SUFFIX.sub(".f32", instr.arg) if instr.op == "call" else instr.arg
-        sources: list[Value] = [Value(t.FLOAT) if v.type in _NARROW else v for v in instr.operands]
+        sources: list[Value] = [Value(t.FLOAT) if v.type in t.NARROW else v for v in instr.operands]
         twin = Instr(result_type, instr.op, sources, callee, instr.flags)
         types = [self._type(v.type, width) for v in sources]
         result = self._form(twin, operands, types, self._type(result_type, width), width)
-        return self._from_float(instr.type, result, width) if instr.type in _NARROW else result
+        return self._from_float(instr.type, result, width) if instr.type in t.NARROW else result
 
     def _to_float(self, type_: t.Type, name: str, width: int) -> str:
         if type_ == t.HALF and self.machine.converts(t.HALF):
@@ -435,7 +435,6 @@ class Arithmetic(GangEmitter):
         return self.w.call(str(instr.type), instr.arg, args, call_flags(instr))
 
 
-_NARROW = (t.HALF, t.BFLOAT)
 #: What is exact in float, and what LLVM does lane by lane in half if the processor cannot.
 _NOT_IN_HALF = frozenset(
     "floor ceil trunc rint nearbyint round roundeven "

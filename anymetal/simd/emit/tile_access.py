@@ -20,8 +20,6 @@ from anymetal.simd.code.gang_context import GangContext, GangEmitter
 from anymetal.simd.code.masks import Mask
 from anymetal.simd.emit.arithmetic import Arithmetic
 
-_CASTS = ("fpext", "zext", "sext", "bitcast")
-
 
 class TileAccess(GangEmitter):
     """Emits tiles. `loaded` is called with each that is, its address and the runs."""
@@ -112,10 +110,7 @@ class TileAccess(GangEmitter):
         align = min(int(m.arg.align) for m in tile.members)
         cells = [cell for run in tile.runs for (cell,) in run.cells]
         order = [number * width + lane for lane, number in cells]
-        values = [accessed(m) for m in tile.members]
-        widenings = self._widenings(values)
-        for _ in widenings:
-            values = [value.operands[0] for value in values if isinstance(value, Instr)]
+        values, widenings = self._before_widening([accessed(m) for m in tile.members])
         parts = [self.v.vector(value) for value in values]
         if widenings:
             parts = self._in_order(values[0].type, parts, order)
@@ -129,19 +124,18 @@ class TileAccess(GangEmitter):
             address = self._address(tile, run)
             self.w.do(f"store <{length} x {type_}> {row}, ptr {address}, align {align}")
 
-    def _widenings(self, values: list[Value]) -> list[Instr]:
-        """Of the casts that make all of these values out of narrower ones, those of the first
-        value, last cast first."""
-        found: list[Instr] = []
-        while True:
-            casts = [v for v in values if isinstance(v, Instr) and v.op in _CASTS]
+    def _before_widening(self, values: list[Value]) -> tuple[list[Value], list[Instr]]:
+        """Narrower values of which casts make all of these, and the casts of the first, last cast
+        first; else the values as they are."""
+        narrow, found = values, list[Instr]()
+        while casts := [v for v in narrow if isinstance(v, Instr) and _is_cast(v)]:
             kinds = {(cast.op, cast.type, cast.operands[0].type) for cast in casts}
-            if len(casts) < len(values) or len(kinds) > 1:
+            if len(casts) < len(narrow) or len(kinds) > 1:
                 break
             found.append(casts[0])
-            values = [cast.operands[0] for cast in casts]
-        narrower = found and found[-1].operands[0].type.size < found[0].type.size
-        return found if narrower and all(map(self.v.at_hand, values)) else []
+            narrow = [cast.operands[0] for cast in casts]
+        pays = narrow[0].type.size < values[0].type.size and all(map(self.v.at_hand, narrow))
+        return (narrow, found) if pays else (values, [])
 
     def _in_order(self, type_: t.Type, parts: list[str], order: list[int]) -> list[str]:
         """The elements of several vectors, as many vectors again."""
@@ -209,6 +203,11 @@ class TileAccess(GangEmitter):
                 f"getelementptr [{scale} x i8], ptr {result}, {source.type} {index}"
             )
         return self.w.value(f"getelementptr i8, ptr {result}, i64 {pointer.arg[-1]}")
+
+
+def _is_cast(instr: Instr) -> bool:
+    """Whether it is a cast behind a shuffle as well. Processors shuffle no single bits."""
+    return instr.op in ("fpext", "zext", "sext", "bitcast") and instr.operands[0].type != t.I1
 
 
 def _order(tile: Tile, width: int) -> list[int] | None:

@@ -44,11 +44,15 @@ class Matrices(GangEmitter):
     def emit(self, product: Product, mask: Mask) -> None:
         """The whole product, in the place of its anchor, or of the last one's if several are
         computed together."""
-        height = self.machine.rows_at_once(4 * len(product.results))
         many = self.tall.get(product, [product])
+        if product is many[-1]:
+            self._emit_all(many, mask)
+
+    def _emit_all(self, many: list[Product], mask: Mask) -> None:
+        height = self.machine.rows_at_once(4 * len(many[0].results))
         if height == ROWS and len(many) == 1:
-            self._emit_whole(product, mask)
-        elif product is many[-1]:
+            self._emit_whole(many[0], mask)
+        else:
             self._emit_by_rows(many, height, mask)
 
     def _emit_whole(self, product: Product, mask: Mask) -> None:
@@ -65,7 +69,7 @@ class Matrices(GangEmitter):
         lefts = [*zip(*(self._lefts(product, last, mask) for product in many), strict=True)]
         if any(len({left.stride for left in of_step}) > 1 for of_step in lefts):
             for product in many:
-                self._emit_by_rows([product], height, mask)
+                self._emit_all([product], mask)
             return
         rights = self._rights(last, mask)
         for right in rights:
