@@ -26,8 +26,10 @@ constexpr uint32_t WOKEN_AT_ONCE = 16;
 // in between.
 constexpr uint64_t WORKER_SPIN = 100000;
 constexpr uint64_t OWNER_SPIN = 20000;     // before it sleeps until the last worker is done
-// A chunk of groups should take about so long: little overhead, no long wait for the last one.
-constexpr uint64_t SHORT_CHUNK = 20000, LONG_CHUNK = 80000;
+// A chunk of groups should take about so long: little overhead, no long wait for the last one. In a
+// launch that has run for long it may take this part of that time: neighbouring groups often write
+// to the same lines, which go from processor to processor where chunks meet.
+constexpr uint64_t SHORT_CHUNK = 20000, LONG_CHUNK = 80000, PART_OF_TIME = 16;
 
 constexpr uint32_t OPEN = 1u << 31, OWNER_SLEEPS = 1u << 30, MEMBERS = OWNER_SLEEPS - 1;
 constexpr uint64_t EXPIRING = 1;
@@ -125,9 +127,11 @@ static Effort take_part(Job* job, Context* self, bool owner, bool may_share) {
       uint64_t time = now(), taken = time - before;
       before = time;
       // Groups of one launch may differ, so what the last chunk took decides the next one's size.
-      if (taken < SHORT_CHUNK && wanted < call->groups) {
+      uint64_t longest = (time - start) / PART_OF_TIME;
+      if (longest < LONG_CHUNK) longest = LONG_CHUNK;
+      if (taken < longest / 4 && wanted < call->groups) {
         wanted *= 2;
-      } else if (taken > LONG_CHUNK) {
+      } else if (taken > longest) {
         wanted = (wanted + 1) / 2;
       }
       if (may_share && time - start > worth_sharing() && unfinished(job)) {

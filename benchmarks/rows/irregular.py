@@ -69,8 +69,8 @@ _scatter = anymetal.metal_kernel(
 
 # The pass sorts by 8 bits and keeps the order of equal keys. Blocks of 4096 keys count their
 # digits; the counts of each digit are added up over blocks, and then over digits. At last each
-# block is sorted in threadgroup memory, 32 keys at a time, and leaves it in runs of equal digits:
-# neighbours go to neighbouring places.
+# block is sorted in threadgroup memory, 32 keys at a time, and leaves it in this order: neighbours
+# mostly go to neighbouring places.
 _DIGIT = """
 constant constexpr uint BLOCK = 4096, DIGITS = 256;
 inline uint digit_of(uint key) { return key >> 8 & (DIGITS - 1); }
@@ -162,10 +162,13 @@ _radix_move = anymetal.metal_kernel(
             simdgroup_barrier(metal::mem_flags::mem_threadgroup);
             sorted[place] = key;
         }
+        for (uint d = lane; d < DIGITS; d += 32) {  // from places in the block
+            begin[d] = bases[d] + starts[block * DIGITS + d] - begin[d];
+        }
         simdgroup_barrier(metal::mem_flags::mem_threadgroup);
-        for (uint d = 0; d < DIGITS; ++d) {
-            device uint* to = out + bases[d] + starts[block * DIGITS + d] - begin[d];
-            for (uint i = begin[d] + lane; i < next[d]; i += 32) to[i] = sorted[i];
+        for (uint i = lane; i < BLOCK; i += 32) {
+            uint key = sorted[i];
+            out[begin[digit_of(key)] + i] = key;
         }
     """,
 )
