@@ -43,13 +43,27 @@ class Tile:
     """Loads or stores of one block; `members` are in the order of their addresses."""
 
     def __init__(
-        self, members: list[Instr], anchor: Instr, runs: list[Run], distances: tuple[int, ...]
+        self,
+        members: list[Instr],
+        start: tuple[object, int],
+        anchor: Instr,
+        runs: list[Run],
+        distances: tuple[int, ...],
     ) -> None:
         self.members = members
+        self.start = start  #: as addresses are compared: what they have in common, and bytes
         #: The member in whose place the tile is emitted: first load, last store.
         self.anchor = anchor
         self.runs = runs  #: of equal length; their number is a power of two
         self.distances = distances  #: bytes from the first run to each; empty if unknown
+
+    def goes_on(self, other: Tile) -> bool:
+        """Whether each run of another tile begins where the run of this one ends."""
+        (base, offset), (other_base, other_offset) = self.start, other.start
+        width = len(self.runs[0].cells) * accessed(self.anchor).type.size
+        if not self.distances or self.distances != other.distances:
+            return False
+        return other_base == base and other_offset - offset == width
 
 
 class TileFinder:
@@ -116,9 +130,10 @@ class TileFinder:
         found = self._runs(members) if members else None
         if found is None or len(found[0][0].cells) > longest:
             return False
-        assert members[0].block is not None
+        start = self._key(members[0])
+        assert start is not None
         ends = max if members[0].op == "store" else min
-        tile = Tile(members, ends(members, key=self.place.__getitem__), *found)
+        tile = Tile(members, start, ends(members, key=self.place.__getitem__), *found)
         self.tiles.update(dict.fromkeys(members, tile))
         for member in members:
             self._keep(pointer_of(member))

@@ -154,9 +154,9 @@ class RowForms(GangEmitter):
         source = converted(pair)
         return source if source and (source[0].type != t.HALF or self.widens) else ()
 
-    def _converted(self, pair: Columns, source: Columns, row: str) -> str:
+    def _converted(self, pair: Columns, source: Columns, row: str, count: int = ROWS) -> str:
         kind = "fpext" if pair[0].type == t.FLOAT else "bitcast"
-        types = [f"<{ROWS} x {v.type}>" for v in (source[0], pair[0])]
+        types = [f"<{count} x {v.type}>" for v in (source[0], pair[0])]
         return self.w.value(f"{kind} {types[0]} {row} to {types[1]}")
 
     # -- rows where they lie --------------------------------------------------------------
@@ -182,18 +182,26 @@ class RowForms(GangEmitter):
 
     def read(self, columns: Columns, row: int) -> list[str]:
         """One row of matrices that stay in memory, as vectors."""
-        pairs = [self._read(columns[i : i + 2], row) for i in range(0, len(columns), 2)]
+        pairs = [columns[i : i + 2] for i in range(0, len(columns), 2)]
         if len(pairs) == 1:
-            return pairs
-        return [self._joined(a, b) for a, b in zip(pairs[::2], pairs[1::2], strict=True)]
+            return [self._read(pairs[0], row)]
+        return [self._read_both(a, b, row) for a, b in zip(pairs[::2], pairs[1::2], strict=True)]
 
-    def _read(self, pair: Columns, row: int) -> str:
+    def _read_both(self, left: Columns, right: Columns, row: int) -> str:
+        """One row of two matrices: one load where they lie side by side."""
+        first, second = self.in_memory.loaded(left), self.in_memory.loaded(right)
+        if first and second and first.goes_on(second):
+            return self._read(left, row, 2 * ROWS)
+        return self._joined(self._read(left, row), self._read(right, row))
+
+    def _read(self, pair: Columns, row: int, count: int = ROWS) -> str:
+        """So many numbers of memory from where a row of a matrix begins."""
         source = self.source(pair)
         if source and (pair, "address") not in self.v.local:
-            return self._converted(pair, source, self._read(source, row))
+            return self._converted(pair, source, self._read(source, row, count), count)
         first = pair[0]
         assert isinstance(first, Instr)
-        type_ = f"<{ROWS} x {first.type}>"
+        type_ = f"<{count} x {first.type}>"
         return self.w.value(f"load {type_}, ptr {self.place(pair, row)}, align {first.arg.align}")
 
     def _permuted(self, pair: Columns, mask: Mask) -> list[str]:

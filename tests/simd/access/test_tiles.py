@@ -132,3 +132,17 @@ def test_addresses_from_an_outer_block() -> None:
     lane = np.arange(32)
     first = lane // 8 * 21 + lane % 8
     np.testing.assert_array_equal(np.array(y), sum(x[first + 80 * k] for k in (0, 1, 2, 4)))
+
+
+def test_which_tiles_lie_side_by_side() -> None:
+    """Eight columns behind each other, in rows that are as far apart."""
+    texts = (f"v{k} = a[row * 48 + column + {at}]" for k, at in enumerate((0, 8, 12, 20, 36)))
+    rows = (f"w{k} = a[row * {stride} + column + 8]" for k, stride in enumerate((44, 52)))
+    terms = " + ".join([*(f"v{k}" for k in range(5)), "w0", "w1"])
+    body = "\n".join([*texts, *rows, f"out[lane] = {terms}"])
+    kernel = program(llvm(f"{_ENTRY}{body}\nret void", {"shape": "i32"}), _ARGS)
+    found = [*dict.fromkeys(planned(kernel, FLAT)(questions.tiles).values())]
+    assert [(i, k) for i, a in enumerate(found) for k, b in enumerate(found) if a.goes_on(b)] == [
+        (0, 1),
+        (2, 3),
+    ]
