@@ -80,6 +80,11 @@ class Machine(NamedTuple):
         return 32 if "avx512f" in self.enabled or self.architecture == "aarch64" else 16
 
     @property
+    def any_register(self) -> str:
+        """As LLVM calls any vector register in assembly."""
+        return "w" if self.architecture == "aarch64" else "v"
+
+    @property
     def operates_on_memory(self) -> bool:
         """Whether an instruction that computes takes an operand from memory."""
         return self.architecture != "aarch64"

@@ -84,6 +84,11 @@ class Writer:
         self.declarations[_LABEL] = f"declare void @{_LABEL}(metadata)"
         self.do(f"call void @{_LABEL}(metadata !0)")
 
+    def made_here(self, name: str, type_: str, register: str) -> str:
+        """A value, in one of these registers, that LLVM does not make later on, just in front of a
+        use in another block: what it is made of would have to be kept until then."""
+        return self.value(f'call {type_} asm "", "={register},0"({type_} {name})')
+
     def forget_loads(self) -> None:
         """From here on LLVM does not reuse values that were loaded before."""
         self.do('call void asm sideeffect "", "~{memory}"()')

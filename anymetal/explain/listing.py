@@ -34,6 +34,7 @@ class Instruction:
     mark: int
     function: str
     block: int = 0  #: number of the block, in the order of the listing
+    label: str = ""  #: of the block, in LLVM's words
 
 
 @dataclass(eq=False)
@@ -83,7 +84,7 @@ def read_listing(text: str) -> Listing:
     inside: MachineLoop | None = None
     for line in text.splitlines():
         if found := _FUNCTION.match(line):
-            function, mark, inside, block = found[1], 0, None, block + 1
+            function, mark, inside, block, name = found[1], 0, None, block + 1, ""
         elif found := _BLOCK.match(line):
             label, inside, parent, block = found[1] or "", None, "", block + 1
             named = _NAME.search(found[2])
@@ -92,7 +93,7 @@ def read_listing(text: str) -> Listing:
             mark = int(found[1])
         elif found := _INSTRUCTION.match(line):
             words = found[1], found[2] or "", found[3] or ""
-            instruction = Instruction(*words, mark, function, block)
+            instruction = Instruction(*words, mark, function, block, name)
             everything.append(instruction)
             if inside is not None:
                 inside.instructions.append(instruction)

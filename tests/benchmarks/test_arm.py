@@ -70,6 +70,35 @@ def test_pieces() -> None:
     assert (resumed.function, resumed.work("fadd")) == ("gang.resume", 8)
 
 
+_TWO_WAYS = """
+streams:                                // @streams
+.LBB0_1:                                // %loop
+                                        // =>This Inner Loop Header: Depth=1
+	ldr	q0, [x0]
+	b.ne	.LBB0_3
+// %bb.2:                               // %store.past.1.i
+                                        //   in Loop: Header=BB0_1 Depth=1
+	stnp	q0, q0, [x1]
+	b	.LBB0_4
+.LBB0_3:                                // %store.usual.1.i
+                                        //   in Loop: Header=BB0_1 Depth=1
+	stp	q0, q0, [x1]
+.LBB0_4:                                // %store.end.1.i
+                                        //   in Loop: Header=BB0_1 Depth=1
+	b.ne	.LBB0_1
+"""
+
+
+@pytest.mark.parametrize(
+    ("listing", "stores"),
+    [(_TWO_WAYS, ["stnp"]), (_TWO_WAYS.replace("past", "some"), ["stnp", "stp"])],
+)
+def test_one_of_two_ways_to_store(listing: str, stores: list[str]) -> None:
+    """Only what goes past the caches counts, if anything does."""
+    (piece,) = loops(listing, _V1)
+    assert [i.operation for i in piece.instructions if i.operation.startswith("st")] == stores
+
+
 @pytest.mark.skipif(shutil.which("llvm-mca-19") is None, reason="llvm-mca 19 is not installed")
 def test_cycles() -> None:
     """More work takes longer, and instructions that the model does not know do not stop it."""

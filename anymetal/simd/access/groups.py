@@ -32,6 +32,9 @@ MOST_MEMBERS = 32
 MOST_ODD_MEMBERS = 8  #: if their number is no power of two
 #: Members with gaps between the lanes: more of them do not fit the registers, fewer do not pay.
 LONGEST_ROW, SHORTEST_ROW = 8, 4
+#: Rows farther apart, in bytes, may be in each other's way in a cache: what a line has of one is
+#: taken at once.
+FAR = 512
 #: Elements from lane to lane, of which loads of 2 or 3 load all.
 FILLED = 4
 #: Bytes of neighbours that a lane has anywhere: what one instruction moves.
@@ -104,9 +107,10 @@ def find_groups(
     origins: Origins,
     used: set[Value],
     others: Container[Instr] = (),
+    fitting: int = LONGEST_ROW,
 ) -> dict[Instr, Group]:
     """The group of each instruction that is in one; `used` are values with uses, `others` accesses
-    whose lanes' places are known (tiles.py)."""
+    whose lanes' places are known (tiles.py), `fitting` the values that all registers hold."""
     result: dict[Instr, Group] = {}
 
     def key(instr: Instr) -> tuple[object, int] | None:
@@ -126,11 +130,11 @@ def find_groups(
         for op in ("load", "store", "atomicrmw"):
             for run in runs(block, op, key, origins):
                 stride = shapes[pointer_of(run[0][1])].stride
-                for group in _groups(run, op, stride):
+                for group in _groups(run, op, stride, fitting):
                     result.update(dict.fromkeys(group.members, group))
         for op in ("load", "store"):
             for run in runs(block, op, key_anywhere, origins):
-                for group in _groups(run, op, 0, anywhere=True):
+                for group in _groups(run, op, 0, fitting, anywhere=True):
                     result.update(dict.fromkeys(group.members, group))
     return result
 
@@ -292,7 +296,7 @@ def _root(pointer: Value, linear: LinearForms) -> tuple[object, int]:
 
 
 def _groups(
-    run: list[tuple[int, Instr]], op: str, stride: int, anywhere: bool = False
+    run: list[tuple[int, Instr]], op: str, stride: int, fitting: int, anywhere: bool = False
 ) -> list[Group]:
     """The groups in a run; atomic additions only where they cover the whole stride."""
     size = accessed(run[0][1]).type.size
@@ -300,7 +304,8 @@ def _groups(
     if len(by_offset) < len(run):
         return []
     place = {instr: number for number, (_, instr) in enumerate(run)}
-    counts = [n // size for n in PIECES if n > size] if anywhere else _counts(size, stride, op)
+    pieces = [n // size for n in PIECES if n > size]
+    counts = pieces if anywhere else _counts(size, stride, op, fitting)
     return [
         _group(sorted(piece.items(), key=lambda item: place[item[1]]), piece, stride, anywhere)
         for piece in _pieces(by_offset, size, counts)
@@ -335,13 +340,16 @@ def _pieces(
         start += len(whole[0]) if whole else 1
 
 
-def _counts(size: int, stride: int, op: str) -> list[int]:
+def _counts(size: int, stride: int, op: str, fitting: int) -> list[int]:
     """How many members a group may have, best first."""
+    rows = [LONGEST_ROW, SHORTEST_ROW]
     if not stride:
-        return [LONGEST_ROW, SHORTEST_ROW]
+        return rows
     if op == "load" and stride == FILLED * size:
         return [FILLED, 3, 2]
+    if stride < FAR and fitting < LONGEST_ROW:
+        rows = [SHORTEST_ROW]
     all_, rest = divmod(stride, size)
     most = MOST_MEMBERS if is_power_of_two(all_) else MOST_ODD_MEMBERS
-    rows = [n for n in (LONGEST_ROW, SHORTEST_ROW) if n * size < stride]
-    return rows if rest or all_ > most else [all_, *rows]
+    apart = [n for n in rows if n * size < stride]
+    return apart if rest or all_ > most else [all_, *apart]

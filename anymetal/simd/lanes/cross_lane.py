@@ -80,9 +80,7 @@ class CrossLane(GangEmitter):
             self.w.shuffle(self.w.vector(t.I32), list(range(first, first + words)), source)
             for first in range(0, width, words)
         ]
-        low, high = (
-            self.w.value(f'call {register} asm "", "=v,0"({register} {part})') for part in parts
-        )
+        low, high = (self.w.made_here(part, register, self.machine.any_register) for part in parts)
         return self.w.shuffle(register, list(range(width)), low, high)
 
     def _read(self, value: Value, lane: Value) -> str:

@@ -68,6 +68,7 @@ def sum_behind(at: str, *offsets: int) -> str:
 
 
 _FOUR = "load a [0, 4, 8, 12]"
+_EIGHT = "load a [0, 4, 8, 12, 16, 20, 24, 28]"
 _PRIVATE = """
     %mine = alloca [4 x float]
     mine[0] = a[i * 4]
@@ -108,6 +109,9 @@ _PRIVATE = """
         ("\n".join(f"out[i * 9 + {k}] = {k}" for k in range(2, 6)),
          ["store out [0, 4, 8, 12]"]),
         (sum_at("i * 9 + n", 0, 1, 2, 3), [_FOUR]),
+        # as many as fit the registers, or all that a line has of a row
+        (sum_at("i * 33", *range(8)), [_FOUR] * 2),
+        (sum_at("i * 256", *range(8)), [_EIGHT]),
         (f"t[i * 3] = 1\n{_BARRIER.format(2)}\nout[i] = t[i * 2]\nout[i + 99] = t[i * 2 + 1]",
          ["load threadgroup.0.t [0, 4]"]),
         # in an order of its own
