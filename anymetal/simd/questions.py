@@ -7,7 +7,7 @@ from anymetal.analysis.cache import Analyses
 from anymetal.analysis.control import dominators, loops
 from anymetal.analysis.flow import used, users
 from anymetal.analysis.lane_numbers import lane_numbers
-from anymetal.analysis.objects import Origin, origins
+from anymetal.analysis.objects import Origin, origins, read_only
 from anymetal.analysis.private_arrays import interleaved
 from anymetal.analysis.regions import regions
 from anymetal.analysis.uniformity import shapes
@@ -27,6 +27,7 @@ from anymetal.simd.access.matrix_products import (
     find_tall_products,
 )
 from anymetal.simd.access.privatised_sums import Sums, find_privatised_sums
+from anymetal.simd.access.reloads import find_reloads
 from anymetal.simd.access.strategies import is_run
 from anymetal.simd.access.streaming import bytes_of, streaming_stores
 from anymetal.simd.access.tiles import Tile, TileFinder
@@ -38,7 +39,7 @@ def groups(known: Analyses) -> dict[Instr, Group]:
     """Accesses that belong to a group of neighbours, with the group."""
     private, leads_to, addresses = known(interleaved), known(origins), known(forms)
     of = known(shapes), addresses, private, leads_to, known(used), known(tiles)
-    return find_groups(known.program, *of)
+    return find_groups(known.program, *of, known.machine.vectors(SIMD_GROUP))
 
 
 def tile_finder(known: Analyses) -> TileFinder:
@@ -82,6 +83,12 @@ def made_later(known: Analyses) -> set[Value]:
 def demanded(known: Analyses) -> set[Value]:
     """Inexact strided values that some instruction needs as a vector."""
     return demanded_vectors(known.program, known(shapes), known(groups))
+
+
+def loaded_again(known: Analyses) -> set[Instr]:
+    """Loads that sections of a team do again, for lack of registers."""
+    of = known(shapes), known(users), known(origins), known(read_only)
+    return find_reloads(known.program, *of, known.machine.vectors(SIMD_GROUP))
 
 
 def streaming(known: Analyses) -> set[Instr]:

@@ -51,6 +51,7 @@ from anymetal.simd.emit.private_memory import (
     in_waiting_loops,
     interleaved_arrays,
 )
+from anymetal.simd.emit.reloads import Reloads
 from anymetal.simd.emit.runtime_calls import RuntimeCalls
 from anymetal.simd.emit.scattered_groups import ScatteredGroups
 from anymetal.simd.emit.tile_access import TileAccess
@@ -97,8 +98,9 @@ class GangFunction:
         lasting = in_waiting_loops(known, BARRIER.__eq__) if suspends else set()
         self.arrays = allocate(self.w, known, at_once, lasting)
         arrays = interleaved_arrays(self.arrays, self.program, self.private)
-        self.memory = Memory(c, arrays, self.atomics)
-        self.groups = GroupAccess(c, self.atomics)
+        self.reloads = Reloads(c)
+        self.memory = Memory(c, arrays, self.atomics, self.reloads)
+        self.groups = GroupAccess(c, self.atomics, self.reloads)
         self.scattered = ScatteredGroups(c, self.groups)
         self.matrices = Matrices(c)
         self.tiles = TileAccess(c, self.arithmetic, self.matrices.loaded)
@@ -203,6 +205,7 @@ class GangFunction:
             self._prefetch(instr)
         elif instr.arg == APART:
             self.w.end_block()
+            self.reloads.end_section()
         elif instr.arg == IN_ORDER:
             self.w.boundary()
         elif instr.arg == LOG:

@@ -26,6 +26,7 @@ from anymetal.simd.code.gang_context import GangContext, GangEmitter
 from anymetal.simd.code.masks import Mask
 from anymetal.simd.code.values import VECTOR
 from anymetal.simd.emit.atomics import Atomics
+from anymetal.simd.emit.reloads import Reloads
 from anymetal.simd.emit.transpose import STRIP, Rows, Transposition
 
 
@@ -33,9 +34,9 @@ class GroupAccess(GangEmitter):
     """Emits groups under the mask of the current block. In gangs that lack lanes members are not in
     the order of memory (simd/access/memory_order.py)."""
 
-    def __init__(self, c: GangContext, atomics: Atomics) -> None:
+    def __init__(self, c: GangContext, atomics: Atomics, reloads: Reloads) -> None:
         super().__init__(c)
-        self.atomics = atomics
+        self.atomics, self.reloads = atomics, reloads
         self.streams = c.known(questions.streaming)
         self.rows: dict[Value, str] = {}  #: where the beginnings of lanes' rows are in memory
         for group in c.known(questions.groups).values():
@@ -53,8 +54,16 @@ class GroupAccess(GangEmitter):
         base = self.v.scalar(pointer_of(group.anchor))
         if group.anchor.op == "load":
             self.define(group, self.load_from(group, base, mask))
+            if mask is None and self._is_ordered(group):
+                self._note(group, base)
         else:
             self.store_from(group, base, self.stored(group), mask)
+
+    def _note(self, group: Group, base: str) -> None:
+        """Where the members are, which are in the order of memory."""
+        for i, member in enumerate(group.members):
+            offset = group.first_offset + i * self.w.width * member.type.size
+            self.reloads.note(member, base, offset, group.align)
 
     def define(self, group: Group, vectors: list[str]) -> None:
         """Gives the members what was loaded, each as its own type."""
@@ -195,6 +204,7 @@ class GroupAccess(GangEmitter):
         be transposed without moving anything between their parts of 16 bytes."""
         w = self.w
         row, words = f"<{QUAD} x {type_}>", min(self.machine.words, w.width)
+        register = self.machine.any_register
 
         def load(lane: int, first: int) -> str:
             place = self._offset(places[lane], first * WORD)
@@ -204,7 +214,11 @@ class GroupAccess(GangEmitter):
             lanes = [range(start + i, start + words, QUAD) for i in range(QUAD)]
             filled = [[load(lane, first) for lane in some] for some in lanes]
             vectors = [join(w, type_, some, QUAD)[0] for some in filled]
-            return transposed(w, type_, vectors, words)
+            columns = transposed(w, type_, vectors, words)
+            if not group.has_gaps:
+                return columns
+            # Rows of a matrix become columns, each of which may be stored in a block of its own.
+            return [w.made_here(column, f"<{words} x {type_}>", register) for column in columns]
 
         firsts = range(0, len(group.members), QUAD)
         # All that a line has of a row is taken at once: rows may be in each other's way in a cache.

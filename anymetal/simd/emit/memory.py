@@ -20,13 +20,17 @@ from anymetal.simd.emit.atomics import Atomics
 from anymetal.simd.emit.contiguity import Contiguity
 from anymetal.simd.emit.parts import Parts
 from anymetal.simd.emit.private_memory import Interleaved
+from anymetal.simd.emit.reloads import Reloads
 
 
 class Memory(GangEmitter):
     """Emits memory instructions under the mask of the current block."""
 
-    def __init__(self, c: GangContext, arrays: dict[Instr, Interleaved], atomics: Atomics) -> None:
+    def __init__(
+        self, c: GangContext, arrays: dict[Instr, Interleaved], atomics: Atomics, reloads: Reloads
+    ) -> None:
         super().__init__(c)
+        self.reloads = reloads
         self.private = c.known(interleaved)
         self.arrays = arrays  #: the interleaved ones
         self.parts, self.contiguity, self.atomics = Parts(c), Contiguity(c), atomics
@@ -51,6 +55,8 @@ class Memory(GangEmitter):
             address, consecutive = self._address(pointer, strategy)
             loaded = self.accesses.load(instr.type, address, consecutive, access.align, mask)
             self.v.define(instr, vector=loaded)
+            if consecutive and mask is None:
+                self.reloads.note(instr, address, 0, access.align)
 
     def _address(self, pointer: Value, strategy: AccessStrategy) -> tuple[str, bool]:
         """One address or the addresses of all lanes, and whether the elements are consecutive."""

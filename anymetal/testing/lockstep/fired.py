@@ -77,7 +77,7 @@ simd.lanes.cross_lane:CrossLane._through_memory
 simd.lanes.cross_lane:CrossLane._ballot
 simd.lanes.cross_lane:reduce_lanes simd.lanes.cross_lane:scan_lanes
 simd.lanes.broadcast:Broadcast._store simd.lanes.matrices:Matrices.emit
-simd.lanes.matrices:Matrices._add_rows
+simd.lanes.matrices:Matrices._add_rows simd.emit.reloads:Reloads._again
 simd.lanes.matrix_operands:Lefts.place simd.lanes.matrix_operands:Right.row
 simd.lanes.row_forms:RowForms.of simd.lanes.row_forms:RowForms._permuted
 targets.cpu.rendezvous:Rendezvous.emit targets.cpu.rendezvous:Rendezvous.next_iteration
@@ -94,7 +94,7 @@ EXEMPT = frozenset(
     """
 simd.questions:matrix_products
 simd.questions:row_phis simd.lanes.matrices:Matrices.emit simd.lanes.matrix_operands:Lefts.place
-simd.lanes.matrices:Matrices._add_rows
+simd.lanes.matrices:Matrices._add_rows simd.emit.reloads:Reloads._again
 simd.lanes.matrix_operands:Right.row simd.lanes.row_forms:RowForms.of
 simd.lanes.row_forms:RowForms._permuted simd.emit.ldexp:Scaling.emit
 simd.emit.arithmetic:Arithmetic._vector_math simd.emit.arithmetic:Arithmetic._lane_by_lane
