@@ -88,7 +88,8 @@ def demanded(known: Analyses) -> set[Value]:
 def loaded_again(known: Analyses) -> set[Instr]:
     """Loads that sections of a team do again, for lack of registers."""
     of = known(shapes), known(users), known(origins), known(read_only)
-    return find_reloads(known.program, *of, known.machine.vectors(SIMD_GROUP))
+    found = find_reloads(known.program, *of, known.machine.vectors(SIMD_GROUP))
+    return found - known(kept)
 
 
 def streaming(known: Analyses) -> set[Instr]:

@@ -11,6 +11,9 @@ from anymetal.simd import questions
 from anymetal.simd.code.gang_context import GangContext, GangEmitter
 from anymetal.simd.code.values import buffer_name
 
+#: An array's address as a block of a section knows it.
+_HIDDEN = "hidden"
+
 
 class _Place(NamedTuple):
     address: str
@@ -26,7 +29,7 @@ class Reloads(GangEmitter):
         self.wanted = c.known(questions.loaded_again)
         self.arrays = c.known(origins)
         self.places: dict[Value, _Place] = {}
-        self.hidden: dict[Argument, str] = {}  #: arrays as the section knows them
+        self.hidden: set[Argument] = set()
 
     def note(self, load: Instr, address: str, offset: int, align: int) -> None:
         """Takes note of the place of consecutive lanes, all of which have been loaded."""
@@ -35,7 +38,8 @@ class Reloads(GangEmitter):
 
     def end_section(self) -> None:
         """The next section loads what it needs of all that."""
-        self.hidden = {}
+        for array in self.hidden:
+            self.v.local.pop((array, _HIDDEN), None)
         for load in self.wanted & self.places.keys():
             self.v.make_again(load, self._again)
 
@@ -45,11 +49,12 @@ class Reloads(GangEmitter):
         w, (address, offset, align) = self.w, self.places[load]
         (array,) = self.arrays[pointer_of(load)]
         assert isinstance(array, Argument)
-        begin = buffer_name(array)
-        if array not in self.hidden:
-            self.hidden[array] = w.value(f'call ptr asm sideeffect "", "=r,0"(ptr {begin})')
+        begin, key = buffer_name(array), (array, _HIDDEN)
+        if key not in self.v.local:
+            self.hidden.add(array)
+            self.v.local[key] = w.value(f'call ptr asm sideeffect "", "=r,0"(ptr {begin})')
         ends = [w.value(f"ptrtoint ptr {at} to i64") for at in (address, begin)]
         distance = w.value(f"sub i64 {ends[0]}, {ends[1]}")
-        near = w.value(f"getelementptr i8, ptr {self.hidden[array]}, i64 {distance}")
+        near = w.value(f"getelementptr i8, ptr {self.v.local[key]}, i64 {distance}")
         place = w.value(f"getelementptr i8, ptr {near}, i64 {offset}")
         return w.value(f"load {w.vector(load.type)}, ptr {place}, align {align}")
