@@ -89,6 +89,10 @@ class Writer:
         use in another block: what it is made of would have to be kept until then."""
         return self.value(f'call {type_} asm "", "={register},0"({type_} {name})')
 
+    def hidden(self, address: str) -> str:
+        """The same address, of which LLVM does not know where it leads."""
+        return self.value(f'call ptr asm sideeffect "", "=r,0"(ptr {address})')
+
     def forget_loads(self) -> None:
         """From here on LLVM does not reuse values that were loaded before."""
         self.do('call void asm sideeffect "", "~{memory}"()')

@@ -162,7 +162,7 @@ _radix_move = anymetal.metal_kernel(
             simdgroup_barrier(metal::mem_flags::mem_threadgroup);
             sorted[place] = key;
         }
-        for (uint d = lane; d < DIGITS; d += 32) {  // from places in the block
+        for (uint d = lane; d < DIGITS; d += 32) {  // how far keys of a digit move
             begin[d] = bases[d] + starts[block * DIGITS + d] - begin[d];
         }
         simdgroup_barrier(metal::mem_flags::mem_threadgroup);

@@ -106,8 +106,8 @@ def find_groups(
     private: dict[Value, Instr],
     origins: Origins,
     used: set[Value],
-    others: Container[Instr] = (),
-    fitting: int = LONGEST_ROW,
+    others: Container[Instr],
+    fitting: int,
 ) -> dict[Instr, Group]:
     """The group of each instruction that is in one; `used` are values with uses, `others` accesses
     whose lanes' places are known (tiles.py), `fitting` the values that all registers hold."""

@@ -59,6 +59,8 @@ def _kept(block: Block, shapes: Shapes, users: Users) -> dict[Instr, range]:
     for instr in block.instrs:
         section[instr] = number
         number += instr.op == "call" and instr.arg == APART
+    if not number:
+        return {}
     result = {}
     for instr, first in section.items():
         if shapes[instr].is_varying and (uses := users.get(instr)):

@@ -88,11 +88,11 @@ class Values:
                         f"store {self.form_type(instr, form)} {name}, ptr {self.layout(instr)}"
                     )
 
-    def make_again(self, instr: Instr, made: Callable[[Value], str]) -> None:
-        """Forgets the vector of an instruction: `made` makes it where it is needed next."""
-        self.local.pop((instr, VECTOR), None)
-        self.permanent.pop((instr, VECTOR), None)
-        self.derived[instr] = made
+    def make_again(self, value: Value, made: Callable[[Value], str]) -> None:
+        """Forgets the vector of a value: `made` makes it where it is needed next."""
+        self.local.pop((value, VECTOR), None)
+        self.permanent.pop((value, VECTOR), None)
+        self.derived[value] = made
 
     def layout(self, value: Value) -> str:
         """Where a vector is kept in memory; a zero follows it."""

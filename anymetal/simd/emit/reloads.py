@@ -11,9 +11,6 @@ from anymetal.simd import questions
 from anymetal.simd.code.gang_context import GangContext, GangEmitter
 from anymetal.simd.code.values import buffer_name
 
-#: An array's address as a block of a section knows it.
-_HIDDEN = "hidden"
-
 
 class _Place(NamedTuple):
     address: str
@@ -29,7 +26,7 @@ class Reloads(GangEmitter):
         self.wanted = c.known(questions.loaded_again)
         self.arrays = c.known(origins)
         self.places: dict[Value, _Place] = {}
-        self.hidden: set[Argument] = set()
+        self.section = 0
 
     def note(self, load: Instr, address: str, offset: int, align: int) -> None:
         """Takes note of the place of consecutive lanes, all of which have been loaded."""
@@ -38,9 +35,8 @@ class Reloads(GangEmitter):
 
     def end_section(self) -> None:
         """The next section loads what it needs of all that."""
-        for array in self.hidden:
-            self.v.local.pop((array, _HIDDEN), None)
-        for load in self.wanted & self.places.keys():
+        self.section += 1
+        for load in self.places:
             self.v.make_again(load, self._again)
 
     def _again(self, load: Value) -> str:
@@ -49,10 +45,9 @@ class Reloads(GangEmitter):
         w, (address, offset, align) = self.w, self.places[load]
         (array,) = self.arrays[pointer_of(load)]
         assert isinstance(array, Argument)
-        begin, key = buffer_name(array), (array, _HIDDEN)
+        begin, key = buffer_name(array), (array, f"section {self.section}")
         if key not in self.v.local:
-            self.hidden.add(array)
-            self.v.local[key] = w.value(f'call ptr asm sideeffect "", "=r,0"(ptr {begin})')
+            self.v.local[key] = w.hidden(begin)
         ends = [w.value(f"ptrtoint ptr {at} to i64") for at in (address, begin)]
         distance = w.value(f"sub i64 {ends[0]}, {ends[1]}")
         near = w.value(f"getelementptr i8, ptr {self.v.local[key]}, i64 {distance}")

@@ -164,7 +164,7 @@ def _is_even(tile: Tile) -> bool:
 def _unknown(w: Writer, type_: str, prefix: str) -> str:
     """Memory that LLVM cannot look into: it would permute registers instead of loading what was
     stored, or keep vectors for which there are no registers."""
-    return w.value(f'call ptr asm sideeffect "", "=r,0"(ptr {w.alloca(type_, prefix, 64)})')
+    return w.hidden(w.alloca(type_, prefix, 64))
 
 
 def _behind(w: Writer, address: str, bytes_: int) -> str:

@@ -94,7 +94,7 @@ EXEMPT = frozenset(
     """
 simd.questions:matrix_products
 simd.questions:row_phis simd.lanes.matrices:Matrices.emit simd.lanes.matrix_operands:Lefts.place
-simd.lanes.matrices:Matrices._add_rows simd.emit.reloads:Reloads._again
+simd.lanes.matrices:Matrices._add_rows
 simd.lanes.matrix_operands:Right.row simd.lanes.row_forms:RowForms.of
 simd.lanes.row_forms:RowForms._permuted simd.emit.ldexp:Scaling.emit
 simd.emit.arithmetic:Arithmetic._vector_math simd.emit.arithmetic:Arithmetic._lane_by_lane
