@@ -32,6 +32,7 @@ MOST_TERMS = 16
 #: iterations before; the empty product is 1.
 Product = tuple[Argument | str | Loop, ...]
 Sum = dict[Product, int]
+_Part = tuple[Product, int]
 _PREFIX = "__am_"
 _THROUGH = ("gep", "add", "or", "mul", "shl", "zext", "sext", "trunc")
 
@@ -59,8 +60,8 @@ def stored(known: Analyses) -> list[Stored]:
     if not arrays:
         return []
     sums = _Sums(known)
-    #: Constant distances and sizes, by the rest of the address.
-    pieces: dict[frozenset[tuple[Product, int]], set[tuple[int, int]]] = {}
+    #: The rest of the address, and constant distances and sizes.
+    pieces: dict[frozenset[_Part], tuple[tuple[_Part, ...], set[tuple[int, int]]]] = {}
     for block in known(dominators):
         stores = [i for i in block.instrs if i.op == "store" and is_plain(i)]
         if not stores or loops_of(known, block) is None:
@@ -69,9 +70,10 @@ def stored(known: Analyses) -> list[Stored]:
             address = sums(store.operands[1])
             if address is None:
                 continue
-            terms = frozenset((one, stride) for one, stride in address.items() if one)
-            pieces.setdefault(terms, set()).add((address.get((), 0), accessed(store).type.size))
-    found = (_stored(dict(terms), sorted(parts), known) for terms, parts in pieces.items())
+            rest = tuple((one, stride) for one, stride in address.items() if one)
+            _, distances = pieces.setdefault(frozenset(rest), (rest, set()))
+            distances.add((address.get((), 0), accessed(store).type.size))
+    found = (_stored(dict(rest), sorted(parts), known) for rest, parts in pieces.values())
     return [one for one in found if one and known.program.args[one.slot] in arrays]
 
 

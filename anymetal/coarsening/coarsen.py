@@ -15,14 +15,13 @@ branch to different sides, they do so one after the other. teams.py decides wher
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 
 from anymetal.analysis.effects import touches, writes
 from anymetal.coarsening.divergence import Divergence, Part
 from anymetal.coarsening.schedule import Pieces
 from anymetal.ir import types as t
-from anymetal.ir.calls import ALL, APART, IN_ORDER
+from anymetal.ir.calls import ALL, APART, FORGET, IN_ORDER
 from anymetal.ir.model import Block, Const, Instr, Program, Value
 
 #: Sections of so many instructions are kept apart from each other (by APART). LLVM's scheduler
@@ -47,9 +46,24 @@ def _sink(block: list[Instr], piece: list[Instr]) -> None:
     but not past instructions that write."""
     used = {v for instr in piece for v in instr.operands}
     others = {v for instr in block for v in instr.operands}
-    last = max((at for at, instr in enumerate(block) if writes(instr)), default=-1)
-    late = {i for i in block[last + 1 :] if i.op == "load" and i in used - others}
+    late = _unchanged(block) & (used - others)
     block[:] = [i for i in block if i not in late] + [i for i in block if i in late]
+
+
+def _unchanged(block: list[Instr]) -> set[Value]:
+    """Loads of a block whose memory is the same at its end."""
+    last = max((at for at, instr in enumerate(block) if writes(instr)), default=-1)
+    return {i for i in block[last + 1 :] if i.op == "load"}
+
+
+def _load_again(
+    block: list[Instr], piece: list[Instr], loads: set[Value], again: dict[Value, Value]
+) -> None:
+    """Does these loads again as far as the piece needs them and nobody has."""
+    for load in dict.fromkeys(v for instr in piece for v in instr.operands):
+        if isinstance(load, Instr) and load in loads and load not in again:
+            again[load] = copy = load.copy("again")
+            block.append(copy)
 
 
 class _Coarsening:
@@ -86,20 +100,6 @@ class _Coarsening:
         result: list[Instr] = []
         chunk: list[Instr] = []
 
-        def flush() -> None:
-            pieces, together = self.pieces(chunk)
-            for first, piece in itertools.product(range(0, self.count, together), pieces):
-                if len(pieces) > 1 and not first:
-                    _sink(result, piece)
-                for number in range(first, first + together):
-                    for instr in piece:
-                        result.extend(self._copy(instr, number, self.values[0].get(instr)))
-                    if len(piece) >= LONG:
-                        result.append(Instr(t.VOID, "call", [], APART))
-                if len(pieces) > 1:
-                    result.append(Instr(t.VOID, "call", [], IN_ORDER))
-            chunk.clear()
-
         for instr in block.instrs:
             if instr in self.divergence.values and not instr.is_terminator:
                 chunk.append(instr)
@@ -113,13 +113,37 @@ class _Coarsening:
                 or (writes(instr) and any(map(touches, chunk)))
                 or (touches(instr) and any(map(writes, chunk)))
             ):
-                flush()
+                self._sections(result, chunk)
+                chunk.clear()
             if needs and instr.op == "call" and instr.arg == ALL:
                 result.extend(self._asked_of_all(instr))
             # It goes in front of the sections: it needs nothing that differs.
             result.append(instr)
         phis = [i for i in result if i.op == "phi"]
         return phis + [i for i in result if i.op != "phi"]
+
+    def _sections(self, result: list[Instr], chunk: list[Instr]) -> None:
+        """Appends the section of each SIMD-group."""
+        pieces, together, shared = self.pieces(chunk)
+        reloaded = _unchanged(result) & shared
+        for first in range(0, self.count, together):
+            again: dict[Value, Value] = {}
+            if first and reloaded:
+                result.append(Instr(t.VOID, "call", [], FORGET))
+            for piece in pieces:
+                if first:
+                    _load_again(result, piece, reloaded, again)
+                elif len(pieces) > 1:
+                    _sink(result, piece)
+                for number in range(first, first + together):
+                    for instr in piece:
+                        for copy in self._copy(instr, number, self.values[0].get(instr)):
+                            copy.operands = [again.get(v, v) for v in copy.operands]
+                            result.append(copy)
+                    if len(piece) >= LONG:
+                        result.append(Instr(t.VOID, "call", [], APART))
+                if len(pieces) > 1:
+                    result.append(Instr(t.VOID, "call", [], IN_ORDER))
 
     def _asked_of_all(self, question: Instr) -> list[Instr]:
         """A vote (`__am_all`) of all threads: each SIMD-group is asked, and the vote becomes the

@@ -13,7 +13,7 @@ share registers.
 Here all SIMD-groups need the same 16 rows of `right`. Beside sums the registers have room for one
 of these rows, not for all. So sections are cut behind each row's last use, and as many SIMD-groups
 as have their sums in half of the registers go through the pieces together: one alone would wait for
-each addition before the next.
+each addition before the next. Those who come next load the rows again.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ class Pieces(NamedTuple):
 
     pieces: list[list[Instr]]  #: of a section, in order
     together: int  #: SIMD-groups that all do a piece before any of them begins the next
+    shared: frozenset[Value] = frozenset()  #: loads that those who come next do again
 
 
 class SectionSplitter:
@@ -67,7 +68,11 @@ class SectionSplitter:
         sizes = (n for n in range(self.count, 1, -1) if self.count % n == 0)
         together = next((n for n in sizes if 2 * kept * n <= self.room), 1)
         fits = self.room >= kept * together + len(shared)
-        return whole if fits or together == 1 else Pieces(pieces, together)
+        if fits or together == 1:
+            return whole
+        return Pieces(
+            pieces, together, frozenset() if any(map(writes, section)) else frozenset(shared)
+        )
 
     def _is_shared(self, value: Value, section: list[Instr]) -> bool:
         if not isinstance(value, Instr) or value.op != "load" or value in section:

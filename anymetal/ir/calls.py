@@ -56,6 +56,8 @@ TRACE = "__am_trace"
 APART = "__am_apart"
 #: Likewise, without that exception.
 IN_ORDER = "__am_in_order"
+#: Does nothing, but LLVM must load again behind it what was loaded in front.
+FORGET = "__am_forget"
 #: Whether a condition holds in all active lanes. "No" may be wrong, "yes" may not.
 ALL = "__am_all"
 #: Prefetch the line of the first lane's address into a cache, as LLVM numbers those.
@@ -96,7 +98,7 @@ UNDEFINED_TYPES: dict[str, Type] = {
     str(one): one for one in (I8, I16, I32, I64, HALF, BFLOAT, FLOAT, DOUBLE, PTR)
 }
 #: Calls that only passes for gangs put in.
-OF_GANGS = frozenset((APART, IN_ORDER, ALL, PREFETCH))
+OF_GANGS = frozenset((APART, IN_ORDER, FORGET, ALL, PREFETCH))
 #: Where a thread stands, and how many there are.
 POSITIONS = frozenset(f"__am_{name}" for name in _POSITIONS)
 
@@ -127,6 +129,7 @@ INTRINSICS: dict[str, Signature] = {
     TRACE: (VOID, (I32, I32, I64)),
     APART: (VOID, ()),
     IN_ORDER: (VOID, ()),
+    FORGET: (VOID, ()),
     ALL: (I1, (I1,)),
     PREFETCH: (VOID, (PTR, I32)),
     STRAY: (VOID, (I1, I64, I32, I32, PTR)),
@@ -186,6 +189,7 @@ _WITH_EFFECT = (
     TRACE,
     STRAY,
     BEGIN,
+    FORGET,
     *BLOCK_OPERATIONS,
 )
 

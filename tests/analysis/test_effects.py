@@ -15,7 +15,7 @@ from anymetal.analysis.effects import (
     writes,
 )
 from anymetal.ir import types as t
-from anymetal.ir.calls import ALL, APART, IN_ORDER, LARGE_ANGLE, PREFETCH, SCALE
+from anymetal.ir.calls import ALL, APART, FORGET, IN_ORDER, LARGE_ANGLE, PREFETCH, SCALE
 from anymetal.ir.model import Const, Instr
 from tests.ir.programs import program
 
@@ -75,6 +75,7 @@ def test_what_an_instruction_does(line: str, answers: str) -> None:
         (ALL, ""),
         (APART, ""),
         (IN_ORDER, ""),
+        (FORGET, "writes touches must_stay"),
         (PREFETCH, ""),
         (SCALE, "is_pure"),
         (LARGE_ANGLE, "is_pure"),

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from anymetal.analysis.cache import LaunchFacts
 from anymetal.coarsening import teams
 from anymetal.coarsening.schedule import Pieces, SectionSplitter
+from anymetal.ir import types as t
+from anymetal.ir.calls import FORGET
 from anymetal.ir.model import Instr
 from anymetal.ir.spec import Stage, check
 from anymetal.machine import Machine
@@ -91,3 +95,36 @@ def test_pieces_by_what_is_loaded_for_all(
 ) -> None:
     body = f"sum = 0\nother = 1\n{steps(work, count)}\nout[l] = sum * other"
     assert pieces_of(body, monkeypatch) == [(pieces, together)]
+
+
+_BARRIER = "call void @__am_threadgroup_barrier(i32 0)"
+_SUMS = f"sum = 0\nother = 1\n{steps(_TWO_SUMS, 16)}"
+_EARLY = "\n".join(
+    [
+        steps("rowk = a[k * 32 + lane]", 16),
+        "out[l] = 1\nsum = 0\nother = 1",
+        steps(_TWO_SUMS.partition("\n")[2].replace("row", "rowk"), 16),
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("sums", "behind", "again"),
+    [
+        (_SUMS, _BARRIER, 16),
+        (_SUMS, "", 0),  # what the first four store may change the rows
+        (_EARLY, _BARRIER, 0),  # and so may what all store behind the rows
+    ],
+)
+def test_those_who_come_next_load_rows_again(sums: str, behind: str, again: int) -> None:
+    body = f"{_ENTRY}{sums}\n{behind}\nout[l] = sum * other\nret void"
+    kernel = program(llvm(body, {"shape": "i32"}), _ARGS)
+    assert teams.form(known_of(kernel, LAUNCH, machine=_WIDE), 8, True) == 8
+    check(kernel, Stage.GANG)
+    loads = Counter(i.operands[0] for i in kernel.instructions() if i.op == "load")
+    assert kernel.calls(FORGET) == (again > 0)
+    assert sum(count == 2 for count in loads.values()) == again
+    assert set(loads.values()) <= {1, 2}
+    uses = Counter(v for i in kernel.instructions() for v in i.operands if v.type is t.FLOAT)
+    rows = [i for i in kernel.instructions() if i.op == "load" and loads[i.operands[0]] == 2]
+    assert {uses[row] for row in rows} <= {4 * 2}  # two sums of four SIMD-groups

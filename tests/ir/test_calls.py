@@ -13,6 +13,7 @@ from anymetal.ir.calls import (
     APART,
     BEGIN,
     EVENTS,
+    FORGET,
     IN_ORDER,
     INSIDE,
     INTRINSICS,
@@ -48,7 +49,19 @@ def test_the_header_declares_the_same_intrinsics() -> None:
         )
         for result, name, parameters in re.findall(r"^([\w ]+) (__am_\w+)\((.*?)\)", text, re.M)
     }
-    by_passes = [APART, IN_ORDER, ALL, PREFETCH, STRAY, BEGIN, INSIDE, TRACE, *MARKERS, *EVENTS]
+    by_passes = [
+        APART,
+        IN_ORDER,
+        FORGET,
+        ALL,
+        PREFETCH,
+        STRAY,
+        BEGIN,
+        INSIDE,
+        TRACE,
+        *MARKERS,
+        *EVENTS,
+    ]
     by_passes += [f"{UNDEFINED}{name}" for name in UNDEFINED_TYPES]
     made_by_passes = {name: INTRINSICS[name] for name in by_passes}
     assert declared | made_by_passes == INTRINSICS

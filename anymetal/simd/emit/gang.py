@@ -20,6 +20,7 @@ from anymetal.ir.calls import (
     APART,
     BARRIER,
     EVENTS,
+    FORGET,
     IN_ORDER,
     INSIDE,
     LOG,
@@ -208,6 +209,8 @@ class GangFunction:
             self.reloads.end_section()
         elif instr.arg == IN_ORDER:
             self.w.boundary()
+        elif instr.arg == FORGET:
+            self.w.forget_loads()
         elif instr.arg == LOG:
             self.runtime_calls.log(instr, mask)
         elif instr.arg == STRAY:

@@ -56,6 +56,9 @@ _OPTIONS = [word for option in (*OPTIONS, *_LEFT_OUT, *_WRONG) for word in ("-ml
 _POSITION_FREE = ("-mrelocation-model", "pic", "-pic-level", "2")
 #: LLVM has a processor of this name for every architecture, Clang has none for x86-64.
 _ANY = {"x86_64": {"generic": "x86-64"}}
+#: Processors that LLVM knows twice: for this name it orders instructions as for an older one, which
+#: finishes one sum before it begins the next; for the other it has a model of the very core.
+_SAME_CORE = {"cortex-a76": "neoverse-n1", "cortex-a76ae": "neoverse-n1"}
 
 
 def assemble(text: str, machine: Machine, stages: Stages | None = None) -> bytes:
@@ -106,16 +109,21 @@ def _bitcode(text: str, machine: Machine) -> bytes:
 def _clang(
     machine: Machine, *arguments: str | Path, text: str = "", files: Sequence[int] = ()
 ) -> bytes:
-    cpu = _ANY.get(machine.architecture, {}).get(machine.cpu, machine.cpu)
+    cpu = _ANY.get(machine.architecture, {}).get(machine.cpu, _scheduled_as(machine))
     flags = Profile(machine.triple, cpu, machine.features).flags
     read = ("clang", "-cc1", *flags, *_OPTIONS, "-x", "ir", "-disable-llvm-passes", "-o", "-")
     return _made(*read, *arguments, text=text, files=files)
 
 
+def _scheduled_as(machine: Machine) -> str:
+    return _SAME_CORE.get(machine.cpu, machine.cpu)
+
+
 def _linked(bitcode: bytes, machine: Machine, *options: str | Path) -> bytes:
     with zig.Files() as files:
         module = files.add(bitcode)
-        processor = (f"-plugin-opt=mcpu={machine.cpu}", "-mllvm", f"-mattr={machine.features}")
+        cpu = _scheduled_as(machine)
+        processor = (f"-plugin-opt=mcpu={cpu}", "-mllvm", f"-mattr={machine.features}")
         passes = (f"--lto-newpm-passes={','.join(_PASSES)}", "--lto-CGO3")
         link = ("ld.lld", "-shared", "-z", "now", "--threads=1", module)
         return _made(*link, *processor, *_OPTIONS, *passes, *options, files=files.descriptors)
