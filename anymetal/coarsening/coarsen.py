@@ -131,9 +131,9 @@ class _Coarsening:
             if first and reloaded:
                 result.append(Instr(t.VOID, "call", [], FORGET))
             for piece in pieces:
-                if first:
+                if first and reloaded:
                     _load_again(result, piece, reloaded, again)
-                elif len(pieces) > 1:
+                elif not first and len(pieces) > 1:
                     _sink(result, piece)
                 for number in range(first, first + together):
                     for instr in piece:

@@ -43,7 +43,7 @@ simd.emit.control_flow:ControlFlow._has_lanes
 
 #: Fired if they are called.
 _CALL = """
-coarsening.coarsen:_Coarsening._one_by_one
+coarsening.coarsen:_Coarsening._one_by_one coarsening.coarsen:_load_again
 simd.emit.control_flow:ControlFlow._leave_uniform
 simd.emit.control_flow:ControlFlow._leave_divergent
 simd.emit.control_flow:ControlFlow._leave_loop simd.emit.control_flow:ControlFlow._loop_end

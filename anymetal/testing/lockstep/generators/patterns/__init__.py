@@ -51,7 +51,7 @@ _PATTERNS: tuple[Callable[[random.Random], Case], ...] = (
     layout.anywhere,
     layout.scaled,
     layout.copies,
-    layout.copies,
+    computing.matrices,
     computing.nest,
     ahead.neighbour_rows,
     ahead.neighbour_rows,
