@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from anymetal.explain.listing import Instruction, read_listing
@@ -79,6 +79,13 @@ class Piece:
         if not found:
             return 1
         return int(found[1]) if found[1] else self.core.scalable // _BYTES[found[2]]
+
+    def without(self, labels: tuple[str, ...]) -> Piece:
+        """Without the blocks whose names begin like that."""
+        if not labels:
+            return self
+        kept = tuple(i for i in self.instructions if not i.label.startswith(labels))
+        return replace(self, instructions=kept)
 
     @property
     def spills(self) -> int:
