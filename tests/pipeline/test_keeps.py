@@ -39,7 +39,7 @@ SAMPLE: dict[str, Kernel] = {
     "unroll-and-jam": ("patterns", 283),
     "version-by-bounds": ("patterns", 219),
     "coarsen": ("patterns", 248),
-    "split-divisions": ("patterns", 226),
+    "split-divisions": ("patterns", 217),
     "unlock-threadgroup-memory": ("patterns", 248),
     "interleave-private-arrays": ("frames", 100),
     "prefetch": ("patterns", 301),
