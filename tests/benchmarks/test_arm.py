@@ -104,3 +104,10 @@ def test_cycles() -> None:
     """More work takes longer, and instructions that the model does not know do not stop it."""
     (resumed,) = loops(_LISTING, _V1, "gang")
     assert 0 < resumed.cycles < _inner().cycles < 20
+
+
+def test_ways_that_are_not_taken_may_be_left_out() -> None:
+    (loop,) = loops(_TWO_WAYS.replace("store.past", "rest").replace("store.usual", "same"), _V1)
+    assert len(loop.without(("same.",)).instructions) < len(loop.instructions)
+    assert {i.label for i in loop.without(("same.", "rest.")).instructions} == {"loop"}
+    assert loop.without(()) is loop

@@ -35,3 +35,29 @@ def test_an_index_of_one_lane_has_nothing_of_the_next() -> None:
         bad += [line for register in both if f",{register},2)" in line.replace(" ", "")]
         both -= {changed for changed in both if line.rstrip().endswith(changed)}
     assert "vmovq" in code and not bad
+
+
+#: A step's sums are eight registers of four lanes, which wait for each other's last addition only.
+_RECURRENT = """
+uint lane = thread_index_in_simdgroup;
+float mine[32], state = 0;
+#pragma unroll
+for (uint j = 0; j < 32; ++j) mine[j] = weights[lane * 32 + j];
+for (uint step = 0; step < 64; ++step) {
+    float next = x[step * 32 + lane];
+    #pragma unroll
+    for (uint j = 0; j < 32; ++j) next += mine[j] * simd_shuffle(state, j);
+    out[step * 32 + lane] = state = tanh(next);
+}
+"""
+
+
+def test_a_sum_does_not_wait_for_others_on_a_processor_that_llvm_takes_for_an_older_one() -> None:
+    inputs = {"x": mx.zeros((64, 32)), "weights": mx.zeros((32, 32))}
+    source = kernel_source(_RECURRENT, inputs=inputs, outputs={"out": mx.float32})
+    variant, machine = variant_for((32, 1, 1), (32, 1, 1)), machine_for("cortex-a76")
+    code = assembly(vector_ir(thread_program(source), variant, machine), machine)
+    sums = re.findall(r"fmla\s+(v\d+)\.4s", code)
+    assert len(sums) >= 8 * 32
+    together = [len({*sums[at : at + 16]}) for at in range(0, len(sums) - 16, 16)]
+    assert sorted(together)[len(together) // 2] >= 8
