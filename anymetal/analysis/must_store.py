@@ -32,7 +32,6 @@ MOST_TERMS = 16
 #: iterations before; the empty product is 1.
 Product = tuple[Argument | str | Loop, ...]
 Sum = dict[Product, int]
-_Part = tuple[Product, int]
 _PREFIX = "__am_"
 _THROUGH = ("gep", "add", "or", "mul", "shl", "zext", "sext", "trunc")
 
@@ -60,8 +59,8 @@ def stored(known: Analyses) -> list[Stored]:
     if not arrays:
         return []
     sums = _Sums(known)
-    #: The rest of the address, and constant distances and sizes.
-    pieces: dict[frozenset[_Part], tuple[tuple[_Part, ...], set[tuple[int, int]]]] = {}
+    #: Constant distances and sizes, by the rest of the address.
+    pieces: dict[frozenset[tuple[Product, int]], set[tuple[int, int]]] = {}
     for block in known(dominators):
         stores = [i for i in block.instrs if i.op == "store" and is_plain(i)]
         if not stores or loops_of(known, block) is None:
@@ -70,10 +69,9 @@ def stored(known: Analyses) -> list[Stored]:
             address = sums(store.operands[1])
             if address is None:
                 continue
-            rest = tuple((one, stride) for one, stride in address.items() if one)
-            _, distances = pieces.setdefault(frozenset(rest), (rest, set()))
-            distances.add((address.get((), 0), accessed(store).type.size))
-    found = (_stored(dict(rest), sorted(parts), known) for rest, parts in pieces.values())
+            terms = frozenset((one, stride) for one, stride in address.items() if one)
+            pieces.setdefault(terms, set()).add((address.get((), 0), accessed(store).type.size))
+    found = (_stored(dict(terms), sorted(parts), known) for terms, parts in pieces.items())
     return [one for one in found if one and known.program.args[one.slot] in arrays]
 
 
@@ -94,7 +92,8 @@ def _stored(terms: Sum, parts: list[tuple[int, int]], known: Analyses) -> Stored
     counters = [one for product in terms for one in product if isinstance(one, Loop)]
     if len(arrays) != 1 or terms.pop((arrays[0],), 0) != 1 or len(set(counters)) < len(counters):
         return None  # terms with the same counter are not independent
-    rest = [_term(product, stride, known) for product, stride in terms.items()]
+    # Sorted, or two processes would tell it in different orders: the terms come out of a set.
+    rest = sorted(_term(product, stride, known) for product, stride in terms.items())
     return Stored(arrays[0].index, bytes_, (Term(step, len(runs)), *rest))
 
 

@@ -123,9 +123,12 @@ class _Coarsening:
         return phis + [i for i in result if i.op != "phi"]
 
     def _sections(self, result: list[Instr], chunk: list[Instr]) -> None:
-        """Appends the section of each SIMD-group."""
+        """Appends the section of each SIMD-group. Those who come next load again what all need, if
+        nothing can have changed it."""
         pieces, together, shared = self.pieces(chunk)
-        reloaded = _unchanged(result) & shared
+        reloaded = set[Value]()
+        if shared and not any(map(writes, chunk)):
+            reloaded = _unchanged(result) & shared
         for first in range(0, self.count, together):
             again: dict[Value, Value] = {}
             if first and reloaded:
@@ -136,14 +139,21 @@ class _Coarsening:
                 elif not first and len(pieces) > 1:
                     _sink(result, piece)
                 for number in range(first, first + together):
-                    for instr in piece:
-                        for copy in self._copy(instr, number, self.values[0].get(instr)):
-                            copy.operands = [again.get(v, v) for v in copy.operands]
-                            result.append(copy)
-                    if len(piece) >= LONG:
-                        result.append(Instr(t.VOID, "call", [], APART))
+                    result += self._piece(piece, number, again)
                 if len(pieces) > 1:
                     result.append(Instr(t.VOID, "call", [], IN_ORDER))
+
+    def _piece(self, piece: list[Instr], number: int, again: dict[Value, Value]) -> list[Instr]:
+        """A SIMD-group's copy of a piece, with the loads that are done again."""
+        made: list[Instr] = []
+        for instr in piece:
+            made += self._copy(instr, number, self.values[0].get(instr))
+        if again:
+            for copy in made:
+                copy.operands = [again.get(v, v) for v in copy.operands]
+        if len(piece) >= LONG:
+            made.append(Instr(t.VOID, "call", [], APART))
+        return made
 
     def _asked_of_all(self, question: Instr) -> list[Instr]:
         """A vote (`__am_all`) of all threads: each SIMD-group is asked, and the vote becomes the

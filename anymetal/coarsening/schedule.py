@@ -32,7 +32,7 @@ class Pieces(NamedTuple):
 
     pieces: list[list[Instr]]  #: of a section, in order
     together: int  #: SIMD-groups that all do a piece before any of them begins the next
-    shared: frozenset[Value] = frozenset()  #: loads that those who come next do again
+    shared: frozenset[Value] = frozenset()  #: loads whose values all of them need
 
 
 class SectionSplitter:
@@ -70,9 +70,7 @@ class SectionSplitter:
         fits = self.room >= kept * together + len(shared)
         if fits or together == 1:
             return whole
-        return Pieces(
-            pieces, together, frozenset() if any(map(writes, section)) else frozenset(shared)
-        )
+        return Pieces(pieces, together, frozenset(shared))
 
     def _is_shared(self, value: Value, section: list[Instr]) -> bool:
         if not isinstance(value, Instr) or value.op != "load" or value in section:

@@ -127,22 +127,22 @@ def loops(listing: str, core: Core, functions: str = "") -> list[Piece]:
     functions that are resumed in a loop: what they have outside of loops is a piece, too."""
     read = read_listing(listing)
     found = [
-        Piece(loop.function, core, _one_way(loop.instructions), loop.inner) for loop in read.loops
+        Piece(loop.function, core, tuple(loop.instructions), loop.inner) for loop in read.loops
     ]
     inside = {id(i) for loop in read.loops for i in loop.instructions}
     resumed: dict[str, list[Instruction]] = {}
     for instruction in read.instructions:
         if instruction.function.endswith(".resume") and id(instruction) not in inside:
             resumed.setdefault(instruction.function, []).append(instruction)
-    found += [Piece(name, core, _one_way(body), False) for name, body in resumed.items()]
-    return [piece for piece in found if re.search(functions, piece.function)]
+    found += [Piece(name, core, tuple(body), False) for name, body in resumed.items()]
+    return [_one_way(piece) for piece in found if re.search(functions, piece.function)]
 
 
-def _one_way(instructions: list[Instruction]) -> tuple[Instruction, ...]:
+def _one_way(piece: Piece) -> Piece:
     """Without what a launch of this size leaves out: stores through the caches, beside those that
     go past them."""
-    both = any(i.label.startswith(_PAST) for i in instructions)
-    return tuple(i for i in instructions if not (both and i.label.startswith(_USUAL)))
+    both = any(i.label.startswith(_PAST) for i in piece.instructions)
+    return piece.without((_USUAL,)) if both else piece
 
 
 def blocks(pieces: Iterable[Piece]) -> list[Piece]:

@@ -116,6 +116,7 @@ def _clang(
 
 
 def _scheduled_as(machine: Machine) -> str:
+    """The name of the processor by whose model LLVM orders instructions."""
     return _SAME_CORE.get(machine.cpu, machine.cpu)
 
 
