@@ -25,11 +25,11 @@ is known. This is the one decision, of what all loads of a loop or of straight c
   needs them.
 * In straight code of a team, whose SIMD-groups go through sections: likewise, if they load long
   runs. LLVM's scheduler begins a section with any of its loads, mostly the last, and that order no
-  processor foresees.
+  processor foresees. If the code is the body of a loop: the runs of the next iteration.
 * In straight code that loads parts of more runs than a processor follows: those of the gang after
   the next, as soon as its own loads are done.
 
-What a loop loads in its own next iterations is never asked for: that the processor foresees.
+What other loops load in their own next iterations is never asked for: that the processor foresees.
 """
 
 from __future__ import annotations
@@ -90,8 +90,11 @@ def run(known: Analyses, steps: list[dict[str, int]], team: int = 1) -> bool:
     SIMD-groups a gang is."""
     gangs, changed = [Distances(known, one) for one in steps], False
     for block in known.program.blocks:
-        if block not in known(innermost):
+        loop = known(innermost).get(block)
+        if not loop:
             changed |= _in_block(block, known, gangs)
+        elif _has_sections(block):
+            changed |= _in_block(block, known, [_to_next_iteration(loop, known)])
     for region in known(regions).regions:
         loop = region.loop
         if loop and not loop.children:
@@ -127,9 +130,9 @@ def _inside(value: Value, loop: Loop | None) -> bool:
 # ------------------------------------------------------------------------------ straight code
 
 
-def _in_block(block: Block, known: Analyses, gangs: list[Distances]) -> bool:
-    machine, wanted = known.machine, _wanted([block], known, gangs)
-    if any(i.op == "call" and i.arg in (APART, IN_ORDER) for i in block.instrs):
+def _in_block(block: Block, known: Analyses, ways: list[Distances]) -> bool:
+    machine, wanted = known.machine, _wanted([block], known, ways)
+    if _has_sections(block):
         runs = [one for one in wanted if one.run.size > machine.unseen_bytes]
         long, wanted = bool(runs), runs or wanted
     else:
@@ -155,6 +158,10 @@ def _in_block(block: Block, known: Analyses, gangs: list[Distances]) -> bool:
     return True
 
 
+def _has_sections(block: Block) -> bool:
+    return any(i.op == "call" and i.arg in (APART, IN_ORDER) for i in block.instrs)
+
+
 def _lines(wanted: list[_Wanted]) -> int:
     return sum(len(one.run.lines) for one in wanted)
 
@@ -172,9 +179,7 @@ def _in_loop(loop: Loop, known: Analyses, gangs: list[Distances], team: int) -> 
     if not known(shapes)[bound].is_uniform:
         return False
     if loop.parent:
-        around: dict[Value, Value | int] = dict.fromkeys(loop.parent.header.phis, 0)
-        around.update((one.phi, one.growth or one.step) for one in counters[loop.parent])
-        ways = [Distances(known, {}, around)]
+        ways = [_to_next_iteration(loop.parent, known)]
     wanted = [one for one in _wanted(loop.ordered, known, ways, loop) if _goes_along(one.run, team)]
     arrays = Counter(known(origins)[one.run.pointer] for one in wanted)
     jumps = loop.parent and sum(len(b.instrs) for b in loop.blocks) >= LONG * _lines(wanted)
@@ -197,6 +202,12 @@ def _in_loop(loop: Loop, known: Analyses, gangs: list[Distances], team: int) -> 
         load.block.insert(load.block.instrs.index(load) + 1, [i for r in requests for i in r])
     front[0].insert(-1, made)
     return True
+
+
+def _to_next_iteration(loop: Loop, known: Analyses) -> Distances:
+    phis: dict[Value, Value | int] = dict.fromkeys(loop.header.phis, 0)
+    phis.update((one.phi, one.growth or one.step) for one in known(inductions)[loop])
+    return Distances(known, {}, phis)
 
 
 def _is_counter(one: Induction) -> bool:

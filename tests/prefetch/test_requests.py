@@ -11,7 +11,8 @@ import pytest
 
 import anymetal
 from anymetal.analysis.cache import LaunchFacts
-from anymetal.ir.calls import PREFETCH
+from anymetal.ir import types as t
+from anymetal.ir.calls import APART, PREFETCH
 from anymetal.ir.model import Argument, Const, Instr, Program, Value
 from anymetal.ir.spec import Stage, check
 from anymetal.prefetch import requests
@@ -82,9 +83,13 @@ def requests_in(kernel: Program) -> list[Instr]:
     return [i for i in kernel.instructions() if i.op == "call" and i.arg == PREFETCH]
 
 
-def prefetched(text: str, team: int = 1) -> Program:
-    """The program behind the pass; the next gang is that of the next threadgroup."""
+def prefetched(text: str, team: int = 1, sections: bool = False) -> Program:
+    """The program behind the pass; the next gang is that of the next threadgroup. `sections`: each
+    store begins one."""
     kernel = program(llvm(text, {"sizes": "i32"}), "ptr %a, ptr %b, ptr %sizes, ptr %out")
+    for store in [i for i in kernel.instructions() if i.op == "store" and sections]:
+        assert store.block is not None
+        store.block.insert(store.block.instrs.index(store), [Instr(t.VOID, "call", [], APART)])
     launch = LaunchFacts(linear=True, aligned=True, flat=False, whole=True)
     steps = [{"__am_group_x": 1}, {"__am_group_y": 1}]
     changed = requests.run(known_of(kernel, launch), steps, team)
@@ -321,6 +326,45 @@ def test_who_computes_for_long_asks_meanwhile(index: str, instructions: int, lin
     kernel = prefetched(straight(index, 16, instructions))
     assert len(requests_in(kernel)) == lines
     assert not lines or Gang().asked(kernel) == Gang(y=6).loaded(kernel)
+
+
+_SECTIONS = """
+lane = lane()
+n = sizes[0]
+br label %before
+before:
+br label %loop
+loop:
+%k = phi i32 [ 0, %before ], [ %next, %loop ]
+{}
+next = k + {}
+more = next < n
+br i1 %more, label %loop, label %end
+end:
+ret void
+"""
+
+
+@pytest.mark.parametrize(
+    ("index", "rows", "sections", "lines"),
+    [
+        ("(k * 16 + K) * 32 + lane", 16, True, 32),
+        ("(k * 16 + K) * 32 + lane", 16, False, 0),  # a processor foresees where it goes on
+        ("(k * 16 + K) * n + lane", 16, True, 0),  # 16 short runs
+        ("(k * 4 + K) * 32 + lane", 4, True, 0),  # eight lines
+        ("K * 32 + lane", 16, True, 0),  # the same in each iteration
+    ],
+)
+@pytest.mark.parametrize("step", ["1", "3"])
+def test_sections_in_a_loop_ask_for_the_next_iteration(
+    index: str, rows: int, sections: bool, lines: int, step: str
+) -> None:
+    body = [f"v{k} = a[{index.replace('K', str(k))}]\nout[k] = v{k}" for k in range(rows)]
+    kernel = prefetched(_SECTIONS.format("\n".join(body), step), sections=sections)
+    assert len(requests_in(kernel)) == lines
+    for iteration in range(3 if lines else 0):
+        now, then = (Gang(iteration=i) for i in (iteration, iteration + 1))
+        assert now.asked(kernel) == then.loaded(kernel)
 
 
 def test_requests_are_spread_over_what_is_computed() -> None:
