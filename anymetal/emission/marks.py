@@ -52,9 +52,9 @@ class Marks:
         scopes = {name: _FUNCTIONS + i for i, name in enumerate(self.functions)}
         scopes["am_entry"] = _ENTRY
         for name, scope in scopes.items():
-            head = re.compile(rf"^(define .*@{re.escape(name)}\(.*) \{{$", re.M)
-            text = head.sub(rf"\1 !dbg !{scope} {{", text)
-            call = re.compile(rf"^(  (?:%\S+ = )?call \S+ @{re.escape(name)}\(.*)$", re.M)
+            head = re.compile(rf"(\ndefine .*@{re.escape(name)}\(.*) \{{\n")
+            text = head.sub(rf"\1 !dbg !{scope} {{\n", text)
+            call = re.compile(rf"(\n  (?:%\S+ = )?call \S+ @{re.escape(name)}\(.*)")
             text = call.sub(rf"\1, !dbg !{_CALL}", text)
         lines = [
             f"!llvm.dbg.cu = !{{!{_UNIT}}}",

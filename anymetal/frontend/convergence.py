@@ -81,23 +81,30 @@ def _at_risk(functions: list[Function], called: set[Place]) -> Iterator[tuple[Lo
 
 def _guarding(functions: list[Function], called: set[Place]) -> set[str]:
     """The functions that make some of these calls, or do not."""
+    calls = {
+        function: [
+            (block, call.callee)
+            for block, text in function.blocks.items()
+            for call in _calls(function, text)
+            if call.place in called
+        ]
+        for function in functions
+    }
     found: set[str] = set()
     while new := {
         function.name
-        for function in functions
-        if function.name not in found and _leaves_out(function, called, found)
+        for function, made in calls.items()
+        if function.name not in found and _leaves_out(function, made, found)
     }:
         found |= new
     return found
 
 
-def _leaves_out(function: Function, called: set[Place], guarding: set[str]) -> bool:
+def _leaves_out(function: Function, calls: list[tuple[str, str]], guarding: set[str]) -> bool:
     ends = [block for block, text in function.blocks.items() if _RETURN.search(text)]
     return any(
-        call.place in called
-        and (call.callee in guarding or not all(function.returns(end, block) for end in ends))
-        for block, text in function.blocks.items()
-        for call in _calls(function, text)
+        callee in guarding or not all(function.returns(end, block) for end in ends)
+        for block, callee in calls
     )
 
 

@@ -107,9 +107,10 @@ def may_hide(source: KernelSource) -> bool:
 
 
 def _is_conditional(text: str) -> bool:
-    return bool(_SUSPICIOUS.search(text)) and any(
-        next(check(tokenize(text)), None) for check in _CHECKS
-    )
+    if not _SUSPICIOUS.search(text):
+        return False
+    tokens = tokenize(text)
+    return any(next(check(tokens), None) for check in _CHECKS)
 
 
 def find_expanded(part: str, tokens: Sequence[Token]) -> list[Finding]:

@@ -23,7 +23,7 @@ _UNIT, _TYPE, _FLAGS, _FILE = range(_FIRST, _FIRST + 4)
 _REST = _FIRST + 10
 _GANGS = ("gang.full", "gang.partial")
 _SPECIAL = re.compile(rb"[^ !#-\[\]-~]")
-_CALLED = re.compile(r"^(  (?:%\S+ = )?call \S+ @gang\.(?:full|partial)\(.*)$", re.M)
+_CALLED = re.compile(r"(\n  (?:%\S+ = )?call \S+ @gang\.(?:full|partial)\(.*)")
 
 
 class LineTable:
@@ -60,8 +60,8 @@ class LineTable:
     def declared(self, text: str) -> str:
         """The text of a module, with the metadata that it refers to, and under the user's names."""
         for name in (*_GANGS, ENTRY) if self.apart else (ENTRY,):
-            head = re.compile(rf"^(define .*@{re.escape(name)}\(.*) \{{$", re.M)
-            text = head.sub(rf"\1 !dbg !{self._function(name)} {{", text)
+            head = re.compile(rf"(\ndefine .*@{re.escape(name)}\(.*) \{{\n")
+            text = head.sub(rf"\1 !dbg !{self._function(name)} {{\n", text)
         if self.apart:
             call = f", !dbg !{self._node(None, self._nowhere())}"
             text = _CALLED.sub(lambda found: found[1] + call, text)
