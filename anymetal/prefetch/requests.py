@@ -91,10 +91,11 @@ def run(known: Analyses, steps: list[dict[str, int]], team: int = 1) -> bool:
     gangs, changed = [Distances(known, one) for one in steps], False
     for block in known.program.blocks:
         loop = known(innermost).get(block)
-        if not loop:
+        ways = [_to_next_iteration(loop, known)] if loop else gangs
+        if _has_sections(block) and _in_sections(block, known, ways):
+            changed = True
+        elif not loop:
             changed |= _in_block(block, known, gangs)
-        elif _has_sections(block):
-            changed |= _in_block(block, known, [_to_next_iteration(loop, known)])
     for region in known(regions).regions:
         loop = region.loop
         if loop and not loop.children:
@@ -155,6 +156,23 @@ def _in_block(block: Block, known: Analyses, ways: list[Distances]) -> bool:
     step = (len(block.instrs) - last) // (len(requests) + 1) if long else 0
     for number, request in reversed([*enumerate(requests)]):
         block.insert(last + step * number, request)
+    return True
+
+
+def _in_sections(block: Block, known: Analyses, ways: list[Distances]) -> bool:
+    """In the body of a loop: each run is asked for where the one of this iteration is loaded."""
+    machine, wanted = known.machine, _wanted([block], known, ways)
+    wanted = [one for one in wanted if one.run.size > machine.unseen_bytes]
+    if not machine.few_lines <= _lines(wanted) <= machine.many_lines:
+        return False
+    for one, distance in wanted:
+        far: list[Instr] = []
+        requests = _requests(one, _bytes(distance, 1, far), FIRST)
+        first, *rest = one.loads
+        behind = [first, *sorted(rest, key=block.instrs.index)]
+        for number, request in reversed([*enumerate([[*far, *requests[0]], *requests[1:]])]):
+            load = behind[number * len(behind) // len(requests)]
+            block.insert(block.instrs.index(load) + 1, request)
     return True
 
 
