@@ -23,19 +23,22 @@ is known. This is the one decision, of what all loads of a loop or of straight c
 * In straight code that loads lines enough and computes for long: those of the next gang, one by one
   over all of the code, for the first-level cache. The processor would ask for all at once, when it
   needs them.
-* In straight code of a team, whose SIMD-groups go through sections: likewise, if they load long
-  runs. LLVM's scheduler begins a section with any of its loads, mostly the last, and that order no
-  processor foresees. If the code is the body of a loop: the runs of the next iteration.
+* In straight code of a team, whose SIMD-groups go through sections: long runs of the next gang, or
+  of the next iteration if the code is the body of a loop, each where the one of now is loaded.
+  LLVM's scheduler begins a section with any of its loads, mostly the last, and that order no
+  processor foresees; nor does it go on while a team computes.
+* In the body of any loop: likewise, if the runs of the next iteration lie elsewhere.
 * In straight code that loads parts of more runs than a processor follows: those of the gang after
   the next, as soon as its own loads are done.
 
-What other loops load in their own next iterations is never asked for: that the processor foresees.
+A loop whose next iteration goes on where this one ends asks for nothing: that a processor foresees.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from operator import itemgetter
 from typing import NamedTuple
 
 from anymetal.analysis.affine import ONE, Distance
@@ -51,6 +54,7 @@ from anymetal.ir import types as t
 from anymetal.ir.calls import APART, IN_ORDER, PREFETCH
 from anymetal.ir.cfg import Loop
 from anymetal.ir.model import Block, Const, Instr, Value
+from anymetal.machine import Machine
 from anymetal.prefetch.runs import Run, runs_of
 
 #: Instructions for each line of straight code from which on the memory is idle meanwhile.
@@ -63,6 +67,16 @@ class _Wanted(NamedTuple):
 
     run: Run
     distance: Distance
+
+    def is_long(self, machine: Machine) -> bool:
+        """Whether the run is longer than what a processor overlooks, and has no gaps."""
+        dense = len(self.run.lines) * machine.line >= self.run.size
+        return dense and self.run.size > machine.unseen_bytes
+
+    @property
+    def lies_elsewhere(self) -> bool:
+        """Whether it is not known to begin where the run ends."""
+        return abs(self.distance.get(ONE, 0)) > self.run.size or set(self.distance) != {ONE}
 
     def jumps(self, bound: Value, counter: Induction) -> bool:
         """Whether a loop with this bound, a number, is known not to end where the run goes on."""
@@ -92,7 +106,7 @@ def run(known: Analyses, steps: list[dict[str, int]], team: int = 1) -> bool:
     for block in known.program.blocks:
         loop = known(innermost).get(block)
         ways = [_to_next_iteration(loop, known)] if loop else gangs
-        if _has_sections(block) and _in_sections(block, known, ways):
+        if _long_runs(block, known, ways, loop):
             changed = True
         elif not loop:
             changed |= _in_block(block, known, gangs)
@@ -133,11 +147,7 @@ def _inside(value: Value, loop: Loop | None) -> bool:
 
 def _in_block(block: Block, known: Analyses, ways: list[Distances]) -> bool:
     machine, wanted = known.machine, _wanted([block], known, ways)
-    if _has_sections(block):
-        runs = [one for one in wanted if one.run.size > machine.unseen_bytes]
-        long, wanted = bool(runs), runs or wanted
-    else:
-        long = len(block.instrs) >= LONG * _lines(wanted)
+    long = not _has_sections(block) and len(block.instrs) >= LONG * _lines(wanted)
     gangs_on = 1 if long else 2
     own = [one.run for one in wanted]
     wanted = [one for one in wanted if not any(one.reaches(run, gangs_on) for run in own)]
@@ -159,20 +169,32 @@ def _in_block(block: Block, known: Analyses, ways: list[Distances]) -> bool:
     return True
 
 
-def _in_sections(block: Block, known: Analyses, ways: list[Distances]) -> bool:
-    """In the body of a loop: each run is asked for where the one of this iteration is loaded."""
+def _long_runs(block: Block, known: Analyses, ways: list[Distances], loop: Loop | None) -> bool:
+    """In sections, and in the body of a loop: runs are asked for where those of now are loaded."""
     machine, wanted = known.machine, _wanted([block], known, ways)
-    wanted = [one for one in wanted if one.run.size > machine.unseen_bytes]
+    own = [one.run for one in wanted]
+    wanted = [
+        one
+        for one in wanted
+        if one.is_long(machine)
+        if not any(one.reaches(run, 1) for run in own)
+        if _has_sections(block) or (loop and one.lies_elsewhere)
+    ]
     if not machine.few_lines <= _lines(wanted) <= machine.many_lines:
         return False
+    place_of = {instr: place for place, instr in enumerate(block.instrs)}
+    placed: list[tuple[int, list[Instr]]] = []
     for one, distance in wanted:
         far: list[Instr] = []
-        requests = _requests(one, _bytes(distance, 1, far), FIRST)
-        first, *rest = one.loads
-        behind = [first, *sorted(rest, key=block.instrs.index)]
-        for number, request in reversed([*enumerate([[*far, *requests[0]], *requests[1:]])]):
-            load = behind[number * len(behind) // len(requests)]
-            block.insert(block.instrs.index(load) + 1, request)
+        first, *rest = _requests(one, _bytes(distance, 1, far), FIRST)
+        places = sorted(place_of[load] for load in one.loads)
+        first_known = places.index(place_of[one.loads[0]])  # distances are from its address
+        places = places[first_known:]
+        for number, request in enumerate([[*far, *first], *rest]):
+            placed.append((places[number * len(places) // len(one.lines)] + 1, request))
+    placed.sort(key=itemgetter(0))
+    for place, request in reversed(placed):
+        block.insert(place, request)
     return True
 
 

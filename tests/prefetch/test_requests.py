@@ -328,7 +328,7 @@ def test_who_computes_for_long_asks_meanwhile(index: str, instructions: int, lin
     assert not lines or Gang().asked(kernel) == Gang(y=6).loaded(kernel)
 
 
-_SECTIONS = """
+_BODY = """
 lane = lane()
 n = sizes[0]
 br label %before
@@ -345,26 +345,49 @@ ret void
 """
 
 
+def rows_of(index: str, rows: range | list[int]) -> str:
+    """Loads `a[index]` for each `K`, and stores it."""
+    return "\n".join(f"v{k} = a[{index.replace('K', str(k))}]\nout[k] = v{k}" for k in rows)
+
+
 @pytest.mark.parametrize(
-    ("index", "rows", "sections", "lines"),
+    ("index", "rows", "step", "in_sections", "else_"),
     [
-        ("(k * 16 + K) * 32 + lane", 16, True, 32),
-        ("(k * 16 + K) * 32 + lane", 16, False, 0),  # a processor foresees where it goes on
-        ("(k * 16 + K) * n + lane", 16, True, 0),  # 16 short runs
-        ("(k * 4 + K) * 32 + lane", 4, True, 0),  # eight lines
-        ("K * 32 + lane", 16, True, 0),  # the same in each iteration
+        ("(k * 16 + K) * 32 + lane", 16, "1", 32, 0),  # a processor foresees where it goes on
+        ("(k * 16 + K) * 32 + lane", 16, "3", 32, 32),
+        ("k * n + K * 32 + lane", 16, "1", 32, 32),
+        ("(k * 16 + K) * n + lane", 16, "1", 0, 0),  # 16 short runs
+        ("(k * 4 + K) * 32 + lane", 4, "3", 0, 0),  # eight lines
+        ("(k * 4 + K) * 32 + lane", 16, "1", 0, 0),  # most of what this iteration loads
+        ("K * 32 + lane", 16, "1", 0, 0),  # the same in each iteration
     ],
 )
-@pytest.mark.parametrize("step", ["1", "3"])
-def test_sections_in_a_loop_ask_for_the_next_iteration(
-    index: str, rows: int, sections: bool, lines: int, step: str
+@pytest.mark.parametrize("sections", [True, False])
+@pytest.mark.parametrize("backwards", [True, False])
+def test_long_runs_of_the_next_iteration(
+    index: str, rows: int, step: str, in_sections: int, else_: int, sections: bool, backwards: bool
 ) -> None:
-    body = [f"v{k} = a[{index.replace('K', str(k))}]\nout[k] = v{k}" for k in range(rows)]
-    kernel = prefetched(_SECTIONS.format("\n".join(body), step), sections=sections)
+    order = range(rows)[::-1] if backwards else range(rows)
+    text = _BODY.format(rows_of(index, order).replace("out[k]", "out[k + n]"), step)
+    kernel = prefetched(text, sections=sections)
+    lines = in_sections if sections else else_
     assert len(requests_in(kernel)) == lines
     for iteration in range(3 if lines else 0):
         now, then = (Gang(iteration=i) for i in (iteration, iteration + 1))
         assert now.asked(kernel) == then.loaded(kernel)
+
+
+@pytest.mark.parametrize("sections", [True, False])
+def test_sections_of_the_next_gang(sections: bool) -> None:
+    head = "lane = lane()\nn = sizes[0]\ny = group_y()\nk = lane + 0\n"
+    kernel = prefetched(
+        head + rows_of("y * n + K * 32 + lane", range(16)) + "\nret void", sections=sections
+    )
+    assert len(requests_in(kernel)) == (32 if sections else 0)
+    assert not sections or Gang().asked(kernel) == Gang(y=6).loaded(kernel)
+    asked = [i.op == "call" and i.arg == PREFETCH for i in kernel.instructions()]
+    loads = [at for at, i in enumerate(kernel.instructions()) if i.op == "load"][-16:]
+    assert all(sum(asked[a:b]) == 2 * sections for a, b in pairwise(loads))
 
 
 def test_requests_are_spread_over_what_is_computed() -> None:
