@@ -13,6 +13,10 @@ ROWS = [
         mlx="mx.softmax(x, -1)",
         note="Neither the tree (0.2 of 2.6 ms) nor the branch of the first pass (as long without "
              "it) explains it."),
+    row("softmax_persistent_simd", "8192 × 1024 float32, 512 SIMD-groups",
+        operation="F.softmax(x, -1)", mlx="mx.softmax(x, -1)"),
+    row("gelu_rms_norm_persistent", "8192 × 1024 float32, 64 threadgroups",
+        composed="F.rms_norm(F.gelu(x, approximate='tanh'), (1024,), w, 1e-5)"),
     row("cross_entropy_thread_row", "32768 × 100 float32",
         operation="F.cross_entropy(logits, targets.long(), reduction='none')"),
     row("group_norm_nhwc", "32 × 32 × 32 × 64 float32, 8 groups", operation="group_norm(x)",

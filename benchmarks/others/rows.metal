@@ -248,3 +248,48 @@ for (int i = 0; i < 96; ++i) {
 }
 for (int i = 0; i < 96; ++i)
   dx[row * 96 + i] = inv * (up[i] - sum / 96 - (in[i] - mean) * inv * dots / 96);
+
+// kernel: softmax_persistent_simd
+// input: x = float32[8192, 1024] normal
+// output: out = float32[8192, 1024]
+// grid: 16384
+// threadgroup: 256
+const uint lane = thread_index_in_simdgroup, first = thread_position_in_grid.x / 32;
+for (uint row = first; row < 8192; row += threads_per_grid.x / 32) {
+  const device float4* from = (const device float4*)(x + row * 1024);
+  device float4* to = (device float4*)(out + row * 1024);
+  float4 v[8];
+  float4 most = -INFINITY;
+  for (int k = 0; k < 8; ++k) {
+    v[k] = from[k * 32 + lane];
+    most = metal::max(most, v[k]);
+  }
+  const float best = simd_max(metal::max(metal::max(most.x, most.y), metal::max(most.z, most.w)));
+  float4 total = 0;
+  for (int k = 0; k < 8; ++k) {
+    v[k] = metal::exp(v[k] - best);
+    total += v[k];
+  }
+  const float scale = 1 / simd_sum(total.x + total.y + total.z + total.w);
+  for (int k = 0; k < 8; ++k) to[k * 32 + lane] = v[k] * scale;
+}
+
+// kernel: gelu_rms_norm_persistent
+// input: x = float32[8192, 1024] normal
+// input: w = float32[1024] normal
+// output: out = float32[8192, 1024]
+// grid: 16384
+// threadgroup: 256
+threadgroup float partial[8];
+const uint t = thread_position_in_threadgroup.x, lane = thread_index_in_simdgroup;
+for (uint row = threadgroup_position_in_grid.x; row < 8192; row += threadgroups_per_grid.x) {
+  const float4 v = ((const device float4*)(x + row * 1024))[t];
+  const float4 u = 0.5f * v * (1 + metal::precise::tanh(0.79788456f * (v + 0.044715f * v * v * v)));
+  const float mine = simd_sum(metal::dot(u, u));
+  if (lane == 0) partial[simdgroup_index_in_threadgroup] = mine;
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  const float all = simd_sum(lane < 8 ? partial[lane] : 0);
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  ((device float4*)(out + row * 1024))[t] =
+      u * metal::rsqrt(all / 1024 + 1e-5f) * ((const device float4*)w)[t];
+}
