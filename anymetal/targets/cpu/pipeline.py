@@ -333,7 +333,7 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
     Pass(
         "prefetch",
         lambda c: requests.run(c.known, c.steps, c.team),
-        "in the final order of instructions, which requests are spread over",
+        "in the final order of instructions, between which requests stand",
         Stage.INTERLEAVED,
         needs=(is_tuned,),
         keeps=_TREE,
