@@ -212,7 +212,7 @@ def _single_launch(name: str, shape: Shape, job: _Job) -> tuple[MetalKernel, dic
     else:
         grid, threadgroup = (height, matrices, 1), (height, 1, 1)
     if name == "simdgroup" and size == height:
-        macros["WHOLE"] = 1
+        name = "registers"
     if name == "threadgroup":
         outputs["work"] = (matrices, height, height)
     inputs = ("a",) if job.guard is None else ("a", "guard")

@@ -35,23 +35,24 @@ inline float inverse_root(float x) {
     return metal::fma(0.5f * y, metal::fma(-x * y, y, 1.0f), y);
 }
 
-// Eight rows of U that begin on the diagonal, in lanes `first` and up; zero left of the diagonal. They
+// Rows of U that begin on the diagonal, in lanes `first` and up; zero left of the diagonal. They
 // are divided by their roots in the end, since the next pivot waits for the updates alone.
-inline void factor_rows(thread float (&x)[8], uint first, uint lane, float2 bounds) {
-    float inverses[8];
+template <uint ROWS>
+inline void factor_rows(thread float (&x)[ROWS], uint first, uint lane, float2 bounds) {
+    float inverses[ROWS];
     #pragma unroll
-    for (uint r = 0; r < 8; ++r) {
+    for (uint r = 0; r < ROWS; ++r) {
         const float pivot = guarded(metal::simd_shuffle(x[r], first + r), bounds);
         x[r] = lane == first + r ? pivot : x[r];
         inverses[r] = inverse_root(pivot);
         const float factor = x[r] * inverses[r] * inverses[r];
         #pragma unroll
-        for (uint i = r + 1; i < 8; ++i) {
+        for (uint i = r + 1; i < ROWS; ++i) {
             x[i] -= metal::simd_shuffle(x[r], first + i) * factor;
         }
     }
     #pragma unroll
-    for (uint r = 0; r < 8; ++r) {
+    for (uint r = 0; r < ROWS; ++r) {
         x[r] = lane < first + r ? 0 : x[r] * inverses[r];
     }
 }
@@ -77,28 +78,28 @@ inline void load_rows(thread float (&x)[8], From from) {
     }
 }
 
-template <typename To>
-inline void store_rows(thread const float (&x)[8], To to) {
+template <uint ROWS, typename To>
+inline void store_rows(thread const float (&x)[ROWS], To to) {
     #pragma unroll
-    for (uint r = 0; r < 8; ++r) {
+    for (uint r = 0; r < ROWS; ++r) {
         to[32 * r] = x[r];
     }
 }
 
 // Rows `first` to `first` + 7 of a column of U's triangle in A, those of the identity beyond its
 // end. For L these lie in a row of A.
-template <typename Matrix>
+template <uint ROWS, typename Matrix>
 inline void load_triangle(
-    thread float (&x)[8], Matrix a, uint n, uint first, uint column, bool upper
+    thread float (&x)[ROWS], Matrix a, uint n, uint first, uint column, bool upper
 ) {
-    if (first + 8 <= n && column < n) {
+    if (first + ROWS <= n && column < n) {
         #pragma unroll
-        for (uint r = 0; r < 8; ++r) {
+        for (uint r = 0; r < ROWS; ++r) {
             x[r] = upper ? a[(first + r) * n + column] : a[column * n + first + r];
         }
     } else {
         #pragma unroll
-        for (uint r = 0; r < 8; ++r) {
+        for (uint r = 0; r < ROWS; ++r) {
             uint row = first + r;
             x[r] = row == column ? 1 : 0;
             if (row < n && column < n) {
@@ -106,6 +107,17 @@ inline void load_triangle(
             }
         }
     }
+}
+
+// The number of a column on the diagonal, of a matrix whose rows are all in registers.
+template <uint ROWS>
+inline float diagonal_of(thread const float (&x)[ROWS], uint column) {
+    float found = 0;
+    #pragma unroll
+    for (uint r = 0; r < ROWS; ++r) {
+        found = column == r ? x[r] : found;
+    }
+    return found;
 }
 
 // Row and column i of A are scaled by 2^e(i), lest small pivots lose digits by products that vanish;
@@ -117,18 +129,18 @@ inline int exponent_of(Matrix a, uint n, uint i) {
 }
 
 // Rows `first` to `first` + 7 of a column whose exponent is given.
-template <typename Matrix>
-inline void scale_rows(thread float (&x)[8], Matrix a, uint n, uint first, int exponent) {
-    int exponents[8];
+template <uint ROWS, typename Matrix>
+inline void scale_rows(thread float (&x)[ROWS], Matrix a, uint n, uint first, int exponent) {
+    int exponents[ROWS];
     bool any = exponent != 0;
     #pragma unroll
-    for (uint r = 0; r < 8; ++r) {
+    for (uint r = 0; r < ROWS; ++r) {
         exponents[r] = exponent + exponent_of(a, n, first + r);
         any = any || exponents[r] != 0;
     }
     if (metal::simd_any(any)) {
         #pragma unroll
-        for (uint r = 0; r < 8; ++r) {
+        for (uint r = 0; r < ROWS; ++r) {
             x[r] = scaled(x[r], exponents[r]);
         }
     }

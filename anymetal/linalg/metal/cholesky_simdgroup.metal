@@ -1,10 +1,6 @@
-// A matrix per SIMD-group, of at most 32 rows.
+// A matrix per SIMD-group, of fewer than 32 rows.
 threadgroup float u[32][32];
-#ifdef WHOLE  // exactly 32: no lane and no row is masked
-const uint n = 32;
-#else
 const uint n = a_shape[a_ndim - 1];
-#endif
 const uint lane = thread_index_in_simdgroup;
 const uint matrix = threadgroup_position_in_grid.y;
 auto from = a + ulong(matrix) * n * n;

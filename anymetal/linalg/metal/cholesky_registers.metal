@@ -1,0 +1,24 @@
+// A matrix of 32 rows per SIMD-group, all in registers: a lane has a column of U.
+const uint lane = thread_index_in_simdgroup;
+const uint matrix = threadgroup_position_in_grid.y;
+auto from = a + ulong(matrix) * 1024;
+device float* to = out + ulong(matrix) * 1024;
+
+float x[32];
+load_triangle(x, from, 32, 0, lane, UPPER);
+const float mine = diagonal_of(x, lane);
+const int exponent = SCALED ? diagonal_exponent(mine) : 0;
+if (metal::simd_any(exponent != 0)) {
+    scale_rows(x, from, 32, 0, exponent);
+}
+factor_rows(x, 0, lane, BOUNDS);
+const bool failed = metal::isnan(metal::simd_shuffle(x[31], 31));
+#ifdef CHECKED
+const uint bad = uint(ulong(metal::simd_ballot(metal::isnan(diagonal_of(x, lane)))));
+if (lane == 0) info[matrix] = failed ? metal::ctz(bad) + 1 : 0;
+#endif
+const float scale = power_of_two(-exponent);
+#pragma unroll
+for (uint r = 0; r < 32; ++r) {
+    to[UPPER ? 32 * r + lane : 32 * lane + r] = r > lane ? 0 : failed ? NAN : x[r] * scale;
+}
