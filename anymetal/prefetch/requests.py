@@ -20,14 +20,12 @@ is known. This is the one decision, of what all loads of a loop or of straight c
   one mostly goes on where that of the gang before ended; if it is known not to, because of a loop
   around, and the loop computes for long, it is asked for, too. They are for the second-level cache,
   which must hold what is loaded until then; whether it does depends on the bound of the loop.
-* In straight code that loads lines enough and computes for long: those of the next gang, one by one
-  over all of the code, for the first-level cache. The processor would ask for all at once, when it
-  needs them.
-* In straight code of a team, whose SIMD-groups go through sections: long runs of the next gang, or
-  of the next iteration if the code is the body of a loop, each where the one of now is loaded.
-  LLVM's scheduler begins a section with any of its loads, mostly the last, and that order no
-  processor foresees; nor does it go on while a team computes.
-* In the body of any loop: likewise, if the runs of the next iteration lie elsewhere.
+* Long runs in straight code: those of the next gang, each where the one of now is loaded, for the
+  first-level cache, if the gang computes for long, or is a team whose SIMD-groups go through
+  sections. A processor stops to look ahead when nothing is loaded; and of sections LLVM's scheduler
+  begins each with any of its loads, mostly the last, an order that no processor foresees.
+* In the body of a loop: likewise those of the next iteration, if they lie elsewhere or there are
+  sections.
 * In straight code that loads parts of more runs than a processor follows: those of the gang after
   the next, as soon as its own loads are done.
 
@@ -57,7 +55,7 @@ from anymetal.ir.model import Block, Const, Instr, Value
 from anymetal.machine import Machine
 from anymetal.prefetch.runs import Run, runs_of
 
-#: Instructions for each line of straight code from which on the memory is idle meanwhile.
+#: Instructions for each line that a gang loads from which on the memory is idle meanwhile.
 LONG = 16
 FIRST, SECOND = 3, 2  #: caches, as LLVM numbers them
 
@@ -109,7 +107,7 @@ def run(known: Analyses, steps: list[dict[str, int]], team: int = 1) -> bool:
         if _long_runs(block, known, ways, loop):
             changed = True
         elif not loop:
-            changed |= _in_block(block, known, gangs)
+            changed |= _many_runs(block, known, gangs)
     for region in known(regions).regions:
         loop = region.loop
         if loop and not loop.children:
@@ -145,42 +143,16 @@ def _inside(value: Value, loop: Loop | None) -> bool:
 # ------------------------------------------------------------------------------ straight code
 
 
-def _in_block(block: Block, known: Analyses, ways: list[Distances]) -> bool:
+def _long_runs(block: Block, known: Analyses, ways: list[Distances], loop: Loop | None) -> bool:
+    """Runs are asked for where those of now are loaded."""
     machine, wanted = known.machine, _wanted([block], known, ways)
-    long = not _has_sections(block) and len(block.instrs) >= LONG * _lines(wanted)
-    gangs_on = 1 if long else 2
-    own = [one.run for one in wanted]
-    wanted = [one for one in wanted if not any(one.reaches(run, gangs_on) for run in own)]
-    if not long:
-        wanted = [one for one in wanted if one.run.size <= machine.unseen_bytes]
-        if len(wanted) <= machine.followed_runs:
-            return False
+    wanted = [one for one in _not_loaded_now(wanted, 1) if one.is_long(machine)]
+    if loop and not _has_sections(block):
+        wanted = [one for one in wanted if one.lies_elsewhere]
     if not machine.few_lines <= _lines(wanted) <= machine.many_lines:
         return False
-    requests = []
-    for one, distance in wanted:
-        far: list[Instr] = []
-        lines = _requests(one, _bytes(distance, gangs_on, far), FIRST)
-        requests += [[*far, *lines[0]], *lines[1:]]
-    last = max(block.instrs.index(load) for one, _ in wanted for load in one.loads) + 1
-    step = (len(block.instrs) - last) // (len(requests) + 1) if long else 0
-    for number, request in reversed([*enumerate(requests)]):
-        block.insert(last + step * number, request)
-    return True
-
-
-def _long_runs(block: Block, known: Analyses, ways: list[Distances], loop: Loop | None) -> bool:
-    """In sections, and in the body of a loop: runs are asked for where those of now are loaded."""
-    machine, wanted = known.machine, _wanted([block], known, ways)
-    own = [one.run for one in wanted]
-    wanted = [
-        one
-        for one in wanted
-        if one.is_long(machine)
-        if not any(one.reaches(run, 1) for run in own)
-        if _has_sections(block) or (loop and one.lies_elsewhere)
-    ]
-    if not machine.few_lines <= _lines(wanted) <= machine.many_lines:
+    size = sum(len(block.instrs) for block in known.program.blocks)
+    if not (loop or _has_sections(block) or size >= LONG * _lines(wanted)):
         return False
     place_of = {instr: place for place, instr in enumerate(block.instrs)}
     placed: list[tuple[int, list[Instr]]] = []
@@ -196,6 +168,31 @@ def _long_runs(block: Block, known: Analyses, ways: list[Distances], loop: Loop 
     for place, request in reversed(placed):
         block.insert(place, request)
     return True
+
+
+def _many_runs(block: Block, known: Analyses, ways: list[Distances]) -> bool:
+    """Short runs are asked for behind the last load."""
+    machine, wanted = known.machine, _wanted([block], known, ways)
+    wanted = _not_loaded_now(wanted, 2)
+    wanted = [one for one in wanted if one.run.size <= machine.unseen_bytes]
+    if len(wanted) <= machine.followed_runs:
+        return False
+    if not machine.few_lines <= _lines(wanted) <= machine.many_lines:
+        return False
+    requests: list[Instr] = []
+    for one, distance in wanted:
+        far: list[Instr] = []
+        lines = _requests(one, _bytes(distance, 2, far), FIRST)
+        requests += [*far, *(instr for line in lines for instr in line)]
+    last = max(block.instrs.index(load) for one, _ in wanted for load in one.loads)
+    block.insert(last + 1, requests)
+    return True
+
+
+def _not_loaded_now(wanted: list[_Wanted], times: int) -> list[_Wanted]:
+    """Without those of which, so many gangs on, lies what this one loads itself."""
+    own = [one.run for one in wanted]
+    return [one for one in wanted if not any(one.reaches(run, times) for run in own)]
 
 
 def _has_sections(block: Block) -> bool:
