@@ -70,10 +70,10 @@ inline void solve_rows(thread float (&x)[8], Triangle u) {
     }
 }
 
-template <typename From>
-inline void load_rows(thread float (&x)[8], From from) {
+template <uint ROWS, typename From>
+inline void load_rows(thread float (&x)[ROWS], From from) {
     #pragma unroll
-    for (uint r = 0; r < 8; ++r) {
+    for (uint r = 0; r < ROWS; ++r) {
         x[r] = from[32 * r];
     }
 }
@@ -86,8 +86,8 @@ inline void store_rows(thread const float (&x)[ROWS], To to) {
     }
 }
 
-// Rows `first` to `first` + 7 of a column of U's triangle in A, those of the identity beyond its
-// end. For L these lie in a row of A.
+// Rows of a column of U's triangle in A from `first` on, those of the identity beyond its end. For L
+// these lie in a row of A.
 template <uint ROWS, typename Matrix>
 inline void load_triangle(
     thread float (&x)[ROWS], Matrix a, uint n, uint first, uint column, bool upper
@@ -129,18 +129,18 @@ inline int exponent_of(Matrix a, uint n, uint i) {
 }
 
 // Rows `first` to `first` + 7 of a column whose exponent is given.
-template <uint ROWS, typename Matrix>
-inline void scale_rows(thread float (&x)[ROWS], Matrix a, uint n, uint first, int exponent) {
-    int exponents[ROWS];
+template <typename Matrix>
+inline void scale_rows(thread float (&x)[8], Matrix a, uint n, uint first, int exponent) {
+    int exponents[8];
     bool any = exponent != 0;
     #pragma unroll
-    for (uint r = 0; r < ROWS; ++r) {
+    for (uint r = 0; r < 8; ++r) {
         exponents[r] = exponent + exponent_of(a, n, first + r);
         any = any || exponents[r] != 0;
     }
     if (metal::simd_any(any)) {
         #pragma unroll
-        for (uint r = 0; r < ROWS; ++r) {
+        for (uint r = 0; r < 8; ++r) {
             x[r] = scaled(x[r], exponents[r]);
         }
     }
