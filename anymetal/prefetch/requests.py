@@ -102,6 +102,8 @@ def run(known: Analyses, steps: list[dict[str, int]], team: int = 1) -> bool:
     SIMD-groups a gang is."""
     gangs, changed = [Distances(known, one) for one in steps], False
     for block in known.program.blocks:
+        if not _may_load_enough(block, known):
+            continue
         loop = known(innermost).get(block)
         ways = [_to_next_iteration(loop, known)] if loop else gangs
         if _long_runs(block, known, ways, loop):
@@ -193,6 +195,12 @@ def _not_loaded_now(wanted: list[_Wanted], times: int) -> list[_Wanted]:
     """Without those of which, so many gangs on, lies what this one loads itself."""
     own = [one.run for one in wanted]
     return [one for one in wanted if not any(one.reaches(run, times) for run in own)]
+
+
+def _may_load_enough(block: Block, known: Analyses) -> bool:
+    """A quick look: no load of a gang without gaps has more lines than one of 8 bytes a lane."""
+    most = known.width * 8 // known.machine.line
+    return most * sum(i.op == "load" for i in block.instrs) >= known.machine.few_lines
 
 
 def _has_sections(block: Block) -> bool:
