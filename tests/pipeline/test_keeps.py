@@ -42,7 +42,7 @@ SAMPLE: dict[str, Kernel] = {
     "split-divisions": ("patterns", 217),
     "unlock-threadgroup-memory": ("patterns", 248),
     "interleave-private-arrays": ("frames", 100),
-    "prefetch": ("patterns", 301),
+    "prefetch": ("patterns", 219),
     "keep-memory-order": ("vectors", 214),
 }
 

@@ -41,7 +41,7 @@ CASES = {
 }
 #: The same of random kernels, by class and seed.
 RANDOM = {
-    ("patterns", 301): "prefetch",
+    ("patterns", 219): "prefetch",
     ("patterns", 283): "unroll-and-jam",
     ("factors", 102): "join-inner-loops",
 }
