@@ -26,7 +26,7 @@ from anymetal.coarsening.divergence import Divergence
 from anymetal.coarsening.schedule import SectionSplitter
 from anymetal.ir.calls import ALL, BARRIER, MATRIX_FMA, POSITIONS
 from anymetal.ir.cfg import Loop
-from anymetal.ir.model import Block, Instr, Program, Value
+from anymetal.ir.model import Block, Instr, Value
 from anymetal.ir.sizes import SIMD_GROUP
 from anymetal.ir.types import THREAD, VOID
 from anymetal.ir.walk import made_from
@@ -74,7 +74,7 @@ def form(known: Analyses, most: int, in_row: bool) -> int:
     `in_row`: SIMD-groups are neighbours in x; else all have the same x.
     """
     program = known.program
-    if most == 1 or 2 * _size(program) > MOST_INSTRUCTIONS:
+    if most == 1 or 2 * program.size > MOST_INSTRUCTIONS:
         return 1
     if not _is_free(known):
         return 1
@@ -119,7 +119,7 @@ def _most_in_common(known: Analyses, most: int) -> _InCommon:
     whole, *parts = (of(size) for size in range(most, 1, -1) if most % size == 0)
     best = max(parts, key=lambda common: len(common.values), default=whole)
     gain = len(best.values) - len(whole.values)
-    return best if 4 * gain >= _size(program) else whole
+    return best if 4 * gain >= program.size else whole
 
 
 def _divergence(known: Analyses, common: _InCommon, in_row: bool) -> Divergence:
@@ -225,7 +225,7 @@ class _Choice:
                     return 1
         spares_loads = self.machine.operates_on_memory and len(paying) == len(loops)
         limits = self._limits(straight, paying, OVERFULL if spares_loads else 0)
-        total = _size(program)
+        total = program.size
         arrays = SIMD_GROUP * program.private_bytes
         for size in (s for s in (8, 7, 6, 5, 4, 3, 2) if most % s == 0):
             if arrays * size > self.machine.private_bytes or total * size > MOST_INSTRUCTIONS:
@@ -311,10 +311,6 @@ class _Choice:
 def _crowd(needs: list[_Needs], size: int) -> int:
     """The registers that a team of a size needs at most."""
     return max((need.most(size) for need in needs), default=0)
-
-
-def _size(program: Program) -> int:
-    return sum(len(block.instrs) for block in program.blocks)
 
 
 def _has_barrier(block: Block) -> bool:

@@ -29,6 +29,13 @@ class Mark(NamedTuple):
     role: Role
 
 
+def with_scope(text: str, function: str, scope: int) -> str:
+    """The text of a module in which a function has this scope. (`^` would be tried at each
+    character of the text.)"""
+    head = re.compile(rf"(\ndefine .*@{re.escape(function)}\(.*) \{{\n")
+    return head.sub(rf"\1 !dbg !{scope} {{\n", text)
+
+
 class Marks:
     """The marks of a module: line n stands for `known[n - 1]`."""
 
@@ -52,8 +59,7 @@ class Marks:
         scopes = {name: _FUNCTIONS + i for i, name in enumerate(self.functions)}
         scopes["am_entry"] = _ENTRY
         for name, scope in scopes.items():
-            head = re.compile(rf"(\ndefine .*@{re.escape(name)}\(.*) \{{\n")
-            text = head.sub(rf"\1 !dbg !{scope} {{\n", text)
+            text = with_scope(text, name, scope)
             call = re.compile(rf"(\n  (?:%\S+ = )?call \S+ @{re.escape(name)}\(.*)")
             text = call.sub(rf"\1, !dbg !{_CALL}", text)
         lines = [

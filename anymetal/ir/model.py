@@ -227,6 +227,11 @@ class Program:
         for block in self.blocks:
             yield from block.instrs
 
+    @property
+    def size(self) -> int:
+        """How many instructions it has."""
+        return sum(len(block.instrs) for block in self.blocks)
+
     def calls(self, *names: str) -> bool:
         return any(i.op == "call" and i.arg in names for i in self.instructions())
 

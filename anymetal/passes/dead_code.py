@@ -16,7 +16,7 @@ from anymetal.ir.model import Instr, Value
 def run(known: Analyses) -> bool:
     """Drops them."""
     program = known.program
-    before = sum(len(block.instrs) for block in program.blocks)
+    before = program.size
     live: set[Value] = set()
     work = [i for i in program.instructions() if must_stay(i)]
     live.update(work)
@@ -27,4 +27,4 @@ def run(known: Analyses) -> bool:
                 work.append(operand)
     for block in program.blocks:
         block.instrs = [i for i in block.instrs if i in live]
-    return sum(len(block.instrs) for block in program.blocks) < before
+    return program.size < before

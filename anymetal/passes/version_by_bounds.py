@@ -59,7 +59,7 @@ class _Check(NamedTuple):
 def run(known: Analyses) -> bool:
     """Adds the second version, if there is a check that can be asked in front."""
     program = known.program
-    if sum(len(block.instrs) for block in program.blocks) > MOST_INSTRUCTIONS:
+    if program.size > MOST_INSTRUCTIONS:
         return False
     entry = program.blocks[0]
     found = [c for c in _checks(known) if _may_pass(c, known(lane_numbers))]

@@ -151,21 +151,18 @@ def _long_runs(block: Block, known: Analyses, ways: list[Distances], loop: Loop 
     wanted = [one for one in _not_loaded_now(wanted, 1) if one.is_long(machine)]
     if loop and not _has_sections(block):
         wanted = [one for one in wanted if one.lies_elsewhere]
-    if not machine.few_lines <= _lines(wanted) <= machine.many_lines:
+    if not _are_worth_it(wanted, machine):
         return False
-    size = sum(len(block.instrs) for block in known.program.blocks)
-    if not (loop or _has_sections(block) or size >= LONG * _lines(wanted)):
+    if not (loop or _has_sections(block) or known.program.size >= LONG * _lines(wanted)):
         return False
     place_of = {instr: place for place, instr in enumerate(block.instrs)}
     placed: list[tuple[int, list[Instr]]] = []
-    for one, distance in wanted:
-        far: list[Instr] = []
-        first, *rest = _requests(one, _bytes(distance, 1, far), FIRST)
-        places = sorted(place_of[load] for load in one.loads)
-        first_known = places.index(place_of[one.loads[0]])  # distances are from its address
-        places = places[first_known:]
-        for number, request in enumerate([[*far, *first], *rest]):
-            placed.append((places[number * len(places) // len(one.lines)] + 1, request))
+    for one in wanted:
+        first, *_ = places = [place_of[load] for load in one.run.loads]
+        behind = sorted(place for place in places if place >= first)  # its address is known there
+        requests = _asking_for(one, 1)
+        for number, request in enumerate(requests):
+            placed.append((behind[number * len(behind) // len(requests)] + 1, request))
     placed.sort(key=itemgetter(0))
     for place, request in reversed(placed):
         block.insert(place, request)
@@ -179,15 +176,11 @@ def _many_runs(block: Block, known: Analyses, ways: list[Distances]) -> bool:
     wanted = [one for one in wanted if one.run.size <= machine.unseen_bytes]
     if len(wanted) <= machine.followed_runs:
         return False
-    if not machine.few_lines <= _lines(wanted) <= machine.many_lines:
+    if not _are_worth_it(wanted, machine):
         return False
-    requests: list[Instr] = []
-    for one, distance in wanted:
-        far: list[Instr] = []
-        lines = _requests(one, _bytes(distance, 2, far), FIRST)
-        requests += [*far, *(instr for line in lines for instr in line)]
-    last = max(block.instrs.index(load) for one, _ in wanted for load in one.loads)
-    block.insert(last + 1, requests)
+    last = max(block.instrs.index(load) for one in wanted for load in one.run.loads)
+    requests = [request for one in wanted for request in _asking_for(one, 2)]
+    block.insert(last + 1, [instr for request in requests for instr in request])
     return True
 
 
@@ -195,6 +188,11 @@ def _not_loaded_now(wanted: list[_Wanted], times: int) -> list[_Wanted]:
     """Without those of which, so many gangs on, lies what this one loads itself."""
     own = [one.run for one in wanted]
     return [one for one in wanted if not any(one.reaches(run, times) for run in own)]
+
+
+def _are_worth_it(wanted: list[_Wanted], machine: Machine) -> bool:
+    """Whether a processor would not start so many loads in time, and a cache holds their lines."""
+    return machine.few_lines <= _lines(wanted) <= machine.many_lines
 
 
 def _may_load_enough(block: Block, known: Analyses) -> bool:
@@ -284,6 +282,14 @@ def _bytes(distance: Distance, times: int, made: list[Instr]) -> Value:
                 term = add("mul", term, value if value.type == t.I64 else add("sext", value))
             total = add("add", total, term)
     return total
+
+
+def _asking_for(one: _Wanted, times: int) -> list[list[Instr]]:
+    """The requests for each line of a run, so many times its distance on; the first of them
+    computes how far that is."""
+    far: list[Instr] = []
+    first, *rest = _requests(one.run, _bytes(one.distance, times, far), FIRST)
+    return [[*far, *first], *rest]
 
 
 def _requests(one: Run, far: Value, cache: int) -> list[list[Instr]]:

@@ -345,9 +345,9 @@ ret void
 """
 
 
-def rows_of(index: str, rows: range | list[int]) -> str:
+def rows_of(index: str, rows: range) -> str:
     """Loads `a[index]` for each `K`, and stores it."""
-    return "\n".join(f"v{k} = a[{index.replace('K', str(k))}]\nout[k] = v{k}" for k in rows)
+    return "\n".join(f"v{k} = a[{index.replace('K', str(k))}]\nout[lane] = v{k}" for k in rows)
 
 
 @pytest.mark.parametrize(
@@ -368,8 +368,7 @@ def test_long_runs_of_the_next_iteration(
     index: str, rows: int, step: str, in_sections: int, else_: int, sections: bool, backwards: bool
 ) -> None:
     order = range(rows)[::-1] if backwards else range(rows)
-    text = _BODY.format(rows_of(index, order).replace("out[k]", "out[k + n]"), step)
-    kernel = prefetched(text, sections=sections)
+    kernel = prefetched(_BODY.format(rows_of(index, order), step), sections=sections)
     lines = in_sections if sections else else_
     assert len(requests_in(kernel)) == lines
     for iteration in range(3 if lines else 0):
@@ -379,7 +378,7 @@ def test_long_runs_of_the_next_iteration(
 
 @pytest.mark.parametrize("sections", [True, False])
 def test_sections_of_the_next_gang(sections: bool) -> None:
-    head = "lane = lane()\nn = sizes[0]\ny = group_y()\nk = lane + 0\n"
+    head = "lane = lane()\nn = sizes[0]\ny = group_y()\n"
     kernel = prefetched(
         head + rows_of("y * n + K * 32 + lane", range(16)) + "\nret void", sections=sections
     )
@@ -405,6 +404,10 @@ def test_requests_stand_beside_loads() -> None:
     asked = [i.op == "call" and i.arg == PREFETCH for i in block.instrs]
     loads = [at for at, i in enumerate(block.instrs) if i.op == "load"][-16:]
     assert all(sum(asked[a:b]) == 2 for a, b in pairwise(loads))
+    seen = set()
+    for instr in block.instrs:
+        assert not any(getattr(v, "block", None) is block and v not in seen for v in instr.operands)
+        seen.add(instr)
 
 
 # ------------------------------------------------------------------------------------ results

@@ -165,16 +165,15 @@ inline void load_strip(
     }
 }
 
-// Rows `first` to `first` + 7 of a column of U, in the factor as the caller has it: scaled back, zero
-// below the diagonal, NaN if the matrix is not positive definite.
-template <typename Matrix>
+// Rows of a column of U from `first` on, in the factor as the caller has it: scaled back, zero below
+// the diagonal, NaN if the matrix is not positive definite.
+template <uint ROWS>
 inline void store_triangle(
-    thread const float (&x)[8], device float* out, Matrix a, uint n, uint first, uint column,
+    thread const float (&x)[ROWS], device float* out, float scale, uint n, uint first, uint column,
     bool failed
 ) {
-    const float scale = power_of_two(-exponent_of(a, n, column));
     #pragma unroll
-    for (uint r = 0; r < 8; ++r) {
+    for (uint r = 0; r < ROWS; ++r) {
         const uint row = first + r;
         if (row < n && column < n) {
             const float value = row > column ? 0 : failed ? NAN : x[r] * scale;

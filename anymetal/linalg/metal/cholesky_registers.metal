@@ -22,8 +22,4 @@ const bool failed = metal::isnan(metal::simd_shuffle(x[31], 31));
 const uint bad = uint(ulong(metal::simd_ballot(metal::isnan(diagonal_of(x, lane)))));
 if (lane == 0) info[matrix] = failed ? metal::ctz(bad) + 1 : 0;
 #endif
-const float scale = power_of_two(-exponent);
-#pragma unroll
-for (uint r = 0; r < 32; ++r) {
-    to[UPPER ? 32 * r + lane : 32 * lane + r] = r > lane ? 0 : failed ? NAN : x[r] * scale;
-}
+store_triangle(x, to, power_of_two(-exponent), 32, 0, lane, failed);

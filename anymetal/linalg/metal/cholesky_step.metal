@@ -37,7 +37,7 @@ device float* to = rest + matrix * height * height + (s * height + first) * 32 +
 float x[8], y[8];
 if (r > s) {
     #if LAST
-    store_triangle(x, to, matrix_a, n, first, column, false);  // zeros
+    store_triangle(x, to, 1, n, first, column, false);  // zeros
     #endif
     return;
 }
@@ -98,7 +98,8 @@ if (!is_apart) {
 #if LAST
 const uint end = (n - 1) % 32;
 const bool failed = metal::isnan(tiles[3 * (rows - 1)][end][end]);
-store_triangle(x, to, matrix_a, n, first, column, failed);
+const float scale = power_of_two(-exponent_of(matrix_a, n, column));
+store_triangle(x, to, scale, n, first, column, failed);
 #else
 if (r >= k + rows) {
     #pragma clang loop unroll(disable)

@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping
 from pathlib import PurePath
 
-from anymetal.emission.marks import Role
+from anymetal.emission.marks import Role, with_scope
 from anymetal.ir.model import Instr
 
 #: What the pool calls; the user's name is another name of the same function.
@@ -60,8 +60,7 @@ class LineTable:
     def declared(self, text: str) -> str:
         """The text of a module, with the metadata that it refers to, and under the user's names."""
         for name in (*_GANGS, ENTRY) if self.apart else (ENTRY,):
-            head = re.compile(rf"(\ndefine .*@{re.escape(name)}\(.*) \{{\n")
-            text = head.sub(rf"\1 !dbg !{self._function(name)} {{\n", text)
+            text = with_scope(text, name, self._function(name))
         if self.apart:
             call = f", !dbg !{self._node(None, self._nowhere())}"
             text = _CALLED.sub(lambda found: found[1] + call, text)
