@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pkgutil import resolve_name
 
+import pytest
+
 from benchmarks import verdicts
 from benchmarks.others import kernels
 
@@ -11,9 +13,22 @@ from benchmarks.others import kernels
 def test_what_changes_machine_code_has_fired() -> None:
     (kernel,) = (k for k in kernels() if k.name == "matmul_16x16_tiles")
     versions = verdicts.Versions(kernel)
-    assert versions.fires("tiles") and not versions.fires("own-sums")
+    assert versions.fires("tiles")
+    assert not versions.fires("own-sums")  # a way of generating code
+    assert not versions.fires("keep-memory-order")  # a pass
     assert versions.check("tiles") == ""
     assert versions.gain("tiles", 0) > 0
+
+
+@pytest.mark.parametrize("name", ["layer_norm_thread_row_vjp", "fft_256_threadgroup"])
+def test_kernels_compile_without_each_switch_and_give_the_same(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (kernel,) = (k for k in kernels() if k.name == name)
+    switches = [*verdicts.patches(), *verdicts.passes()]
+    gains = verdicts.measure(kernel, switches, 0)
+    assert "nothing" in gains and 2 <= len(gains) < len(switches)
+    assert "differs" not in capsys.readouterr().err
 
 
 def test_every_kernel_has_a_name_of_its_own() -> None:
