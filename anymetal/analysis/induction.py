@@ -43,11 +43,18 @@ def trips(known: Analyses) -> dict[Loop, int]:
     """The number of iterations of each loop that is left at its end only, if it is constant."""
     found: dict[Loop, int] = {}
     for loop, variables in known(inductions).items():
-        if end := only_exit(loop):
-            for one in variables:
-                for test in one.tests:
-                    found[loop] = _trips(end, loop, one, test)
-    return {loop: count for loop, count in found.items() if count}
+        for one in variables:
+            start = _constant(one.start)
+            if start is not None and (count := iterations(loop, one, start)):
+                found[loop] = count
+    return found
+
+
+def iterations(loop: Loop, one: Induction, start: int) -> int:
+    """The number of iterations if a variable starts at a number; 0 if it is not known."""
+    end = only_exit(loop)
+    counts = [_trips(end, loop, one, test, start) for test in one.tests] if end else []
+    return next(filter(None, counts), 0)
 
 
 def only_exit(loop: Loop) -> Block | None:
@@ -87,10 +94,10 @@ def _constant(value: Value | None) -> int | None:
     return value.int_value if isinstance(value, Const) else None
 
 
-def _trips(end: Block, loop: Loop, one: Induction, test: Instr) -> int:
+def _trips(end: Block, loop: Loop, one: Induction, test: Instr, start: int) -> int:
     """The iterations that a comparison allows; 0 if numbers may be negative or wrap."""
-    start, limit, step = _constant(one.start), _constant(test.operands[1]), one.growth
-    if start is None or limit is None or min(start, limit) < 0 or step <= 0:
+    limit, step = _constant(test.operands[1]), one.growth
+    if limit is None or min(start, limit) < 0 or step <= 0:
         return 0
     first = start + (step if test.operands[0] is one.update else 0)
     again = end.terminator.arg[0] is loop.header

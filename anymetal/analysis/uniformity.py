@@ -337,6 +337,8 @@ class Shapes:
             return 1
         if value.op in _SUMS:
             return min(self.multiples[v] for v in value.operands)
+        if value.op == "phi":
+            return min((self.multiples[v] for v in _counted(value)), default=1)
         if value.op in _PRODUCTS:
             return max(self.multiples[v] for v in value.operands)
         if value.op == "shl":
@@ -469,8 +471,21 @@ def _of_operands(_: Instr, shapes: list[Shape]) -> Shape:
 
 def _factors(value: Value) -> list[Value]:
     """The operands from whose divisors a divisor of the value follows."""
-    known = (*_PRODUCTS, *_SUMS, "shl")
-    return value.operands if isinstance(value, Instr) and value.op in known else []
+    if not isinstance(value, Instr):
+        return []
+    if value.op == "phi":
+        return _counted(value)
+    return value.operands if value.op in (*_PRODUCTS, *_SUMS, "shl") else []
+
+
+def _counted(phi: Instr) -> list[Value]:
+    """The constants from which a phi counts on, and by which; none if it is no such counter."""
+    found: list[Value] = []
+    for value in phi.operands:
+        if isinstance(value, Instr) and value.op == "add" and phi in value.operands:
+            value = value.operands[value.operands[0] is phi]
+        found.append(value)
+    return found if all(isinstance(value, Const) for value in found) else []
 
 
 def _not_zero(divisor: Value) -> Value:

@@ -31,7 +31,7 @@ def run(known: Analyses) -> bool:
         for phi in loop.header.phis
         if (update := _update(loop, phi, known(shapes), known(forms))) is not None
     ]
-    changed = dict(_split(*one) for one in found)
+    changed: dict[Value, Value] = dict(split(*one) for one in found)
     for instr in known.program.instructions():
         instr.operands = [changed.get(value, value) for value in instr.operands]
     return bool(found)
@@ -60,8 +60,8 @@ def _ends(loop: Loop, phi: Instr) -> tuple[Value, Value]:
     return phi.operands[1 - at], phi.operands[at]
 
 
-def _split(loop: Loop, phi: Instr, update: Instr) -> tuple[Value, Value]:
-    """Counts from zero; what was the phi is now its beginning and the count."""
+def split(loop: Loop, phi: Instr, update: Instr) -> tuple[Instr, Instr]:
+    """Counts from zero; what was the phi is now its beginning and the count. Returns both."""
     header, latch = loop.header, loop.latches[0]
     start, _ = _ends(loop, phi)
     type_ = t.I64 if update.op == "gep" else phi.type

@@ -10,6 +10,7 @@ from anymetal.passes import (
     dead_code,
     expand_copies,
     legalise_floats,
+    normalise_counters,
     predicate_loads,
     scalarize,
 )
@@ -60,6 +61,13 @@ PASSES: tuple[Pass[Compilation], ...] = (
         Stage.GUARDED,
         optional=False,
         keeps=control.ALL,
+    ),
+    Pass(
+        "normalise-counters",
+        lambda c: normalise_counters.run(c.known),
+        "before anybody asks for numbers of iterations, or for what differs between threads",
+        Stage.GUARDED,
+        needs=(is_plain,),
     ),
     Pass(
         "drop-unused",

@@ -35,5 +35,7 @@ def may_have_another(source: KernelSource) -> bool:
 
 
 def knows_sizes(source: KernelSource) -> bool:
-    """Whether the kernel asks for sizes of the launch that are no array's."""
-    return any("threads_per" in name or "size" in name for name in source.attributes)
+    """Whether the kernel asks for sizes of the launch that are no array's, or for places that lie
+    within them: loops from a thread's place in its threadgroup on."""
+    telling = ("threads_per", "size", "threadgroup")
+    return any(word in name for name in source.attributes for word in telling)

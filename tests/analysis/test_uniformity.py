@@ -76,6 +76,15 @@ TABLE: list[tuple[str, LaunchFacts, str]] = [
     ("out[i] = a[i / (n * 32u + 32)] + a[i % (n * 32u + 32)];", ALIGNED,
      "n: uniform a: uniform strided(4) out: strided(4)"),
     ("out[i] = a[i / n];", ALIGNED, "n: uniform a: varying out: strided(4)"),
+    # Counters that go by multiples of the gang.
+    ("float s = 0; for (int k = 0; k < n; k += 64) s += a[(i + k) / 32]; out[i] = s;", ALIGNED,
+     "n: uniform a: uniform out: strided(4)"),
+    ("float s = 0; for (int k = 32; k < n; k += 64) s += a[(i + k) % 32]; out[i] = s;", ALIGNED,
+     "n: uniform a: strided(4) out: strided(4)"),
+    ("float s = 0; for (int k = 0; k < n; k += 16) s += a[(i + k) / 32]; out[i] = s;", ALIGNED,
+     "n: uniform a: varying out: strided(4)"),
+    ("float s = 0; for (int k = 8; k < n; k += 64) s += a[(i + k) / 32]; out[i] = s;", ALIGNED,
+     "n: uniform a: varying out: strided(4)"),
     # Choices.
     ("out[i] = a[n > 5 ? i : i + 1];", FLAT, "n: uniform a: strided(4?) out: strided(4?)"),
     ("out[i] = a[n > 5 ? i : 2 * i];", FLAT, "n: uniform a: varying out: strided(4?)"),

@@ -96,6 +96,18 @@ class Masks:
             return self.w.value(f"icmp eq i8 {self._folded('umin', mask)}, -1")
         return self.w.value(f"icmp eq i{self.w.width} {self.bits(mask)}, -1")
 
+    def count(self, mask: Mask) -> str:
+        """How many lanes are active, as i32."""
+        if mask is None:
+            return str(self.w.width)
+        if self.folds:
+            ones = self.w.value(f"zext {self.type} {mask} to {self.kept_type}")
+            callee = f"llvm.vector.reduce.add.v{self.w.width}i8"
+            sum_ = self.w.call("i8", callee, [(self.kept_type, ones)])
+            return self.w.value(f"zext i8 {sum_} to i32")
+        word = f"i{self.w.width}"
+        return self.as_i32(self.w.call(word, f"llvm.ctpop.{word}", [(word, self.bits(mask))]))
+
     def _folded(self, how: str, mask: str) -> str:
         callee = f"llvm.vector.reduce.{how}.v{self.w.width}i8"
         return self.w.call("i8", callee, [(self.kept_type, self.kept(mask))])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from anymetal.emission.writer import Writer
 
-_RUN, _EXCLUSIVE, _SOME = "am.add_run", "am.add_exclusive", "am.add_some"
+_ONE, _RUN, _EXCLUSIVE, _SOME = "am.add", "am.add_run", "am.add_exclusive", "am.add_some"
 _PAGE = 4096  #: bytes; each has a lock (as in additions.cpp)
 _DECLARED = """\
 declare hidden ptr @am_hold_page(ptr, ptr, ptr, ptr)
@@ -18,6 +18,20 @@ declare hidden void @am_add_atomically(ptr, ptr, float)
 declare hidden void @am_add_some(ptr, ptr, ptr, ptr, i32)
 declare hidden void @am_add_run(ptr, ptr, i32)"""
 
+#: The only thread of a launch adds right here: a call would cost it its vector registers.
+_ADD = f"""\
+define internal void @{_ONE}(ptr %locks, ptr %address, float %add) alwaysinline #0 {{
+  %alone = icmp eq ptr %locks, null
+  br i1 %alone, label %plain, label %shared
+plain:
+  %old = load float, ptr %address, align 4
+  %new = fadd float %old, %add
+  store float %new, ptr %address, align 4
+  ret void
+shared:
+  call void @am_add_atomically(ptr %locks, ptr %address, float %add)
+  ret void
+}}"""
 #: A function, so that LLVM sees how long the memory for values is needed: that of a coroutine would
 #: be in its frame.
 _ADD_RUN = f"""\
@@ -71,7 +85,8 @@ def add_one(w: Writer, address: str, value: str, under_lock: bool) -> None:
     if under_lock:
         w.do(f"call void @am_add_one(ptr %locks, ptr %cancel, ptr {address}, float {value})")
     else:
-        w.do(f"call void @am_add_atomically(ptr %locks, ptr {address}, float {value})")
+        w.declarations[_ONE] = _ADD
+        w.do(f"call void @{_ONE}(ptr %locks, ptr {address}, float {value})")
 
 
 def add_run(w: Writer, address: str, vector: str, active: str) -> None:

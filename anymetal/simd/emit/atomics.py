@@ -207,12 +207,29 @@ class Atomics(GangEmitter):
     def _total(self, instr: Instr, mask: Mask) -> str:
         """What all lanes add to one address, or the like, if the old value has no use."""
         kind, identity = REDUCIBLE[instr.arg[0]]
-        type_ = instr.type
+        type_, value = instr.type, instr.operands[1]
+        if self.v.shape(value).is_uniform:
+            return self._total_of_one(kind, type_, self.v.scalar(value), mask)
         if isinstance(type_, t.Int):
             limit = 1 << (type_.bits - 1)
             identity = {"MIN": str(-limit), "MAX": str(limit - 1)}.get(identity, identity)
-        vector = self.masks.blend(type_, self.v.vector(instr.operands[1]), identity, mask)
+        vector = self.masks.blend(type_, self.v.vector(value), identity, mask)
         return reduce_lanes(self.w, kind, type_, vector)
+
+    def _total_of_one(self, kind: str, type_: t.Type, value: str, mask: Mask) -> str:
+        """The same if all lanes have one value; mostly one lane is active, and LLVM sees that."""
+        w = self.w
+        if kind not in ("add", "xor", "fadd"):
+            return value
+        lanes = self.masks.count(mask)
+        if kind == "xor":
+            lanes = w.value(f"and i32 {lanes}, 1")
+        if type_.is_float:
+            times = w.value(f"uitofp i32 {lanes} to {type_}")
+            return w.value(f"fmul {type_} {value}, {times}")
+        if type_ != t.I32:
+            lanes = w.value(f"{'zext' if type_.size > 4 else 'trunc'} i32 {lanes} to {type_}")
+        return w.value(f"mul {type_} {value}, {lanes}")
 
     def _counted(self, instr: Instr, mask: Mask, one: Callable[[Instr, list[str]], str]) -> None:
         """All lanes add to one counter. The old value of each follows from those of the lanes

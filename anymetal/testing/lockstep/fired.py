@@ -66,7 +66,8 @@ simd.emit.atomics:Atomics._accumulated simd.emit.atomics:Atomics._locked
 simd.emit.atomics:Atomics._plain simd.emit.atomics:Atomics._add_to_sums
 simd.emit.atomics:Atomics._add_together
 simd.emit.atomics:Atomics._in_sums simd.emit.atomics:Atomics._plain_in_sums
-simd.emit.atomics:Atomics._counted simd.emit.atomics:Atomics._side_by_side
+simd.emit.atomics:Atomics._counted simd.emit.atomics:Atomics._total_of_one
+simd.emit.atomics:Atomics._side_by_side
 simd.emit.atomics:Atomics._add_floats simd.emit.atomics:add_run simd.emit.each_lane:EachLane.emit
 simd.emit.arithmetic:Arithmetic._division simd.emit.arithmetic:Arithmetic._division_by_double
 simd.emit.arithmetic:Arithmetic._narrow simd.emit.arithmetic:Arithmetic._lane_by_lane

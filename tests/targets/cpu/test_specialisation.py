@@ -176,6 +176,31 @@ def test_sizes_alone(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(special(asked)) == 1
 
 
+def test_places_in_the_threadgroup_alone(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+    """How many there are of them is known then, and with that how often a loop runs."""
+    monkeypatch.setenv("ANYMETAL_SPECIALISE", "eager")
+    copy = anymetal.metal_kernel(
+        name="copy",
+        input_names=["x"],
+        output_names=["y"],
+        source="uint2 t = thread_position_in_threadgroup.xy;"
+        "for (uint j = t.y; j < 32; j += 8) y[j * 32 + t.x] = x[j * 32 + t.x] + j;",
+    )
+    x = random(32, 32)
+    (y,) = copy(
+        inputs=[x],
+        grid=(32, 8, 1),
+        threadgroup=(32, 8, 1),
+        output_shapes=[x.shape],
+        output_dtypes=[mx.float32],
+    )
+    np.testing.assert_array_equal(
+        np.array(y), np.array(x) + np.arange(32, dtype=np.float32)[:, None]
+    )
+    (version,) = special(asked)
+    assert version.known.group == (32, 8, 1)
+
+
 LIBRARY = """
 struct Sizes { int columns; float scale; };
 kernel void rows(device const float* x [[buffer(0)]], device float* y [[buffer(3)]],
