@@ -173,19 +173,21 @@ class GroupAccess(GangEmitter):
         elif is_power_of_two(count):
             rows = interleave(w, type_, parts, self.machine)
         elif self.machine.permutes_under_masks:  # and permutes whole vectors well
-            return [self._at_once(type_, address, parts)]
+            rows = self._permuted(type_, parts)
         else:
             rows = interleave_odd(w, type_, parts)
         places = [self._place(type_, address, i) for i in range(count)]
         return [(w.vector(type_), *at) for at in zip(rows, places, strict=True)]
 
-    def _at_once(self, type_: t.Type, address: str, parts: list[str]) -> tuple[str, str, str]:
-        """All in one vector, by one wide shuffle."""
+    def _permuted(self, type_: t.Type, parts: list[str]) -> list[str]:
+        """The same by a wide shuffle for each vector."""
         w, count = self.w, len(parts)
         joined, size = join(w, type_, parts, w.width)
         order = [lane + w.width * part for lane in range(w.width) for part in range(count)]
-        name = w.shuffle(f"<{size} x {type_}>", order, joined)
-        return f"<{w.width * count} x {type_}>", name, address
+        whole = f"<{size} x {type_}>"
+        return [
+            w.shuffle(whole, order[i : i + w.width], joined) for i in range(0, len(order), w.width)
+        ]
 
     def load_rows(self, group: Group, type_: t.Type, places: list[str]) -> list[str]:
         """What is loaded from a place for each lane."""
