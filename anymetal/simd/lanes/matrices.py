@@ -60,6 +60,8 @@ class Matrices(GangEmitter):
         lefts, rights = self._lefts(product, product, mask), self._rights(product, mask)
         sums = self.rows.of(product.sums)
         self._add(product.results, sums, lefts, rights)
+        type_, register = self.rows.type(product.results), self.machine.any_register
+        sums = [self.w.made_here(name, type_, register) for name in sums]
         self.w.end_block()
         self.rows.define(product.results, sums)
 
