@@ -43,7 +43,8 @@ def _same_for_all(loop: Loop, one: Induction, below: Bounds) -> int:
     if one.start is None or isinstance(one.start, Const) or len(one.tests) != 1:
         return 0
     first, last = (iterations(loop, one, start) for start in (0, below(one.start) - 1))
-    return first if first == last else 0
+    wraps = first * one.growth >> 31  # when the count ends the loop, where the counter did not
+    return first if first == last and not wraps else 0
 
 
 def _normalise(known: Analyses, loop: Loop, one: Induction, iterations: int) -> None:

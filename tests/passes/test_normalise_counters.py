@@ -140,6 +140,14 @@ def test_not_where_nothing_is_known_of_the_start(start: str) -> None:
     assert not normalise_counters.run(analysed(program))
 
 
+def test_not_where_the_count_would_wrap() -> None:
+    beyond = text(_FROM_LANE["the lane"], 1 << 30, (1 << 30) + 7, tested="i")
+    assert not normalise_counters.run(analysed(read_program(beyond)))
+    assert normalise_counters.run(
+        analysed(read_program(text("and i32 %lane, 3", 4, 8, tested="i")))
+    )
+
+
 def test_what_is_read_behind_the_loop_is_what_it_was() -> None:
     behind = """end:
   %last = phi i32 [ %next, %loop ]
