@@ -5,19 +5,22 @@
 If all operands are constants, an operation that C++ leaves undefined has lost its value before
 defined.py sees it. But Clang says where that happened, in warnings or in notes on constant
 expressions: there a marker is put behind the operator (language.h), and the text is compiled again.
-Clang says nothing about functions that it may evaluate, so shifts in them are marked at once.
+Clang says nothing about functions that it may evaluate, nor about numbers that overflow where a
+condition chooses a constant, so shifts in them are marked at once.
 `dialect.as_written` hides the markers in messages.
 """
 
 from __future__ import annotations
 
+import bisect
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence, Set
 
 from anymetal.frontend.dialect import DEFINED
 from anymetal.frontend.edits import PLACE, Edit, Edits
 from anymetal.frontend.line_table import Places
-from anymetal.frontend.metal_tokens import Token, closings, offset_of, tokenize
+from anymetal.frontend.metal_tokens import Token, closings, tokenize
+from anymetal.frontend.reach import Reach
 from anymetal.source import KernelSource
 
 #: Clang's options for these warnings.
@@ -33,48 +36,74 @@ _COMPLAINT = re.compile(
 #: What is made of such a number may be a shift by it, about which Clang then says nothing.
 _OVERFLOW = re.compile(PLACE + r"warning: overflow in expression", re.M)
 _OPERATOR = re.compile(r"<<=|>>=|<<|>>|/=|%=|/|%")
-_POISON = re.compile(r"^ .*\bpoison\b.*$", re.M)
+#: A line, or all lines of a `switch`, as its place stands behind the last.
+_POISON = re.compile(r"^ .*\bpoison\b.*?(?:\[\n(?:    .*\n)*  \].*)?$", re.M)
 #: Vectors whose components are about to be set.
 _UNSET_VECTOR = re.compile(r"(?<=insertelement )<\d+ x \w+> poison|, <\d+ x \w+> poison(?=, <)")
-_NO_VALUE = re.compile(r"\bpoison\b.*?(?:!dbg (?P<place>!\d+))?$")
+_NO_VALUE = re.compile(r"\bpoison\b.*?(?:!dbg (?P<place>!\d+))?$", re.S)
 _SMALL = re.compile(r"(?:[0-9]|[12][0-9]|3[01])[uU]?")
 #: What may stand behind template arguments, and not behind the operator `>>`.
 _BEHIND_TYPES = frozenset((";", ",", ")", ">", "::", "{", "}", "&"))
 _DEFINE = re.compile(r"[ \t]*#[ \t]*define\b")
+_IF = re.compile(r"[ \t]*#[ \t]*(?:el)?if\b")
+_WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 def defined(source: KernelSource, messages: str, ir: str) -> KernelSource | None:
     """The kernel with a marker at each operator that Clang complains about; None if there are none.
 
     Clang says nothing about INT_MIN / -1, counts that overflow, and operations on such results. But
-    the IR shows in which line something has no value: there, and in macros, each operator is
-    marked.
+    the IR shows in which statement something has no value, and a warning where a number overflows:
+    there, and in macros, each operator is marked, and each shift of the text, as it may count by
+    such a number.
     """
     edits = Edits(source)
     for match in _COMPLAINT.finditer(messages):
         for part, offset in edits.places(match):
             edits.add(part, _mark(edits.texts[part], offset))
-    for match in _OVERFLOW.finditer(messages):
-        for part, offset in edits.places(match):
-            _mark_line(edits, part, edits.texts[part].count("\n", 0, offset) + 1)
-    if entries := without_value(ir):
-        places = Places(source, ir)
-        for part, line, _ in filter(None, map(places.find, entries)):
-            _mark_line(edits, part, line)
+    overflows = list(_OVERFLOW.finditer(messages))
+    entries = without_value(ir)
+    if overflows or entries:
+        places = [place for match in overflows for place in edits.places(match)]
+        places += filter(None, map(Places(source, ir).position, entries))
+        tokens = {part: tokenize(text) for part, text in edits.texts.items()}
+        asked = _in_conditions(token for those in tokens.values() for token in those)
         for part, text in edits.texts.items():
-            for start, within in _macros(tokenize(text)):
-                for offset in (*_operators(within), *_divisions(within)):
-                    edits.add(part, _mark(text, start + offset))
+            within = [offset for other, offset in places if other == part]
+            for offset in _doubtful(tokens[part], within, asked):
+                edits.add(part, _mark(text, offset))
     return edits.applied()
 
 
-def _mark_line(edits: Edits, part: str, line: int) -> None:
-    """Marks each operator of a line."""
-    text = edits.texts[part]
-    start = offset_of(text, line, 1)
-    within = tokenize(text.split("\n")[line - 1])
-    for offset in (*_operators(within), *_divisions(within)):
-        edits.add(part, _mark(text, start + offset))
+def _in_conditions(tokens: Iterable[Token]) -> set[str]:
+    """The words that `#if` and `#elif` lead to."""
+    words: set[str] = set()
+    mentioned: dict[str, set[str]] = {}
+    for token in tokens:
+        if token.kind == "directive":
+            if _IF.match(token.text):
+                words.update(_WORD.findall(token.text))
+            elif define := _DEFINE.match(token.text):
+                name, *others = _WORD.findall(token.text, define.end()) or [""]
+                mentioned.setdefault(name, set()).update(others)
+    return Reach(mentioned).of(words)
+
+
+def _doubtful(
+    tokens: Sequence[Token], places: Sequence[int], asked: Container[str]
+) -> Iterator[int]:
+    """Offsets of all shifts, and of the divisions in the statements at `places` and in macros, but
+    for those `asked` for by `#if`, where the marker would be a 0 to divide by."""
+    yield from _operators(tokens)
+    for start, macro in _macros(tokens):
+        yield from (start + offset for offset in _operators(macro))
+        if len(macro) > 1 and macro[1].text not in asked:
+            yield from (start + offset for offset in _divisions(macro))
+    ends = [token.start for token in tokens if token.text == ";"]
+    statements = {bisect.bisect_left(ends, place) for place in places}
+    for offset in _divisions(tokens):
+        if bisect.bisect_left(ends, offset) in statements:
+            yield offset
 
 
 def without_value(ir: str) -> list[str]:
@@ -87,12 +116,19 @@ def without_value(ir: str) -> list[str]:
 
 def in_functions(source: KernelSource) -> KernelSource:
     """The kernel with a marker at each shift by anything but a small number, in functions that
-    Clang may evaluate: `constexpr` ones and lambdas."""
+    Clang may evaluate, `constexpr` ones and lambdas, and in constants that a condition chooses."""
     edits = Edits(source)
-    for part, text in edits.texts.items():
-        if "constexpr" in text or "](" in text:
-            for offset in _shifts(tokenize(text)):
-                edits.add(part, _mark(text, offset))
+    if not _may_be_evaluated("\n".join(edits.texts.values())):
+        return source
+    tokens = {part: tokenize(text) for part, text in edits.texts.items()}
+    bodies = [(part, body) for part, those in tokens.items() for body in _evaluated(those)]
+    for part, body in bodies:
+        for offset in _operators(body):
+            edits.add(part, _mark(edits.texts[part], offset))
+    for part, those in tokens.items() if bodies else ():
+        for start, macro in _macros(those):
+            for offset in _operators(macro):
+                edits.add(part, _mark(edits.texts[part], start + offset))
     return edits.applied() or source
 
 
@@ -105,11 +141,17 @@ def _mark(text: str, offset: int) -> Iterator[Edit]:
             yield Edit(operator.end(), operator.end(), marker)
 
 
-def _shifts(tokens: Sequence[Token]) -> Iterator[int]:
-    """Offsets of the shifts in functions that Clang may evaluate, and in macros."""
-    for start, within in _macros(tokens):
-        yield from (start + at for at in _operators(within))
+def _may_be_evaluated(text: str) -> bool:
+    """Whether a text may have anything `_evaluated`."""
+    shifts = "<<" in text or ">>" in text
+    return shifts and ("constexpr" in text or "](" in text or ("?" in text and "const" in text))
+
+
+def _evaluated(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
+    """The bodies of functions that Clang may evaluate, and statements with a constant that a
+    condition chooses."""
     ends = closings(tokens)
+    statement = 0
     for index, token in enumerate(tokens):
         start, body = index + 1, None
         if token.text == "constexpr" and tokens[index - 1].text != "if":
@@ -117,8 +159,18 @@ def _shifts(tokens: Sequence[Token]) -> Iterator[int]:
         elif token.text == "[" and _begins_lambda(tokens, index):
             start = ends[index] + 1
             body = _body(tokens, ends, start, parameters=True)
+        elif token.text == ";":
+            if _chooses({one.text for one in tokens[statement:index]}):
+                yield tokens[statement:index]
+            statement = index
         if body is not None:
-            yield from _operators(tokens[start : ends[body]])
+            yield tokens[start : ends[body]]
+
+
+def _chooses(words: Set[str]) -> bool:
+    """Whether a statement of these words may be `const int a = b ? c << d : e;`. If a number
+    overflows there, Clang does not say so."""
+    return "?" in words and not words.isdisjoint(("const", "constant"))
 
 
 def _macros(tokens: Sequence[Token]) -> Iterator[tuple[int, list[Token]]]:
@@ -131,7 +183,9 @@ def _macros(tokens: Sequence[Token]) -> Iterator[tuple[int, list[Token]]]:
 
 def _divisions(tokens: Sequence[Token]) -> Iterator[int]:
     """Offsets of divisions."""
-    return (token.start for token in tokens if token.text in ("/", "%"))
+    for before, token in zip((None, *tokens), tokens, strict=False):
+        if token.text in ("/", "%") and (before is None or before.text != "operator"):
+            yield token.start
 
 
 def _begins_lambda(tokens: Sequence[Token], index: int) -> bool:
@@ -160,17 +214,40 @@ def _body(
 def _operators(tokens: Sequence[Token]) -> Iterator[int]:
     """Offsets of shifts by anything but a number that is less than any type has bits."""
     opened = 0  # `<` that are still open; `>>` behind two of them closes template arguments
+    around: list[int] = []  # the same for each bracket around
     index = 0
-    while index + 2 < len(tokens):
-        one, two, three = tokens[index : index + 3]
+    while index + 1 < len(tokens):
+        before, one, two = tokens[index - 1].text, *tokens[index : index + 2]
         if one.text in "<>" and two.text in (one.text, one.text + "=") and two.start == one.end:
-            if one.text == ">" and (opened >= 2 or three.text in _BEHIND_TYPES):
+            three = tokens[index + 2].text if index + 2 < len(tokens) else ""
+            if one.text == ">" and (opened >= 2 or three in _BEHIND_TYPES):
                 opened = max(opened - 2, 0)
-            elif tokens[index - 1].text != "operator" and not _SMALL.fullmatch(three.text):
+            elif before != "operator" and not _SMALL.fullmatch(three):
                 yield one.start
             index += 1
         elif one.text in ("<", ">"):
             opened = opened + 1 if one.text == "<" else max(opened - 1, 0)
-        elif one.text in (";", "{", "}", "(", ")", "&&", "||", "?"):
+        elif one.text in ("(", "["):
+            around.append(opened)
             opened = 0
+        elif one.text in (")", "]"):
+            opened = around.pop() if around else 0
+        elif one.text in (";", "{", "}") or (one.text in ("&&", "||", "?") and before != ">"):
+            opened = 0  # (`&&` behind `>` is between types)
+        elif one.text == "template" and two.text == "<":
+            index = _end_of_head(tokens, index + 1)
         index += 1
+
+
+def _end_of_head(tokens: Sequence[Token], index: int) -> int:
+    """Index of the `>` that closes the `<` there, with no operators but in brackets; `index` if
+    there is none."""
+    depth = brackets = 0
+    for at in range(index, len(tokens)):
+        text = tokens[at].text
+        brackets += (text in ("(", "[", "{")) - (text in (")", "]", "}"))
+        if not brackets:
+            depth += (text == "<") - (text == ">")
+            if not depth:
+                return at
+    return index

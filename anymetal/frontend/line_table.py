@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from anymetal.errors import AnyMetalError, MetalCompileError
+from anymetal.frontend.edits import Position
 from anymetal.frontend.forbidden import Finding
 from anymetal.frontend.metal_tokens import offset_of
 from anymetal.frontend.unit import part_name
@@ -22,12 +23,10 @@ class Places:
         """A MetalCompileError at this place."""
         from anymetal.frontend.diagnostics import error_at
 
-        found = self.find(entry)
+        found = self.position(entry)
         if found is None:
             return MetalCompileError(self._source.name, f"error: {text}")
-        part, line, column = found
-        offset = offset_of(self._source.parts[part], line, column)
-        return error_at(self._source, [Finding(part, offset, text)])
+        return error_at(self._source, [Finding(*found, text)])
 
     def name(self, entry: str) -> str:
         """`k: header:3:12: `, or nothing if the place is not known."""
@@ -36,6 +35,14 @@ class Places:
             return ""
         part, line, column = found
         return f"{part_name(self._source, part)}:{line}:{column}: "
+
+    def position(self, entry: str) -> Position | None:
+        """Part and offset; None if it is not in the user's text."""
+        found = self.find(entry)
+        if found is None:
+            return None
+        part, line, column = found
+        return Position(part, offset_of(self._source.parts[part], line, column))
 
     def find(self, entry: str) -> tuple[str, int, int] | None:
         """Part, line and column; None if it is not in the user's text."""

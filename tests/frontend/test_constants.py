@@ -260,6 +260,8 @@ def marked(text: str) -> list[str]:
         ("#define F(n) (a << (n))\nconstexpr int f(int n) { return F(n); }", ["(a"]),
         ("#if 1 << N\n#endif\nconstexpr int f() { if constexpr (k) { x[a << n]; } }", ["x[a"]),
         ("uint f(uint n) { return a << n; }", []),
+        ("uint f(uint n) { const uint b = n ? a << n : 3; return c << n; }", ["a"]),
+        ("template <class T, A<(N > 0), B<T>>> int f() { const int b = n ? a >> n : 3; }", ["a"]),
     ],
 )  # fmt: skip
 def test_functions_that_clang_may_evaluate(text: str, expected: list[str]) -> None:
@@ -300,6 +302,33 @@ def test_what_has_no_value_is_refused() -> None:
     assert "k: source:3:12: error: the value of a constant expression here is undefined" in text
 
 
+_MACROS = """\
+#define SHIFTED(a, b) ((a) << (b))
+#define ALSO_SHIFTED(a, b) SHIFTED(a, b)
+#define WRAPPED (2147483647 + 6)
+#define BY <<
+#define HALF (EIGHT / 2)
+#define EIGHT (17 % 9)
+#if HALF != 4
+#error
+#endif
+"""
+#: What stands behind them if a body has this word.
+_DECLARED = {
+    "six_more": "constexpr int six_more(int n) { return n + 6; }",
+    "GLOBAL": "constant int GLOBAL = (1 <<\n WRAPPED) + 7 /\n (2147483647 + 1 + 2147483647 + 1);",
+    "Box": """
+        struct Box {
+          int v;
+          Box operator/(int n) const { return {v - n}; }
+          thread Box& operator/=(int n) { v += n; return *this; }
+        };
+        inline thread Box& operator<<(thread Box& box, int n) { box.v += n; return box; }
+        template <typename T, enable_if_t<(sizeof(T) > 1) && is_same_v<T, vec<int, 2>>>* = nullptr>
+        T same(T v) { return v; }""",
+}
+
+
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
@@ -310,12 +339,38 @@ def test_what_has_no_value_is_refused() -> None:
         ("uint v = (uint)SHIFTED(SHIFTED(1u, M), 3) / (uint)2;", 1 << 17),
         ("switch (2) { case 2: v = SHIFTED(SHIFTED(3u, M), 3) % (uint)7; }", (3 << 18) % 7),
         ("uint v = (1u << (N + 1)) / 1u + (8u >> (N + 2)) % 5u;", 1 + 4),
+        # A wrapped count in the initialiser of a constant, and the operator in another line, in a
+        # macro, or in front of a call.
+        ("const uint v = SHIFTED(1, N + 6);", 32),
+        ("const uint v = ALSO_SHIFTED(1, WRAPPED);", 32),
+        ("const uint v = 1 BY WRAPPED;", 32),
+        ("const uint v = 1 <<\n (N + 6);", 32),
+        ("const uint v = 64 >> // ;\n (N + 6);", 2),
+        ("const int v = -1\n <<\n -(-2147483647 - 1);", 2**32 - 1),
+        ("const uint v = uint(1 <<\n int{N + 6});", 32),
+        ("const uint v = 3 << six_more(N);", 96),
+        ("const uint v = 1 <<\n [](int n) { return n + 6; }\n(N);", 32),
+        ("const int2 pair = int2(1 <<\n (N + 6), 3); uint v = pair.x;", 32),
+        ("const int pair[2] = {1 <<\n (N + 6), 3}; uint v = pair[0];", 32),
+        ("const float f = 2.0 * (1 <<\n (N + 6)); uint v = f;", 64),
+        ("uint v = 0; switch (1 <<\n (N + 6)) { case 32: v = 7; }", 7),
+        ("uint v = 0; switch (8 /\n (N + 1 + N + 1)) { case 8: v = 7; }", 7),
+        ("uint v = GLOBAL;", 32 + 7),
+        # Clang does not say that something overflows there.
+        ("const uint v = M ? 1 << (N + 6) : 5;", 32),
+        ("const uint v = SHIFTED(1, N + 6) == 32 ? 4 : 5;", 4),
+        # Divisions in macros that the preprocessor computes, too.
+        ("const uint v = (1 <<\n (N + 6)) + HALF;", 36),
+        # Operators of the user's change their operands.
+        ("auto l = [](thread Box& b, int n) { b << n; }; Box b{1}; l(b, M); uint v = b.v;", 48),
+        ("const int c = 1 <<\n (N + 6); Box b{c}; b << M << M; b /= 2; uint v = (b / M).v;", 81),
     ],
 )
 def test_what_follows_from_a_shift_has_a_value_too(body: str, expected: int) -> None:
-    header = "#define SHIFTED(a, b) ((a) << (b))\n"
-    declared = "" if body.startswith("uint") else "uint v = 0; "
-    kernel = anymetal.metal_kernel("k", [], ["out"], f"{declared}{body} out[0] = v;", header=header)
+    declared = "uint v = 0; " if body.startswith("switch") else ""
+    text = f"{declared}{body} out[0] = v;"
+    header = _MACROS + "\n".join(shown for name, shown in _DECLARED.items() if name in body)
+    kernel = anymetal.metal_kernel("k", [], ["out"], text, header=header)
     (out,) = kernel(
         inputs=[],
         output_shapes=[(1,)],

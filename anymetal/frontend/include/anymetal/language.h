@@ -155,7 +155,11 @@ constexpr bool is_integer = is_integral_v<T> || is_enum_v<T>;
 template <typename A, typename B>
 constexpr bool are_integers = is_integer<A> && is_integer<B>;
 
-// The left operand of an operator, which the marker has reached.
+template <typename T>
+constexpr bool is_object = is_class_v<remove_reference_t<T>>;
+
+// The left operand of an operator, which the marker has reached: a number, or an object by
+// reference, as operators of the user's may change it or return it.
 template <typename T, char Operator>
 struct left {
   T value;
@@ -197,18 +201,31 @@ constexpr auto remainder(A a, B b) {
   }
 }
 
-#define AM_DEFINED(op, name)                                   \
-  template <typename T>                                        \
-  constexpr left<T, #op[0]> operator op(T value, definition) { \
-    return {value};                                            \
-  }                                                            \
-  template <typename A, typename B>                            \
-  constexpr auto operator op(left<A, #op[0]> a, B b) {         \
-    return name(a.value, b);                                   \
-  }                                                            \
-  template <typename A, typename B>                            \
-  constexpr A& operator op##=(A& a, definition::right<B> b) {  \
-    return a = static_cast<A>(name(a, b.value));               \
+#define AM_DEFINED(op, name)                                                                      \
+  template <typename T>                                                                           \
+  constexpr enable_if_t<!is_object<T>, left<T, #op[0]>> operator op(T value, definition) {        \
+    return {value};                                                                               \
+  }                                                                                               \
+  template <typename T>                                                                           \
+  constexpr enable_if_t<is_object<T>, left<remove_reference_t<T>&, #op[0]>> operator op(          \
+      T&& value, definition) {                                                                    \
+    return {value};                                                                               \
+  }                                                                                               \
+  template <typename A, typename B>                                                               \
+  constexpr auto operator op(left<A, #op[0]> a, B b) {                                            \
+    return name(a.value, b);                                                                      \
+  }                                                                                               \
+  template <typename A, typename B>                                                               \
+  constexpr decltype(auto) operator op(left<A&, #op[0]> a, B&& b) {                               \
+    return a.value op static_cast<B&&>(b);                                                        \
+  }                                                                                               \
+  template <typename A, typename B>                                                               \
+  constexpr decltype(auto) operator op##=(A& a, definition::right<B> b) {                         \
+    if constexpr (is_object<A>) {                                                                 \
+      return a op##= b.value;                                                                     \
+    } else {                                                                                      \
+      return a = static_cast<A>(name(a, b.value));                                                \
+    }                                                                                             \
   }
 AM_DEFINED(<<, shifted_left)
 AM_DEFINED(>>, shifted_right)
