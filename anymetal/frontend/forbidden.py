@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from anymetal.frontend.literals import names_in
 from anymetal.frontend.metal_tokens import ADDRESS_SPACES, Token, closing, tokenize, unconditional
 from anymetal.frontend.scopes import Scope
 from anymetal.frontend.storage import misplaced
@@ -57,6 +58,7 @@ _WIDE_TYPES = {"l": "long double", "q": "__float128"}
 #: Names of ours, but for those that exported functions bring along (size_extension.py).
 _UNSPEAKABLE = re.compile(r"\b__debug\b|\b__am_(?!size_of\b|\w+_size_buffer\b)\w*")
 _OURS = "'{}': names that begin with __am_ belong to AnyMetal"
+_NUMBER = "'{}': AnyMetal writes this name for the number {}; take another one"
 _PREFIXES = ("volatile", "metal", "::")
 
 
@@ -144,10 +146,13 @@ def _in_scopes(part: str, tokens: Sequence[Token]) -> list[Finding]:
 def find_unspeakable(part: str, text: str, ours: bool = False) -> list[Finding]:
     """What must not reach Clang, wherever it stands: orders to crash, and names of ours, unless
     `ours`: we have put some into the text."""
-    if "__debug" not in text and (ours or "__am_" not in text):
+    if "__debug" not in text and (ours or ("__am_" not in text and "$" not in text)):
         return []
     findings = []
     for token in tokenize(text):
+        if token.kind in ("word", "directive") and not ours:
+            for start, name, number in names_in(token.text):
+                findings.append(Finding(part, token.start + start, _NUMBER.format(name, number)))
         for word in _UNSPEAKABLE.finditer(token.text):
             if word[0] == "__debug":
                 findings.append(Finding(part, token.start + word.start(), reason_for("__debug")))

@@ -10,13 +10,14 @@ macro with a suffix behind the number, and of the same length, so that columns s
 
 A name is the number with `$` for the point, or for the exponent's letter if there is no point; a
 letter for the first digit, which says which of these it was; `_` and `q` for the signs of the
-exponent, and `S` for marks between digits. No Metal text has a `$` in a name.
+exponent, and `S` for marks between digits. A name that stands for no number is the user's own
+(`x$`); one that would stand for one is refused (forbidden.py).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 #: What is no code, or no place for a macro: strings, comments, directives that define nothing.
 _LEFT_ALONE = (
@@ -33,7 +34,7 @@ _FLOAT = re.compile(
     r"(?:\d[\d']*\.[\d']*|\.\d[\d']*)(?:[eE][+-]?[\d']+)?|\d[\d']*[eE][+-]?[\d']+"
     r"|0[xX](?:[\da-fA-F']+\.?[\da-fA-F']*|\.[\da-fA-F']+)[pP][+-]?[\d']+"
 )
-_NAME = re.compile(r"(?<![\w$])(?:\$\d|[G-Zg-z][xX]?[\da-fA-FS]*\$)[\da-fA-FpPqS_]*(?!\w)")
+_NAME = re.compile(r"(?<![\w$])(?:\$\d|[G-Zghq-z][xX]?[\da-fA-FS]*\$)[\da-fA-FpPqS_]*(?![\w$])")
 #: Bytes, more than a name that somebody writes has.
 _LONGEST = 100
 #: What `$` stands for, and the letters in the place of the first digit, which is 0 before `x`.
@@ -54,18 +55,26 @@ def named(text: str) -> str:
 
 def as_numbers(text: str) -> str:
     """The text with the literals as the user wrote them."""
-    return _NAME.sub(lambda match: _number(match[0]), text) if "$" in text else text
+    return _NAME.sub(lambda match: _number(match[0]) or match[0], text) if "$" in text else text
+
+
+def names_in(text: str) -> Iterator[tuple[int, str, str]]:
+    """The offset of each such name, the name, and its number."""
+    for match in _NAME.finditer(text) if "$" in text else ():
+        if number := _number(match[0]):
+            yield match.start(), match[0], number
 
 
 def is_name(text: bytes, offset: int) -> bool:
     """Whether such a name begins there."""
-    return _NAME.match(text[offset : offset + _LONGEST].decode("ascii", "replace")) is not None
+    match = _NAME.match(text[offset : offset + _LONGEST].decode("ascii", "replace"))
+    return match is not None and bool(_number(match[0]))
 
 
 def definitions(texts: Iterable[str]) -> str:
     """The macros behind the names in these texts."""
-    names = sorted({name for text in texts if "$" in text for name in _NAME.findall(text)})
-    return "".join(f"#define {name} {_number(name)}f\n" for name in names)
+    found = {(name, number) for text in texts for _, name, number in names_in(text)}
+    return "".join(f"#define {name} {number}f\n" for name, number in sorted(found))
 
 
 def _named(match: re.Match[str]) -> str:
@@ -78,7 +87,10 @@ def _named(match: re.Match[str]) -> str:
 
 
 def _number(name: str) -> str:
+    """The number that a name stands for, or nothing."""
     if name.startswith("$"):
-        return name.translate(_BACK).replace("$", ".")
-    mark, digit = _DIGIT[name[0]]
-    return f"{digit}{name[1:].translate(_BACK).replace('$', mark)}"
+        number = name.translate(_BACK).replace("$", ".")
+    else:
+        mark, digit = _DIGIT[name[0]]
+        number = f"{digit}{name[1:].translate(_BACK).replace('$', mark)}"
+    return number if _FLOAT.fullmatch(number) else ""

@@ -82,6 +82,8 @@ def test_in_text_that_nobody_uses(header: str, place: str, text: str) -> None:
         ('_Pragma("clang __debug parser_crash")', "1:16", "'__debug' is not supported in Metal"),
         ("int __am_x = 1;", "1:5", "'__am_x': names that begin with __am_ belong to AnyMetal"),
         ("#define __am_kernel f", "1:9", "'__am_kernel': names that begin with __am_"),
+        ("int K$ = 1;", "1:5", "'K$': AnyMetal writes this name for the number 4."),
+        ("// $5\n#define H$5 1", "2:9", "'H$5': AnyMetal writes this name for the number 1.5"),
         ("#pragma STDC FENV_ACCESS ON\nout[0] = a[0] + s;", "2:15", "floating-point environment"),
     ],
 )

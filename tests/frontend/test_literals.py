@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import mlx.core as mx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import anymetal
 from anymetal.frontend import literals
 
 _DIGITS = st.from_regex(r"[0-9]{1,4}('[0-9]{1,3})?", fullmatch=True)
@@ -69,7 +71,27 @@ def test_definitions_of_macros_have_names():
     assert literals.named("#define HALF 0.5\n#if X\n").startswith("#define HALF G$5\n")
 
 
-@pytest.mark.parametrize("text", ["a$b", "goo$bar", "$name", "x + G$5y"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("a$b", "goo$bar", "$name", "x + G$5y", "i$", "k$", "pa$", "p$5 * o$_", "x$", "y$1f"),
+        *("G$5$", "R$", "Gx$", "M$a", "hx$1", "r$e5", "Ix$3", "gx$", "H$5_3"),
+    ],
+)
 def test_other_names_with_a_dollar_stay(text):
     assert literals.as_numbers(text) == text
     assert not literals.definitions([text])
+    assert not literals.is_name(text.encode(), 0)
+
+
+def test_names_of_the_user_have_their_own_values():
+    source = "float x$ = 3; float i$ = 0.5; float R$ = x$ + i$; out[0] = R$ + 2e1;"
+    kernel = anymetal.metal_kernel("k", [], ["out"], source)
+    (out,) = kernel(
+        inputs=[],
+        output_shapes=[(1,)],
+        output_dtypes=[mx.float32],
+        grid=(1, 1, 1),
+        threadgroup=(1, 1, 1),
+    )
+    assert out.item() == 23.5
