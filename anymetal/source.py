@@ -7,6 +7,7 @@ as Metal (`signature.metal_text`), the other targets print it as a Clang transla
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ ParameterKind = Literal["input", "shape", "strides", "ndim", "size", "output"]
 MathMode = Literal["safe", "relaxed", "fast"]
 #: What a text finds without including it: Metal's own names, or also MLX's helpers for kernels.
 Prelude = Literal["metal", "mlx"]
+
+_LONE_RETURN = re.compile(r"\r(?!\n)")
 
 #: Where Clang finds the files that a Metal file includes.
 INCLUDED = "/library/"
@@ -45,6 +48,12 @@ ATTRIBUTES: dict[str, str] = {
     "threads_per_simdgroup": "uint",
     "threads_per_threadgroup": "uint3",
 }
+
+
+def with_newlines(text: str) -> str:
+    """A text whose lines end with a newline, as all that looks at texts takes for granted. For
+    Clang's preprocessor, a carriage return alone ends a line, too; for its messages it does not."""
+    return _LONE_RETURN.sub("\n", text) if "\r" in text else text
 
 
 class Parameter(NamedTuple):
@@ -91,8 +100,8 @@ class KernelSource:
         vars(self).update(
             name=name,
             entry=entry,
-            header=header,
-            body=body,
+            header=with_newlines(header),
+            body=with_newlines(body),
             parameters=parameters,
             attributes=attributes,
             template_parameters=template_parameters,

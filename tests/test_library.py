@@ -242,6 +242,10 @@ TEXTS = {
         "inline int ceildiv(int a) { return a; }\n[[kernel]] void k(device int* o) { y; }",
         "undeclared identifier 'y'",
     ),
+    "carriage return": (
+        "kernel void k(device int* a) {\r\r*a = 1; }\r}",
+        ":4:1: error: extraneous",
+    ),
     "missing include": ('#include "nothing.h"\n', ":1:10: error: 'nothing.h' file not found"),
     "wrong instantiation": (
         "template <int N> kernel void f(device int* a) {}\n"

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from anymetal.source import INCLUDED, Prelude
+from anymetal.source import INCLUDED, Prelude, with_newlines
 
 _INCLUDE = re.compile(
     r"^[ \t]*\#.*?\b(?:include|import|include_next|__has_include|__has_include_next)[ \t]*\(?[ \t]*"
@@ -60,6 +60,7 @@ def code_base(
 
     Raises OSError if a file that is there cannot be read.
     """
+    text = with_newlines(text)  # (reading a file does the same)
     home = os.path.abspath(folder) if folder else None
     folders = list(dict.fromkeys(map(os.path.abspath, include_dirs)))
     found, used, passed = _found(text, home, folders)

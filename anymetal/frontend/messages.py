@@ -132,7 +132,7 @@ def parse(messages: str) -> Iterator[Message]:
     """Every error, warning and note, in order."""
     current: Message | None = None
     included: list[tuple[str, int]] = []
-    for line in messages.splitlines():
+    for line in messages.removesuffix("\n").split("\n"):  # others are characters of the user's
         match = _MESSAGE.fullmatch(line)
         if including := _INCLUDED.match(line):
             included.append((including["file"], int(including["line"])))

@@ -9,6 +9,8 @@ import textwrap
 from collections.abc import Iterable
 from functools import cached_property
 
+from anymetal.source import with_newlines
+
 
 class File:
     """A file of the user's, as text."""
@@ -45,7 +47,7 @@ class Text:
     """A string, and for each of its characters the offset in the file (-1: made by a program)."""
 
     def __init__(self, value: str, places: Iterable[int]) -> None:
-        self.value = value
+        self.value = with_newlines(value)
         self.places = tuple(places)
         assert len(self.places) == len(value)
 

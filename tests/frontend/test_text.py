@@ -37,7 +37,7 @@ y[t] = first(&s[t]);
 #endif // 1"""
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize(
     "last", ["", "\n", "  // end", "\n// end \\", "\n#undef ONE", "\n/* end */"]
 )
@@ -66,6 +66,10 @@ def error_of(body: str, header: str = "") -> str:
     ("body", "header", "place"),
     [
         ("uint t = 0;\r\n\r\nout[t] = foo;\r\n", "", "source:3:10: error: use of undeclared"),
+        ("uint t = 0;\r\rout[t] = foo;\r", "", "source:3:10: error: use of undeclared"),
+        ("out[0] = 1; // \r}", "", "source:2:2: error: extraneous closing brace"),
+        ("#define A \\\r 1\rlong long z = A;", "", "source:3:1: error: 'long long'"),
+        ("out[0] = f();", "// a\rint f() { static int n; return n++; }", "header:2:22: error"),
         ("/* ü */ long long z = 1;", "", "source:1:9: error: 'long long'"),
         ("/* ü */ goto end; end: ;", "", "source:1:9: error: 'goto'"),
         ("out[0] = f();", "/* 🙂 */ int f() { static int n; return n++; }", "header:1:30: error"),
@@ -80,6 +84,10 @@ def test_columns_count_characters(body: str, header: str, place: str) -> None:
 
 def test_carriage_returns_do_not_show() -> None:
     assert "\r" not in error_of("uint t = 0;\r\nlong long z;\r\n")
+
+
+def test_other_characters_end_no_line() -> None:
+    assert "error: a\fb\vc\n" in error_of("#error a\fb\vc")
 
 
 SAME = [

@@ -14,7 +14,7 @@ from anymetal.frontend.library_contents import read_contents
 from anymetal.frontend.library_text import read_library
 from anymetal.pipeline.program import thread_program
 from anymetal.runtime import helpers
-from anymetal.source import KernelSource
+from anymetal.source import KernelSource, with_newlines
 from anymetal.testing.fire import calls
 from anymetal.testing.fire.trial import Trial, source_of
 
@@ -148,7 +148,7 @@ def _misplaced(trial: Trial, error: Exception) -> str:
     text = str(error)
     for part, written in texts.items():
         for found in re.finditer(rf"{re.escape(part)}:(\d+):(\d+): ", text):
-            lines = written.split("\n")
+            lines = with_newlines(written).split("\n")
             line, column = int(found[1]), int(found[2])
             if trial.refusal and part.endswith(trial.refusal.part or part):
                 if line in trial.refusal.lines:
