@@ -7,6 +7,7 @@ the user; `as_written` undoes it in messages.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 
 from anymetal.frontend import literals
 from anymetal.frontend.definitions import definition_at, is_same_text
@@ -57,7 +58,11 @@ _ZEROS = re.compile(
 _ZEROS_OR_OTHERS = re.compile(
     rf"{_COMMENT}|^[ \t]*#(?P<directive>(?:[^\n\\]|\\.)*)|{_ZEROS.pattern}", re.M | re.S
 )
-_CONST = re.compile(r"\b(?:const|constant|thread)\s*$")
+#: What such inputs are called, by numbers: the text must not become longer.
+_NAMES = tuple(ATTRIBUTES)
+_NUMBERS = {name: number for number, name in enumerate(_NAMES)}
+_BUILT_IN_TYPE = re.compile(r"\b__am_in<(?P<type>\w+),(?P<number>\d+)>")
+_DECLARED_BUILT_IN = re.compile(rf"{_BUILT_IN_TYPE.pattern} (?P<name>\w+)\{{ *\}};")
 
 #: What stands in front of the operand of an explicit cast between half and bfloat (language.h).
 WIDE, ANY = "__am_wide=", "(__am_any)"
@@ -67,15 +72,18 @@ ZERO, COPIED = ",__am_zero", "__am_copied"
 DEFINED = "__am_defined"
 #: `static`, in front of a variable of a function that is constant.
 STATIC = "__am_static "
+#: Math modes as `float_control` has them, each in its own spelling.
+_PRECISE = {"safe": "on", "relaxed": " off", "fast": "off"}
 _READ = re.compile(r"\.(?:get|ref)_([xyzw]{1,4})\(\)")
 _SIXTEEN_BITS = re.compile(r"\bstatic_cast<(?:bfloat|half|bfloat16_t|float16_t)>\(")
 #: What the message of an error must not show.
-_OVERWRITTEN = (
+_OVERWRITTEN: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
     (re.compile(r"(?<=[\d.])_b\b"), "bf"),
     (re.compile(r"\b__am_[kK]\b"), "kernel"),
     (re.compile(OF_THREADGROUP), "threadgroup"),
     (re.compile(rf"{OF_CONSTANT}\b"), "constant"),
-    (re.compile(r"\bthreadspace\b(?=\s*\()"), "threadgroup"),
+    (re.compile(r"\bthreadspace\b(?=\s*\()|(?<=attribute ')threadspace(?=')"), "threadgroup"),
+    (re.compile(r"\bfloat_control\(precise,(on|off| off)\)"), lambda match: _as_math_mode(match)),
     (re.compile(re.escape(WIDE)), ""),
     (re.compile(re.escape(ANY)), ""),
     (re.compile(rf"{DEFINED}(?:<<|>>|[/%=])"), ""),
@@ -83,6 +91,8 @@ _OVERWRITTEN = (
     (re.compile(ZERO), ""),
     (re.compile(rf"{COPIED}\(\w*\)"), ""),
     (_READ, r".\1"),
+    (_DECLARED_BUILT_IN, lambda match: _as_built_in(match)),
+    (_BUILT_IN_TYPE, r"\g<type>"),
     (re.compile(r"=__am_fc<(?:\((?=.*\)>)|)(.*?)\)?>\{\} *"), r"[[function_constant(\1)]]"),
 )
 
@@ -156,7 +166,12 @@ def _without_zeros(match: re.Match[str]) -> str:
 
 
 def _float_control(match: re.Match[str]) -> str:
-    return f"float_control(precise,{'on' if match[1] == 'safe' else 'off'})".ljust(len(match[0]))
+    return f"float_control(precise,{_PRECISE[match[1]]})".ljust(len(match[0]))
+
+
+def _as_math_mode(match: re.Match[str]) -> str:
+    mode = next(mode for mode, precise in _PRECISE.items() if precise == match[1])
+    return f"METAL fp math_mode({mode})"
 
 
 def _with_built_ins(text: str) -> str:
@@ -164,19 +179,31 @@ def _with_built_ins(text: str) -> str:
     if "[[" not in text or not _BUILT_IN.search(text):
         return text
     outside = _program_scope(text)
-    for match in reversed(list(_BUILT_IN.finditer(text))):
+
+    def declared(match: re.Match[str]) -> str:
         if match.start() not in outside:
-            continue
-        start = match.start()
-        if qualifier := _CONST.search(text, 0, start):
-            start = qualifier.start()
-        declared = (
-            f"constant __am::input<{match['type']}, __am::at_{match['attribute']}> "
-            f"{match['name']}{{}};"
-        )
-        lines = text.count("\n", start, match.end())
-        text = text[:start] + declared + "\n" * lines + text[match.end() :]
-    return text
+            return match[0]
+        type_ = f"__am_in<{match['type']},{_NUMBERS[match['attribute']]}>"
+        room = " " * (len(match[0]) - len(f"{type_} {match['name']}{{}};"))
+        return f"{type_} {match['name']}{{{room}}};" + "\n" * match[0].count("\n")
+
+    return _BUILT_IN.sub(declared, text)
+
+
+def built_ins(texts: Iterable[str]) -> str:
+    """What stands behind the numbers of built-in inputs in these texts."""
+    numbers = {int(match["number"]) for text in texts for match in _BUILT_IN_TYPE.finditer(text)}
+    return "".join(
+        f"template <> struct __am::at<{number}> {{ "
+        f"static auto value() {{ return __am_attr_{_NAMES[number]}(); }} }};\n"
+        for number in sorted(numbers)
+    )
+
+
+def _as_built_in(match: re.Match[str]) -> str:
+    attribute = f"[[{_NAMES[int(match['number'])]}]]"
+    declared = f"{match['type']} {match['name']}"
+    return f"{declared}{' ' * (len(match[0]) - len(declared + attribute) - 1)}{attribute};"
 
 
 def _program_scope(text: str) -> set[int]:

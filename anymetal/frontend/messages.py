@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from anymetal.frontend.dialect import as_written
 from anymetal.frontend.forbidden import WORDS, reason_for
 from anymetal.frontend.shipped import FOLDER
-from anymetal.frontend.unit import part_name
+from anymetal.frontend.unit import as_compiled, part_name
 from anymetal.source import KernelSource
 
 _MESSAGE = re.compile(
@@ -41,13 +41,16 @@ def _short(scalar: str) -> str:
 _SPELLING: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
     (re.compile(r"'__am_double' is unavailable: "), ""),
     (re.compile(rf"('{_METAL_TYPE}') \(aka '[^']*'\)"), r"\1"),
-    (re.compile(r" ?\(aka '[^']*(?:_Float16|__bf16|__am_)[^']*'\)"), ""),
+    (re.compile(r" ?\(aka '[^']*(?:_Float16|__bf16|__am)[^']*'\)"), ""),
     (re.compile(r"\b_Float16\b"), "half"),
     (re.compile(r"\b__bf16\b"), "bfloat"),
     (re.compile(r"; did you mean '__am(?:_\w+|::[\w:]+)'\?"), ""),
     (re.compile(r"\b__am_double\b"), "double"),
     (
-        re.compile(r"no viable conversion from '__am_fc<[^']*>' to '(?:const )?([^']*)'"),
+        re.compile(
+            r"(?:no viable )?conversion from '__am_fc<[^']*>' to '(?:const )?([^']*)'"
+            r"(?: is ambiguous)?"
+        ),
         r"a function constant cannot be of type '\1'",
     ),
     (
@@ -56,6 +59,7 @@ _SPELLING: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], .
     ),
     (re.compile(r"\b__am_is_defined_"), ""),
     (re.compile(r"static assertion failed due to requirement '[^']*__am[^']*': "), ""),
+    (re.compile(r"\b__am_in<(.*?), \d+>|\b(?:const )?__am::input<(.*?), __am::at<\d+>>"), r"\1\2"),
     (re.compile(r"\b(?:metal::)?__am::(?:flags::)?"), ""),
     (re.compile(r"\b(?:metal::)?vec<([\w ]+), ([2-4])>"), lambda m: f"{_short(m[1])}{m[2]}"),
     (
@@ -174,31 +178,32 @@ def _with_own_words(message: Message) -> Message:
 def _metal_words(text: str) -> str:
     for pattern, word in _SPELLING:
         text = pattern.sub(word, text)
-    return text
+    return as_written(text)
 
 
 def exact_column(message: Message, source: KernelSource) -> Message:
     """Counts the column in characters of the user's text; Clang counts bytes. What is about the
     brace behind the text is about its end, and words of ours do not show."""
-    text = text_of(message, source)
+    text = as_compiled(source, part_of(message, source))
     lines = text.split("\n")
+    ours = any("__am" in shown for shown in message.snippet)
     if text and message.line > len(lines):
         lines = text.rstrip().split("\n")
         return shown_at(replace(message, line=len(lines), column=len(lines[-1]) + 1), lines[-1])
-    if not 0 < message.line <= len(lines):
-        return message
+    if not text or not 0 < message.line <= len(lines):
+        return replace(message, column=1, snippet=()) if ours else message
     line = lines[message.line - 1]
     if any("__am_type" in shown for shown in message.snippet):  # what we say about this line
         return shown_at(replace(message, column=len(line) - len(line.lstrip()) + 1), line)
-    if any("__am" in shown for shown in message.snippet):
-        message = shown_at(message, line)
-    before = lines[message.line - 1].encode()[: message.column - 1]
-    return replace(message, column=len(as_written(before.decode(errors="ignore"))) + 1)
+    before = as_written(line.encode()[: message.column - 1].decode(errors="ignore"))
+    message = replace(message, column=len(before) + 1)
+    return shown_at(message, line) if ours else message
 
 
 def shown_at(message: Message, line: str) -> Message:
-    """The message with this line of the text, and a mark at its column."""
-    line, column = as_written(line), min(message.column, len(line) + 1)
+    """The message with this line of the text, and a mark at its column in what the user wrote."""
+    line = as_written(line)
+    column = min(message.column, len(line) + 1)
     snippet = (f"{message.line:5} | {line.rstrip()}", f"      | {' ' * (column - 1)}^")
     return replace(message, column=column, snippet=snippet)
 

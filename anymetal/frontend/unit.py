@@ -13,12 +13,13 @@ write after it should be at their mercy.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 
 from anymetal.errors import MetalCompileError
 from anymetal.frontend import literals
-from anymetal.frontend.dialect import for_clang, header_for_clang
+from anymetal.frontend.dialect import built_ins, for_clang, header_for_clang
 from anymetal.frontend.forbidden import WORDS
 from anymetal.size_extension import SIZE_CLASS, size_buffer
 from anymetal.source import ATTRIBUTES, INCLUDED, KernelSource, LibrarySource, Parameter
@@ -59,6 +60,15 @@ def part_name(source: KernelSource, part: str) -> str:
     return f"{source.name}: {part}"
 
 
+@functools.lru_cache(maxsize=4)
+def as_compiled(source: KernelSource, part: str) -> str:
+    """One of the texts that the user wrote, as Clang reads it."""
+    text = source.parts.get(part, "")
+    if isinstance(source, LibrarySource):
+        return text
+    return header_for_clang(text) if part == "header" else for_clang(text)
+
+
 def translation_unit(source: KernelSource) -> str:
     """The whole text for Clang.
 
@@ -73,12 +83,13 @@ def translation_unit(source: KernelSource) -> str:
             f"kernel name {source.name!r} is not an identifier: MLX makes the function name "
             f"{source.entry!r} of it. Use only letters, digits and underscores.",
         )
-    header, body = header_for_clang(source.header), for_clang(source.body)
+    header, body = as_compiled(source, "header"), as_compiled(source, "source")
     prologue = for_clang(source.prologue)
     return "".join(
         (
             _PREAMBLE,
             literals.definitions((header, prologue, body)),
+            built_ins((header,)),
             SIZE_CLASS if any(p.kind == "size" for p in source.parameters) else "",
             _line(source, "header"),
             # Two newlines: a backslash at the end would swallow the first.
@@ -107,6 +118,7 @@ def _library_unit(source: LibrarySource) -> str:
             '#include "anymetal/library.h"\n',
             '#include "anymetal/texture.h"\n' if textures else "",
             literals.definitions((source.before, *source.parts.values())),
+            built_ins(source.parts.values()),
             source.before,
             _line(source, "header"),
             source.header,

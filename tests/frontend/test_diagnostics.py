@@ -37,6 +37,19 @@ CASES = [
     Case("out[0] = 1; }", "source:1:14", "extraneous closing brace"),
     Case("#if 1\nout[0] = 1;", "source:1:2", "unterminated conditional"),
     Case("out[0] = 1;\n#error no way\n", "source:2:2", "no way"),
+    # what Clang reads in another form
+    Case(
+        "out[0] = 1;",
+        "header:1:37",
+        "undeclared identifier 'gone'",
+        header="uint n [[grid_size]]; const int a = gone;",
+    ),
+    Case(
+        "out[0] = 1;",
+        "header:1:29",
+        "redefinition of 'n'",
+        header="uint n [[grid_size]]; uint2 n [[grid_size]];",
+    ),
     # double
     Case("double x = 1;", "source:1:1", "'double' is not supported in Metal", "float2"),
     Case("out[0] = (double)a[0];", "source:1:11", "'double' is not supported", "limbs"),
@@ -305,8 +318,11 @@ def test_a_text_that_ends_clang_by_its_depth():
         ("", "constant __fp16 f [[function_constant(3)]];"),
         ("switch (1) { constant int t = 1; int v = 2; case 1: out[0] = t; }", ""),
         ("wh = 1;", "uint3 where [[thread_position_in_grid]];\ninline int where() { return 1; }"),
+        ("int q = where; where.q = 1;", "uint3 where [[thread_position_in_grid]];"),
+        ("", "uint3 if[[thread_position_in_grid]];"),
     ],
 )
 def test_messages_show_none_of_our_names(body, header):
     message = message_of(Case(body, "", "", header=header))
     assert "__am" not in message and "frontend/include" not in message
+    assert "input<" not in message

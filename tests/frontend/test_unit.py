@@ -83,7 +83,7 @@ def test_input_sizes_are_constants_of_the_function():
     [
         ("#pragma METAL fp contract(off)", "#pragma clang fp contract(off)"),
         ('_Pragma("METAL  fp contract(fast)")', '_Pragma("clang  fp contract(fast)")'),
-        ("#pragma METAL fp math_mode(relaxed)", "#pragma float_control(precise,off) "),
+        ("#pragma METAL fp math_mode(relaxed)", "#pragma float_control(precise, off)"),
         ("#pragma METAL fp reassociate(on)", "#pragma clang fp reassociate(on)"),
         ("#pragma METAL internals : enable", "#pragma METAL internals : enable"),
         (

@@ -49,33 +49,14 @@ struct input<T, At, void_t<typename T::element_type>> {
   __declspec(property(get = get_z)) element z;
   __declspec(property(get = get_xy)) vec<element, 2> xy;
 };
-#define AM_AT(name)                                          \
-  struct at_##name {                                         \
-    static auto value() { return ::__am_attr_##name(); } \
-  };
-AM_AT(dispatch_quadgroups_per_threadgroup)
-AM_AT(dispatch_simdgroups_per_threadgroup)
-AM_AT(dispatch_threads_per_threadgroup)
-AM_AT(grid_origin)
-AM_AT(grid_size)
-AM_AT(quadgroup_index_in_threadgroup)
-AM_AT(quadgroups_per_threadgroup)
-AM_AT(simdgroup_index_in_threadgroup)
-AM_AT(simdgroups_per_threadgroup)
-AM_AT(thread_execution_width)
-AM_AT(thread_index_in_quadgroup)
-AM_AT(thread_index_in_simdgroup)
-AM_AT(thread_index_in_threadgroup)
-AM_AT(thread_position_in_grid)
-AM_AT(thread_position_in_threadgroup)
-AM_AT(threadgroup_position_in_grid)
-AM_AT(threadgroups_per_grid)
-AM_AT(threads_per_grid)
-AM_AT(threads_per_simdgroup)
-AM_AT(threads_per_threadgroup)
-#undef AM_AT
+// Where the numbers of built-in inputs lead (dialect.py has them defined for those that a text has).
+template <int Number>
+struct at;
 
 }  // namespace __am
+
+template <typename T, int Number>
+using __am_in = const __am::input<T, __am::at<Number>>;
 
 // Clang converts half and bfloat to all other numbers, but not to each other, not even in a cast.
 // `bfloat(__am_wide=h)` converts by way of float, exactly; other operands stay what they are.
