@@ -246,6 +246,12 @@ TEXTS = {
         "kernel void k(device int* a) {\r\r*a = 1; }\r}",
         ":4:1: error: extraneous",
     ),
+    "declared only": ("kernel void k(device int* a);", "no kernel found"),
+    "instantiated, but declared only": (
+        "template <int N> kernel void f(device int* a);\n"
+        'template [[host_name("x")]] [[kernel]] decltype(f<1>) f<1>;',
+        ":2:49: error: kernel 'f' is declared, but the text does not define it",
+    ),
     "missing include": ('#include "nothing.h"\n', ":1:10: error: 'nothing.h' file not found"),
     "wrong instantiation": (
         "template <int N> kernel void f(device int* a) {}\n"
@@ -414,6 +420,22 @@ def test_names_of_ours_do_not_show_in_messages(text: str, shown: str) -> None:
     message = str(caught.value)
     assert shown in message, message
     assert not any(ours in message for ours in ("__am", "threadspace", "float_control"))
+
+
+def test_kernels_may_be_declared_first() -> None:
+    library = anymetal.metal_library(
+        "kernel void other(device int* o);\nkernel void first(device int* o);\n"
+        "namespace n { kernel void second(device int* o); }\n"
+        "template <int N> kernel void third(device int* o);\n"
+        "__attribute__((noinline)) kernel void first(device int* o) { o[0] = 1; }\n"
+        "void n::second(device int* o) { o[0] = 2; }\n"
+        "template <int N> kernel void third(device int* o) { o[0] = N; }\n"
+        'template [[host_name("third")]] [[kernel]] decltype(third<3>) third<3>;\n'
+    )
+    assert library.kernel_names == ["first", "n::second", "third"]
+    for number, name in enumerate(library.kernel_names, 1):
+        (o,) = library[name](mx.zeros(1, mx.int32), grid=1, threadgroup=1)
+        assert o.item() == number
 
 
 def test_names_of_ours_are_refused() -> None:

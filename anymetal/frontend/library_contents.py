@@ -54,6 +54,10 @@ def read_contents(note: object, code: CodeBase, math_mode: MathMode) -> dict[str
     text = f'{KEEP_KEYWORDS}{code.macros}#line 1 "{code.file}"\n{code.text}\n'
     found = scan.scan(list(tokens_of(clang.preprocess(written, text), code.file)), user)
     callable_ = _callable(found)
+    for i in found.instantiations:
+        if i.function.name.text not in found.defined:
+            name = i.function.name.text
+            user.fail(i.name, f"kernel '{name}' is declared, but the text does not define it")
     names_given = Counter(c.name for c in callable_)
     for c in callable_:
         if names_given[c.name] > 1:
@@ -99,12 +103,12 @@ def read_contents(note: object, code: CodeBase, math_mode: MathMode) -> dict[str
 
 
 def _callable(found: scan.Found) -> list[_Callable]:
-    """Kernels that are no templates, and all instantiations of those that are."""
+    """Kernels that are no templates and have a body, and all instantiations of templates."""
     return [
         *(
             _Callable(f.host_name, f.name, f.scope, f.name.text, f, (f.name.text,))
             for f in found.functions.values()
-            if not f.template
+            if not f.template and f.name.text in found.defined
         ),
         *(
             _Callable(i.host_name, i.name, i.scope, i.call, i.function, i.words)

@@ -101,6 +101,9 @@ class Found:
     instantiations: list[Instantiation] = field(default_factory=list)
     constants: list[Constant] = field(default_factory=list)
     reach: Reach = field(default_factory=Reach)
+    #: Names in front of parentheses in what has a body: a kernel that is none of these is declared
+    #: only.
+    defined: set[str] = field(default_factory=set)
 
 
 def scan(tokens: Sequence[Token], source: SourceFile) -> Found:
@@ -169,9 +172,12 @@ class _Scanner:
         attributes: list[Attribute] = []
         kernel = False
         words: list[Token] = []
+        called: list[str] = []
         position = start
         while position < len(self.tokens):
             token = self.tokens[position]
+            if token.text == "(" and _is_name(words):
+                called.append(words[-1].text)
             if token.text == ";":
                 position += 1
                 break
@@ -192,6 +198,7 @@ class _Scanner:
             elif token.text == "{":
                 end = close_of(self.tokens, position, self.source)
                 if _is_function(words):
+                    self.found.defined.update(called)
                     position = end + 1
                     break
                 words.append(token)
