@@ -69,7 +69,7 @@ _HEAD = re.compile(r"^define (.*?)@(\"[^\"]+\"|[\w.$]+)\(", re.M)
 # ten times as long. The first line is none of these.
 _ANNOTATION_STRING = re.compile(r'\n(@[\w.]+) = .*c"threadgroup\\00"')
 _VARIABLE = re.compile(
-    r"^ *call void @llvm\.var\.annotation\S*\(ptr ([%@][\w.]+|[%@]\"[^\"]+\"), ptr (@[\w.]+),.*$",
+    r"^ *call void @llvm\.var\.annotation\S*\(ptr ([%@][\w.]+|[%@]\"[^\"]+\"), ptr (@[\w.]+),.*\n",
     re.M,
 )
 _POINTER = re.compile(
@@ -249,7 +249,15 @@ def _prepare_function(text: str, annotations: set[str], variables: list[str]) ->
         text = _POINTER.sub(r"\1 getelementptr i8, ptr \2, i64 0", text)
     if "@llvm.var.annotation" not in text:
         return text
-    found = dict.fromkeys(_VARIABLE.findall(text))  # once, however often the word was written
+    found: dict[tuple[str, str], None] = {}
+
+    def once(match: re.Match[str]) -> str:
+        """However often the word was written, as later steps would compare each with all."""
+        known = len(found)
+        found.setdefault((match[1], match[2]))
+        return match[0] if len(found) > known else ""
+
+    text = _VARIABLE.sub(once, text)
     for variable, string in found:
         if string in annotations:
             text = _hoist_variable(text, variable, variables)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 
 from anymetal.errors import MetalCompileError, UnsupportedFeatureError
 from anymetal.frontend.clang import compile_to_ir
-from anymetal.frontend.optimise import optimise
+from anymetal.frontend.optimise import optimise, prepare
 from anymetal.ir.cfg import find_loops
 from anymetal.ir.model import Instr, Program, predecessors
 from anymetal.ir.reader import read_program
@@ -55,6 +56,18 @@ def test_recursion_is_refused_with_the_names_of_the_functions(header: str, cycle
     with pytest.raises(UnsupportedFeatureError) as error:
         optimised(_ID + "out[i] = f(int(i));", header)
     assert f": {cycle}. Rewrite it as a loop." in str(error.value)
+
+
+def test_a_word_that_is_written_often() -> None:
+    """Time grows with the text, not with its square (which would be 16 times)."""
+    often, seconds = (2_000, 8_000), []
+    for count in often:
+        raw = compile_to_ir(kernel_source("threadgroup " * count + "float x; x = 1; out[0] = x;"))
+        start = time.process_time()
+        prepared = prepare(raw, 0)
+        seconds.append(time.process_time() - start)
+        assert prepared.count('@"threadgroup.0.x" =') == 1 and "var.annotation(" not in prepared
+    assert seconds[1] < 8 * seconds[0] + 0.1
 
 
 def test_a_template_that_calls_another_instance_is_no_recursion() -> None:
