@@ -20,7 +20,6 @@ from anymetal.frontend.dialect import DEFINED
 from anymetal.frontend.edits import PLACE, Edit, Edits
 from anymetal.frontend.line_table import Places
 from anymetal.frontend.metal_tokens import Token, closings, tokenize
-from anymetal.frontend.reach import Reach
 from anymetal.source import KernelSource
 
 #: Clang's options for these warnings.
@@ -77,6 +76,8 @@ def defined(source: KernelSource, messages: str, ir: str) -> KernelSource | None
 
 def _in_conditions(tokens: Iterable[Token]) -> set[str]:
     """The words that `#if` and `#elif` lead to."""
+    from anymetal.frontend.reach import Reach  # hardly ever needed
+
     words: set[str] = set()
     mentioned: dict[str, set[str]] = {}
     for token in tokens:

@@ -20,7 +20,7 @@ from anymetal.analysis.ranges import Bounds
 from anymetal.ir import types as t
 from anymetal.ir.cfg import Loop
 from anymetal.ir.model import Const, Instr
-from anymetal.passes.split_counters import split
+from anymetal.passes.counts import split
 
 _NO_WRAP = "nuw nsw"
 
