@@ -58,13 +58,13 @@ def test_samples_are_inside_of_kernels() -> None:
     launch = launcher(64, 5_000_000)
     for _ in range(20):  # other programs may have the processors for a while
         found = recorded(launch)
-        if len(found.samples) >= 50:
+        assert {one.entry for one in found.samples} <= {launch.call.entry}
+        # `now` of the kernel asks the C library for the time: most of them are in its code.
+        own = [s for s in found.samples if 0 <= s.counter - launch.call.entry < 4096]
+        if len(found.samples) >= 50 and own:
             break
     else:
-        raise AssertionError("hardly a sample in a third of a second")
-    assert {one.entry for one in found.samples} == {launch.call.entry}
-    # `now` of the kernel asks the C library for the time, so not all of them are in its own code.
-    assert any(0 <= one.counter - launch.call.entry < 4096 for one in found.samples)
+        raise AssertionError("hardly a sample in a third of a second, or none in the kernel")
 
 
 def test_a_launch_that_fails_is_noted_as_such() -> None:
