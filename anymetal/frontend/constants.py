@@ -96,8 +96,8 @@ def _doubtful(
     """Offsets of all shifts, and of the divisions in the statements at `places` and in macros, but
     for those `asked` for by `#if`, where the marker would be a 0 to divide by."""
     yield from _operators(tokens)
+    yield from _shifts_in_macros(tokens)
     for start, macro in _macros(tokens):
-        yield from (start + offset for offset in _operators(macro))
         if len(macro) > 1 and macro[1].text not in asked:
             yield from (start + offset for offset in _divisions(macro))
     ends = [token.start for token in tokens if token.text == ";"]
@@ -127,9 +127,8 @@ def in_functions(source: KernelSource) -> KernelSource:
         for offset in _operators(body):
             edits.add(part, _mark(edits.texts[part], offset))
     for part, those in tokens.items() if bodies else ():
-        for start, macro in _macros(those):
-            for offset in _operators(macro):
-                edits.add(part, _mark(edits.texts[part], start + offset))
+        for offset in _shifts_in_macros(those):
+            edits.add(part, _mark(edits.texts[part], offset))
     return edits.applied() or source
 
 
@@ -180,6 +179,12 @@ def _macros(tokens: Sequence[Token]) -> Iterator[tuple[int, list[Token]]]:
         if token.kind == "directive" and _DEFINE.match(token.text):
             start = token.text.index("#") + 1
             yield token.start + start, tokenize(token.text[start:])
+
+
+def _shifts_in_macros(tokens: Sequence[Token]) -> Iterator[int]:
+    """Offsets of the shifts in definitions of macros."""
+    for start, macro in _macros(tokens):
+        yield from (start + offset for offset in _operators(macro))
 
 
 def _divisions(tokens: Sequence[Token]) -> Iterator[int]:

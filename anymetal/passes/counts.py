@@ -9,9 +9,11 @@ What it begins with may differ between threads. The count does not.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from anymetal.ir import types as t
 from anymetal.ir.cfg import Loop
-from anymetal.ir.model import Const, Instr, Value
+from anymetal.ir.model import Const, Instr, Program, Value
 
 
 def ends(loop: Loop, phi: Instr) -> tuple[Value, Value]:
@@ -20,7 +22,7 @@ def ends(loop: Loop, phi: Instr) -> tuple[Value, Value]:
     return phi.operands[1 - at], phi.operands[at]
 
 
-def split(loop: Loop, phi: Instr, update: Instr) -> tuple[Instr, Instr]:
+def split(loop: Loop, phi: Instr, update: Instr) -> tuple[Value, Instr]:
     """Counts from zero; what was the phi is now its beginning and the count. Returns both."""
     header, latch = loop.header, loop.latches[0]
     start, _ = ends(loop, phi)
@@ -35,6 +37,12 @@ def split(loop: Loop, phi: Instr, update: Instr) -> tuple[Instr, Instr]:
     phis = [count if one is phi else one for one in header.phis]
     header.refill([*phis, whole, *made, *header.body, header.terminator])
     return phi, whole
+
+
+def replace(program: Program, changed: Mapping[Value, Value]) -> None:
+    """Puts values in the place of others, such as those of `split`, wherever these are used."""
+    for instr in program.instructions():
+        instr.operands = [changed.get(value, value) for value in instr.operands]
 
 
 def _next(count: Instr, phi: Instr, update: Instr) -> list[Instr]:

@@ -19,22 +19,22 @@ from anymetal.analysis.induction import Induction, inductions, iterations, only_
 from anymetal.analysis.ranges import Bounds
 from anymetal.ir import types as t
 from anymetal.ir.cfg import Loop
-from anymetal.ir.model import Const, Instr
-from anymetal.passes.counts import split
+from anymetal.ir.model import Const, Instr, Value
+from anymetal.passes.counts import replace, split
 
 _NO_WRAP = "nuw nsw"
 
 
 def run(known: Analyses) -> bool:
     """Whether there was such a counter."""
+    below = Bounds(known.program.limits)
     found = [
         (loop, one, count)
         for loop in known(loops)
         for one in known(inductions)[loop]
-        if (count := _same_for_all(loop, one, Bounds(known.program.limits)))
+        if (count := _same_for_all(loop, one, below))
     ]
-    for loop, one, count in found:
-        _normalise(known, loop, one, count)
+    replace(known.program, dict(_normalised(*one) for one in found))
     return bool(found)
 
 
@@ -47,16 +47,14 @@ def _same_for_all(loop: Loop, one: Induction, below: Bounds) -> int:
     return first if first == last and not wraps else 0
 
 
-def _normalise(known: Analyses, loop: Loop, one: Induction, iterations: int) -> None:
+def _normalised(loop: Loop, one: Induction, iterations: int) -> tuple[Value, Value]:
+    """Counts from zero, and so often; the counter, and what takes its place."""
     phi, whole = split(loop, one.phi, one.update)
     _, count = whole.operands
     assert isinstance(count, Instr)
     following = count.operands[count.arg.index(loop.latches[0])]
     assert isinstance(following, Instr)
     whole.flags = following.flags = _NO_WRAP  # the numbers are those that the counter had
-    for instr in known.program.instructions():
-        if instr is not whole:
-            instr.operands = [whole if value is phi else value for value in instr.operands]
     end = only_exit(loop)
     assert end
     branch, limit = end.terminator, Const(count.type, str(iterations * one.growth))
@@ -64,3 +62,4 @@ def _normalise(known: Analyses, loop: Loop, one: Induction, iterations: int) -> 
     test = Instr(t.I1, "icmp", [following, limit], kind, "", branch.loc)
     end.insert(-1, [test])
     branch.operands = [test]
+    return phi, whole

@@ -19,8 +19,8 @@ from anymetal.analysis.cache import Analyses
 from anymetal.analysis.control import loops
 from anymetal.analysis.uniformity import Shapes, shapes
 from anymetal.ir.cfg import Loop
-from anymetal.ir.model import Instr, Value
-from anymetal.passes.counts import ends, split
+from anymetal.ir.model import Instr
+from anymetal.passes.counts import ends, replace, split
 
 
 def run(known: Analyses) -> bool:
@@ -31,9 +31,7 @@ def run(known: Analyses) -> bool:
         for phi in loop.header.phis
         if (update := _update(loop, phi, known(shapes), known(forms))) is not None
     ]
-    changed: dict[Value, Value] = dict(split(*one) for one in found)
-    for instr in known.program.instructions():
-        instr.operands = [changed.get(value, value) for value in instr.operands]
+    replace(known.program, dict(split(*one) for one in found))
     return bool(found)
 
 

@@ -14,7 +14,7 @@ _DECLARED = """\
 declare hidden ptr @am_hold_page(ptr, ptr, ptr, ptr)
 declare hidden void @am_let_go(ptr)
 declare hidden void @am_add_one(ptr, ptr, ptr, float)
-declare hidden void @am_add_atomically(ptr, ptr, float)
+declare hidden void @am_add_atomically(ptr, float)
 declare hidden void @am_add_some(ptr, ptr, ptr, ptr, i32)
 declare hidden void @am_add_run(ptr, ptr, i32)"""
 
@@ -29,7 +29,7 @@ plain:
   store float %new, ptr %address, align 4
   ret void
 shared:
-  call void @am_add_atomically(ptr %locks, ptr %address, float %add)
+  call void @am_add_atomically(ptr %address, float %add)
   ret void
 }}"""
 #: A function, so that LLVM sees how long the memory for values is needed: that of a coroutine would

@@ -108,12 +108,8 @@ extern "C" [[gnu::noinline, gnu::cold]] void am_add_some(uint8_t* locks, Cancel 
 // A processor adds floats atomically by exchanging what it has read and added to, until nobody came
 // in between. The exchange costs the same for 16 bytes as for 4.
 
-// `locks`: null for the only thread of a launch, which needs no exchange.
-extern "C" [[gnu::noinline]] void am_add_atomically(uint8_t* locks, float* address, float value) {
-  if (!locks) {
-    *address += value;
-    return;
-  }
+// (The only thread of a launch, which needs no exchange, does not call it.)
+extern "C" [[gnu::noinline]] void am_add_atomically(float* address, float value) {
   uint32_t* bits = reinterpret_cast<uint32_t*>(address);
   uint32_t old = __atomic_load_n(bits, __ATOMIC_RELAXED), sum;
   do {
