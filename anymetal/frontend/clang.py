@@ -128,9 +128,11 @@ def checked(
 
 def _checked(source: KernelSource, ir: str, profile: Profile) -> str:
     # Imported while Clang runs, by who asked for it.
-    from anymetal.frontend import restrictions, tail_calls
+    from anymetal.frontend import convergence, restrictions, tail_calls
 
     toolchain.check_versions(_version_in(ir))
+    if in_order := convergence.with_lines_in_order(source, ir):
+        _, ir = compiled(in_order, profile)
     ir = tail_calls.with_loops(ir, profile)
     restrictions.check(source, ir)
     return ir

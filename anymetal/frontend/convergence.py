@@ -13,6 +13,9 @@ the call, and the program is optimised again.
 So it is with what opens a lock: `while (!done) if (taken(lock)) { …; open(lock); done = 1; }`.
 Behind the loop, the lane that has the lock would wait for those that try to take it. All atomic
 stores and exchanges count as such.
+
+What stands in a loop is told by the numbers of lines. `#line` may bring those into another order,
+so such kernels are compiled once more without it.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from anymetal.frontend.loops import LOOP_MARK, Function, Loop, Place
+from anymetal.source import KernelSource
 
 CROSS_LANE = r"__am_(?:shuffle|ballot|matrix_fma|reduce_\w+|scan_\w+|xscan_\w+)"
 #: In a sanitized build also what stands in front of barriers (wrong_operands.py).
@@ -32,9 +36,14 @@ _ALWAYS = "__am_always"
 _DECLARATION = f"declare i1 @{_ALWAYS}() nounwind willreturn memory(inaccessiblemem: readwrite)\n"
 _ASKED = re.compile(rf"(?:tail )?call i1 @{_ALWAYS}\(\)(?: #\d+)?")
 _OPENS = r"\b(?:store atomic|atomicrmw(?: volatile)? xchg) "
-_CALL = re.compile(rf"(?:@{_TOGETHER}\(|{_OPENS}).*?!dbg !(\d+)")
+_CROSSES = re.compile(rf"@{_TOGETHER}\(|{_OPENS}")
+_CALL = re.compile(rf"(?:{_CROSSES.pattern}).*?!dbg !(\d+)")
 _ANY_CALL = re.compile(r"\bcall [^@\n]*@(?P<callee>\"[^\"]+\"|[\w.$]+)\([^\n]*!dbg !(?P<place>\d+)")
 _RETURN = re.compile(r"^  ret ", re.M)
+#: `#line 7 "x.metal"`, and `# 7 "x.metal" 2` as preprocessors write it.
+_LINE_DIRECTIVE = re.compile(
+    r'^[ \t]*(?:#|%:)[ \t]*(?:line[ \t]+)?\d+(?:[ \t]+"[^"\n]*"(?:[ \t]+\d)*)?[ \t]*$', re.M
+)
 #: What the condition of a loop follows from, in LLVM's text.
 _DEFINED = re.compile(r"^  (?P<name>%[\w.$]+) = (?P<what>.*)$", re.M)
 _BRANCH = re.compile(r"^  br i1 (%[\w.$]+),", re.M)
@@ -57,6 +66,14 @@ class _Call(NamedTuple):
     callee: str
     place: Place
     end: int  #: of its line, in the text of its block
+
+
+def with_lines_in_order(source: KernelSource, raw: str) -> KernelSource | None:
+    """The kernel without directives that give lines other numbers, or None if that changes nothing
+    here."""
+    parts = {part: _LINE_DIRECTIVE.sub("", text) for part, text in source.parts.items()}
+    matters = parts != source.parts and "!llvm.loop" in raw and _CROSSES.search(raw)
+    return source.with_parts(parts) if matters else None
 
 
 def at_risk(raw: str, optimised: str) -> bool:

@@ -103,7 +103,7 @@ def for_clang(text: str) -> str:
     text = _MATH_MODE.sub(_float_control, text)
     text = _MEMBER.sub(lambda match: match[0].replace("threadgroup", OF_THREADGROUP), text)
     text = _constructed(text)
-    text = _BINDING.sub(lambda match: " " * len(match[0]), text)
+    text = _BINDING.sub(lambda match: _blank(match[0]), text)
     if "threadgroup" in text:
         text = _ZEROS_OR_OTHERS.sub(_without_zeros, text)
     text = _LITERAL.sub(lambda match: match[1] + ("h" if match[2] == "H" else "_b"), text)
@@ -141,9 +141,14 @@ def with_constants(text: str) -> str:
     def constant(match: re.Match[str]) -> str:
         index = match[1].strip()
         index = index if index.isalnum() else f"({index})"
-        return f"=__am_fc<{index}>{{}}".ljust(len(match[0]))
+        lines = "\n" * (match[0].count("\n") - index.count("\n"))
+        return f"=__am_fc<{index}>{{}}".ljust(len(match[0]) - len(lines)) + lines
 
     return _FUNCTION_CONSTANT.sub(constant, text)
+
+
+def _blank(text: str) -> str:
+    return re.sub(r"[^\n]", " ", text)
 
 
 def _constructed(text: str) -> str:
@@ -161,7 +166,7 @@ def _constructed(text: str) -> str:
 
 def _without_zeros(match: re.Match[str]) -> str:
     if match["declared"]:
-        return match["declared"] + re.sub(r"[^\n]", " ", match["zeros"])
+        return match["declared"] + _blank(match["zeros"])
     return _ZEROS.sub(_without_zeros, match[0]) if match["directive"] else match[0]
 
 
@@ -237,5 +242,5 @@ def without_repetitions(text: str) -> str:
         else:
             previous = current
     for start, end in reversed(blank):
-        text = text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
+        text = text[:start] + _blank(text[start:end]) + text[end:]
     return text

@@ -31,8 +31,8 @@ from tests.frontend.lockstep import (
 _X = np.array([(7 * lane + lane // 5) % 11 for lane in range(32)], np.int32)
 
 
-def check(program: list[Statement], counters: int) -> None:
-    text = kernel_text(program, counters)
+def check(program: list[Statement], counters: int, before_lines: str = "") -> None:
+    text = "".join(before_lines + line for line in kernel_text(program, counters).splitlines(True))
     kernel = anymetal.metal_kernel(
         name="lockstep", input_names=["input"], output_names=["o"], source=text
     )
@@ -90,6 +90,12 @@ def test_a_flag_that_ends_the_loop() -> None:
     begin = Set("f", constant(0), declares=True)
     body = [begin, If(_TURN, [_mix(), leave]), If(variable("f"), [Leave("break")])]
     check([Loop("forever", "k0", 0, body)], 1)
+
+
+@pytest.mark.parametrize("directive", ["#line 3", '#line 9 "a.metal"', '# 3 "<built-in>" 1 3'])
+def test_lines_with_other_numbers(directive: str) -> None:
+    body = [If(_TURN, [_mix(), Leave("break")]), Loop("for", "k1", 3, [_mix("active")])]
+    check([Loop("for", "k0", 9, body)], 2, f"{directive}\n")
 
 
 def test_functions_of_the_user_and_macros() -> None:

@@ -70,6 +70,12 @@ def error_of(body: str, header: str = "") -> str:
         ("out[0] = 1; // \r}", "", "source:2:2: error: extraneous closing brace"),
         ("#define A \\\r 1\rlong long z = A;", "", "source:3:1: error: 'long long'"),
         ("out[0] = f();", "// a\rint f() { static int n; return n++; }", "header:2:22: error"),
+        (
+            "f(0);",
+            "void f(int i [[threadgroup(\\\n0)]],\nint k) { foo; }",
+            "header:3:10: error: use",
+        ),
+        ("foo;", "constant int n [[\nfunction_constant(\n0)]];\nint f() { bar; }", "header:4:11"),
         ("/* ü */ long long z = 1;", "", "source:1:9: error: 'long long'"),
         ("/* ü */ goto end; end: ;", "", "source:1:9: error: 'goto'"),
         ("out[0] = f();", "/* 🙂 */ int f() { static int n; return n++; }", "header:1:30: error"),
