@@ -6,7 +6,7 @@ All other files ask here. What a call does depends on its callee (ir/calls.py).
 from __future__ import annotations
 
 from anymetal.ir import calls
-from anymetal.ir.model import Instr, Value
+from anymetal.ir.model import Const, Instr, Value
 
 LOADS = ("load", "guarded_load")
 #: Operations with an address. Besides these only calls have to do with memory.
@@ -50,6 +50,18 @@ def is_pure(instr: Instr) -> bool:
         of_one = instr.arg in _OF_ONE_THREAD or calls.is_undefined(instr.arg)
         return of_one if ours else not calls.has_effect(instr.arg)
     return instr.has_result and instr.op not in (*ACCESSES, "alloca")
+
+
+def touches_nothing(instr: Instr) -> bool:
+    """Whether it computes with addresses only, or asks for what lies there."""
+    asks = instr.op == "call" and bool(instr.arg == calls.PREFETCH)
+    return asks or instr.op in ("gep", "phi", "select", "freeze", "icmp")
+
+
+def may_trap(instr: Instr) -> bool:
+    """Whether a processor may refuse to compute it where the program does not: a division."""
+    divides = instr.op in ("udiv", "sdiv", "urem", "srem")
+    return divides and not isinstance(instr.operands[1], Const)
 
 
 def accessed(instr: Instr) -> Value:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from anymetal.analysis.cache import Analyses
-from anymetal.analysis.effects import LOADS, accessed, is_plain, tells
+from anymetal.analysis.effects import LOADS, accessed, is_plain, tells, touches_nothing
 from anymetal.analysis.private_arrays import POINTERS, bases, interleaved
-from anymetal.ir.calls import PREFETCH
 from anymetal.ir.model import Argument, Global, Instr, Value
 
 Origin = Argument | Global | Instr
@@ -78,9 +77,9 @@ def _untouched(known: Analyses, touching: Callable[[Instr], list[Value]]) -> set
     program, leads_to = known.program, known(origins)
     touched: set[Origin] = set()
     for instr in program.instructions():
-        if instr.op in ("gep", "phi", "select", "freeze", "icmp"):
+        if touches_nothing(instr):
             continue
-        if instr.op != "call" or not (instr.arg == PREFETCH or tells(instr)):
+        if not tells(instr):
             touched.update(*(leads_to.get(value, ()) for value in touching(instr)))
         if instr.type.is_ptr and instr.op != "alloca":
             return set()  # a pointer that was loaded, or made of a number, may lead anywhere

@@ -51,7 +51,7 @@ from anymetal.analysis.uniformity import shapes
 from anymetal.ir import types as t
 from anymetal.ir.calls import APART, IN_ORDER, PREFETCH
 from anymetal.ir.cfg import Loop
-from anymetal.ir.model import Block, Const, Instr, Value
+from anymetal.ir.model import Block, Const, Instr, Location, Value
 from anymetal.machine import Machine
 from anymetal.prefetch.runs import Run, runs_of
 
@@ -297,8 +297,10 @@ def _requests(one: Run, far: Value, cache: int) -> list[list[Instr]]:
     result = []
     for line in one.lines:
         there = Instr(one.pointer.type, "gep", [one.pointer, far], (1, line))
-        ask = Instr(
-            t.VOID, "call", [there, Const(t.I32, str(cache))], PREFETCH, "", one.loads[0].loc
-        )
-        result.append([there, ask])
+        result.append(request(there, cache, one.loads[0].loc))
     return result
+
+
+def request(there: Instr, cache: int, loc: Location | None) -> list[Instr]:
+    """An address, and the request for its line."""
+    return [there, Instr(t.VOID, "call", [there, Const(t.I32, str(cache))], PREFETCH, "", loc)]

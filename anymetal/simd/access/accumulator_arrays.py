@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from anymetal.analysis.effects import touches_nothing
 from anymetal.analysis.objects import Origin
 from anymetal.analysis.uniformity import Shapes
 from anymetal.ir.calls import BARRIER
@@ -33,7 +34,7 @@ def find_accumulations(
     for instr in program.instructions():
         if _adds(instr) and instr not in used:
             adds[instr] = origins.get(instr.operands[0], frozenset())
-        elif instr.op not in ("gep", "phi", "select", "freeze"):
+        elif not touches_nothing(instr):
             for value in instr.operands:
                 elsewhere |= origins.get(value, frozenset())
     if not all(adds.values()):

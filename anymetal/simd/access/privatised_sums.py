@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from anymetal.analysis.cache import Analyses
+from anymetal.analysis.effects import touches_nothing
 from anymetal.analysis.flow import used
 from anymetal.analysis.objects import origins
 from anymetal.analysis.ranges import Bounds
@@ -48,6 +49,8 @@ def find_privatised_sums(known: Analyses) -> dict[Argument, Sums]:
     types: dict[Argument, t.Type] = {}
     bound = Bounds()
     for instr in program.instructions():
+        if instr.op == "call" and touches_nothing(instr):
+            continue
         places = [instr.operands[0]] if _adds(instr, known(used)) else []
         for value in instr.operands:
             for origin in leads_to.get(value, frozenset()):

@@ -37,7 +37,7 @@ from anymetal.passes import (
 )
 from anymetal.passes.split_divisions import split_lanes
 from anymetal.pipeline.driver import Compilation, Pass
-from anymetal.prefetch import requests
+from anymetal.prefetch import indirect, requests
 from anymetal.simd import questions
 from anymetal.simd.access.memory_order import in_memory_order
 from anymetal.simd.code.line_table import LineTable
@@ -123,6 +123,11 @@ def is_tuned(c: GangCompilation) -> bool:
     return c.variant.width == SIMD_GROUP and not c.variant.checked
 
 
+def is_for_one_launch(c: GangCompilation) -> bool:
+    """The grid is known, and its threadgroups are those of the launch."""
+    return c.variant.known is not None and not c.variant.folded
+
+
 def is_checked(c: GangCompilation) -> bool:
     """No access may leave its array, and only accesses are looked at."""
     return c.variant.checked and not c.variant.sanitized
@@ -178,6 +183,11 @@ def _track(c: GangCompilation) -> bool:
     assert c.observed
     c.undefined = track_undefined.run(c.program, c.observed, c.variant.filled)
     return True
+
+
+def _prefetch_indirect(c: GangCompilation) -> bool:
+    assert c.variant.known
+    return indirect.run(c.known, c.variant.known)
 
 
 def _keep_order(c: GangCompilation) -> bool:
@@ -337,6 +347,13 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
         Stage.INTERLEAVED,
         needs=(is_tuned,),
         keeps=_TREE,
+    ),
+    Pass(
+        "prefetch-indirect",
+        _prefetch_indirect,
+        "behind prefetch: what it loads for later threadgroups must not be asked for, too",
+        Stage.INTERLEAVED,
+        needs=(is_tuned, is_for_one_launch),
     ),
     Pass(
         "keep-memory-order",

@@ -28,6 +28,7 @@ _KERNELS = Path(__file__).parents[2] / "kernels"
 #: Cases, and passes that change them.
 CASES = {
     "ahead/tiles_down_a_matrix": ("prefetch",),
+    "ahead/rows_of_a_table": ("prefetch-indirect",),
     "algorithms/matmul_tiled": ("version-by-bounds", "coarsen"),
     "algorithms/radix_sort_block": ("unlock-threadgroup-memory",),
     "order/exact_sums": ("drop-unused", "keep-memory-order"),
@@ -68,6 +69,7 @@ def case_of(name: str) -> MetalCase:
 def run_without(off: Off, name: str, monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """Runs a case, and returns the passes that change its programs."""
     monkeypatch.setenv("ANYMETAL_PASSES", ",".join(f"-{one}" for one in off))
+    monkeypatch.setenv("ANYMETAL_SPECIALISE", "eager")
     assert set(variant.switched_off()) == set(off)
     targets.select(None)  # the one in use knows the case as it was compiled before
     case, changes = case_of(name), Changes()
@@ -76,7 +78,8 @@ def run_without(off: Off, name: str, monkeypatch: pytest.MonkeyPatch) -> set[str
     assert asked
     for source, launch in asked:
         assert set(launch.without) == set(off)
-        program = thread_program(source, launch.large, changes, without=launch.without)
+        known = launch.known_to_threads
+        program = thread_program(source, launch.large, changes, None, launch.without, known=known)
         driver.run(PASSES, GangCompilation(program, launch, machine_for(""), changes))
     return changes.names
 

@@ -14,7 +14,7 @@ from anymetal.testing.lockstep.generators.patterns.parts import KEPT, LANE, X, c
 
 def named_rows(rng: random.Random) -> Case:
     """Rows of a table that another array names."""
-    rows, width, high = rng.choice((20, 300)), rng.choice((64, 128, 256)), rng.choice((8, 24))
+    rows, width, high = rng.choice((20, 300)), rng.choice((64, 128, 256)), rng.choice((8, 90))
     which = np.random.default_rng(rng.getrandbits(64)).integers(0, rows, high, dtype=np.uint32)
     lines = [
         X,
