@@ -12,8 +12,8 @@ indirect memory accesses", CGO 2017):
     prefetch &table[later * n];
 
 Nothing else is loaded for that than what a thread of the later threadgroup loads in any case: such
-loads stand where all threads come by, no thread writes what they read, and the launch has that
-threadgroup. So no load leaves its array. What is asked for may be anything.
+loads stand where all of its threads come by, no thread writes what they read, and the launch has
+that threadgroup. So no load leaves its array. What is asked for may be anything.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from anymetal.ir.cfg import Loop
 from anymetal.ir.model import Const, Instr, Value
 from anymetal.ir.sizes import SIMD_GROUP
 from anymetal.ir.walk import made_from
+from anymetal.prefetch.front import front
 from anymetal.prefetch.requests import FIRST, request
 from anymetal.prefetch.runs import Run, runs_of
 
@@ -50,24 +51,26 @@ def run(known: Analyses, launch: Known) -> bool:
     """`launch`: the only one that the program serves."""
     for axis, far, last in _axes(launch):
         later = _Later(known, f"__am_group_{axis}", far, last)
-        wanted = [one for one in _wanted(known, later.moving) if later.includes(one.run.pointer)]
+        wanted = [one for one in _wanted(known, later) if later.includes(one.run.pointer)]
         wanted = [one for one in wanted if not later.loads(one.run)]
         if 0 < sum(len(one.lines) for one in wanted) <= known.machine.many_lines:
             made = later.instructions()
             made += [instr for one in wanted for instr in _requests(one, later)]
-            known.program.blocks[0].insert(-1, made)
+            later.front[-1].insert(-1, made)
             return True
     return False
 
 
 def _axes(launch: Known) -> Iterator[tuple[str, int, int]]:
     """Along which threadgroups follow each other, how many of them make up the distance, and which
-    is the last whole one; axes that are too short go into those that follow."""
+    is the last whole one, or the one before, in case that only this one is not beyond what a kernel
+    has to do. Axes that are too short go into those that follow."""
     width, height, depth = launch.group
     far = max(1, FAR * SIMD_GROUP // (width * height * depth))
     for axis, threads, group in zip("xyz", launch.grid, launch.group, strict=True):
         if threads // group > _TIMES * far:
             yield axis, far, threads // group - 1
+            yield axis, far, threads // group - 2
         far = max(1, far // -(-threads // group))
 
 
@@ -78,9 +81,10 @@ class _Wanted(NamedTuple):
     lines: list[int]
 
 
-def _wanted(known: Analyses, moving: set[Value]) -> list[_Wanted]:
-    """Runs at addresses that are made of what was loaded in front of all branches."""
-    numbers = [i for i in known.program.blocks[0].instrs if i in moving and _is_constant(i, known)]
+def _wanted(known: Analyses, later: _Later) -> list[_Wanted]:
+    """Runs at addresses that are made of what all threads load."""
+    loads = (i for block in later.front for i in block.instrs if i in later.moving)
+    numbers = [load for load in loads if _is_constant(load, known)]
     leads = made_from(known(users), numbers)
     accesses: dict[Loop | None, list[Instr]] = defaultdict(list)
     for block in known.program.blocks if numbers else ():
@@ -127,9 +131,11 @@ class _Later:
     """What a later threadgroup computes."""
 
     def __init__(self, known: Analyses, position: str, far: int, last: int) -> None:
-        self._known, self._entry = known, known.program.blocks[0]
+        self.front = front(known, position, last + 1)  #: behind these is what is computed
+        self._known = known
         self._far, self._last = Const(t.I32, str(far)), Const(t.I32, str(last))
-        self._groups = [i for i in self._entry.instrs if i.op == "call" and i.arg == position]
+        calls = (i for block in self.front for i in block.instrs if i.op == "call")
+        self._groups = [call for call in calls if call.arg == position]
         self._copies: dict[Value, Value] = {}
         self._needed: set[Instr] = set()
         self.moving = made_from(known(users), self._groups)
@@ -151,16 +157,16 @@ class _Later:
         return True
 
     def _is_other(self, value: Value) -> TypeGuard[Instr]:
-        """Whether it is another value there, or one that is computed behind the first block."""
+        """Whether it is another value there, or one that is computed later on."""
         if not isinstance(value, Instr):
             return False
-        return value in self.moving or value.block is not self._entry
+        return value in self.moving or value.block not in self.front
 
     def _sources(self, instr: Instr) -> list[Value] | None:
         """What it is computed from, if it may be computed."""
         if instr.op == "phi":
             return self._starts(instr)
-        if instr.block is self._entry:
+        if instr.block in self.front:
             possible = is_pure(instr) or _is_constant(instr, self._known)
         else:
             possible = is_pure(instr) and not may_trap(instr)

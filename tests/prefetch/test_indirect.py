@@ -153,6 +153,21 @@ end:
 ret void
 """
 )
+_GUARD = (
+    _HEAD
+    + """
+i = x * 32 + lane
+{}
+br i1 %some, label %then, label %end
+then:
+n = index[x]
+s = a[n * 64 + lane]
+out[i] = s
+br label %end
+end:
+ret void
+"""
+)
 _SUM = (
     _HEAD
     + """
@@ -207,6 +222,33 @@ def test_threadgroups_at_the_edge() -> None:
         more = loaded(kernel, Thread(x)) - loaded(before, Thread(x))
         assert more <= whole
         assert asked(kernel, Thread(x)) == reached(before, Thread(min(x + 16, GROUPS - 1)))
+
+
+@pytest.mark.parametrize(
+    ("guard", "groups", "last"),
+    [
+        ("some = i < 6400", 201, 199),  # a grid that is rounded up
+        ("some = i < 6400", 200, 199),
+        ("some = i < 6390", 200, 198),
+        ("some = i < 3200", 200, 0),  # half of the grid does nothing
+        ("first = i < 6400\nsome = first & (i < 7000)", 201, 199),
+        ("first = i < 6400\nsome = first & (lane < 32)", 201, 199),
+        ("first = i < 6400\nsome = first & (lane < 31)", 201, 0),
+        ("first = i < 6400\nsome = first | (lane < 31)", 201, 0),
+        ("other = i < 6400\n%some = select i1 %other, i1 true, i1 false", 201, 199),
+        ("other = i < 6400\n%some = select i1 true, i1 %other, i1 false", 201, 199),
+        ("m = index[0]\nsome = i < m", 201, 0),
+    ],
+)
+def test_guards(guard: str, groups: int, last: int) -> None:
+    """Threads beyond what there is to do load nothing, nor is anything loaded for them."""
+    before, kernel = kernels(_GUARD.format(guard), (32 * groups, 1, 1))
+    assert bool(requests_in(kernel)) == bool(last)
+    everything = {place for x in range(last + 1) for place in loaded(before, Thread(x))}
+    for x in range(last + 1 if last else 0):
+        later = Thread(min(x + 16, last))
+        assert asked(kernel, Thread(x)) == reached(before, later)
+        assert loaded(kernel, Thread(x)) <= everything
 
 
 @pytest.mark.parametrize(
