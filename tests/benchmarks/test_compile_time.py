@@ -17,7 +17,7 @@ STAGES = "front end|optimiser|passes|vectorizer|code generation"
 #: They need what this launch has not: checks, an observer, an edge, rows.
 ELSEWHERE = {
     *("check-bounds", "observe", "track-undefined"),
-    *("leave-outside", "fold-grid", "place-in-rows"),
+    *("leave-outside", "fold-grid", "place-in-rows", "prefetch-indirect"),
 }
 
 
