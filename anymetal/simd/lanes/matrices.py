@@ -19,11 +19,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable
 
+from anymetal.ir import types as t
 from anymetal.ir.model import Block
 from anymetal.simd import questions
 from anymetal.simd.access.matrix_places import ROWS, Columns
 from anymetal.simd.access.matrix_products import Product, incoming
 from anymetal.simd.access.tiles import Tile
+from anymetal.simd.code.deinterleave import join
 from anymetal.simd.code.gang_context import GangContext, GangEmitter
 from anymetal.simd.code.masks import Mask
 from anymetal.simd.lanes.matrix_operands import Column, Left, Lefts, Right
@@ -60,10 +62,18 @@ class Matrices(GangEmitter):
         lefts, rights = self._lefts(product, product, mask), self._rights(product, mask)
         sums = self.rows.of(product.sums)
         self._add(product.results, sums, lefts, rights)
-        type_, register = self.rows.type(product.results), self.machine.any_register
-        sums = [self.w.made_here(name, type_, register) for name in sums]
+        sums = [self._made_here(row, self.rows.length(product.results)) for row in sums]
         self.w.end_block()
         self.rows.define(product.results, sums)
+
+    def _made_here(self, row: str, length: int) -> str:
+        """A row of so many floats that is not computed behind the block, register by register."""
+        words, register = min(length, self.machine.words), self.machine.any_register
+        whole, part = f"<{length} x float>", f"<{words} x float>"
+        firsts = range(0, length, words)
+        parts = [self.w.shuffle(whole, [*range(i, i + words)], row) for i in firsts]
+        parts = [self.w.made_here(one, part, register) for one in parts]
+        return join(self.w, t.FLOAT, parts, words)[0]
 
     def _emit_by_rows(self, many: list[Product], height: int, mask: Mask) -> None:
         """Products one above the other, some rows at a time."""

@@ -47,7 +47,12 @@ class RowForms(GangEmitter):
 
     @staticmethod
     def type(columns: Columns) -> str:
-        return f"<{min(_WIDEST, 4 * len(columns))} x float>"
+        return f"<{RowForms.length(columns)} x float>"
+
+    @staticmethod
+    def length(columns: Columns) -> int:
+        """How many numbers are in one vector."""
+        return min(_WIDEST, 4 * len(columns))
 
     # -- definitions ----------------------------------------------------------------------
 
