@@ -11,6 +11,8 @@ from anymetal.ir.model import Const, Instr, Value
 LOADS = ("load", "guarded_load")
 #: Operations with an address. Besides these only calls have to do with memory.
 ACCESSES = (*LOADS, "store", "atomicrmw", "cmpxchg")
+#: Integer operations without SIMD instruction, which trap at a zero.
+DIVISIONS = ("udiv", "sdiv", "urem", "srem")
 _TELLING = calls.MARKERS | calls.EVENTS
 #: Calls whose result is that of one thread alone.
 _OF_ONE_THREAD = calls.POSITIONS | {calls.SCALE, calls.SCALES, calls.LARGE_ANGLE}
@@ -60,8 +62,7 @@ def touches_nothing(instr: Instr) -> bool:
 
 def may_trap(instr: Instr) -> bool:
     """Whether a processor may refuse to compute it where the program does not: a division."""
-    divides = instr.op in ("udiv", "sdiv", "urem", "srem")
-    return divides and not isinstance(instr.operands[1], Const)
+    return instr.op in DIVISIONS and not isinstance(instr.operands[1], Const)
 
 
 def accessed(instr: Instr) -> Value:

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator
 
 from anymetal.analysis.cache import Analyses
 from anymetal.analysis.control import dominators, innermost, predecessors
-from anymetal.analysis.effects import LOADS, is_pure
+from anymetal.analysis.effects import DIVISIONS, LOADS, is_pure
 from anymetal.ir import types as t
 from anymetal.ir.cfg import postorder
 from anymetal.ir.model import Block, Const, Instr, Value
@@ -46,7 +46,6 @@ _MOST_COPIED = 12
 _CHEAP = frozenset(
     "add sub mul shl lshr ashr and or xor zext sext trunc icmp fcmp select freeze gep".split()
 )
-_DIVISIONS = ("udiv", "sdiv", "urem", "srem")
 
 
 def either(terms: Iterable[Term]) -> Need:
@@ -237,7 +236,7 @@ class Needs:
             return self.known.get(user, ALWAYS)
         if not is_pure(user):
             return ALWAYS
-        if user in self.defined or (user.op in _DIVISIONS and number == 1):
+        if user in self.defined or (user.op in DIVISIONS and number == 1):
             self.defined.add(value)
         need = self.known.get(user, ALWAYS)
         term = self._chosen(value, user, number)

@@ -137,12 +137,12 @@ class _Later:
         calls = (i for block in self.front for i in block.instrs if i.op == "call")
         self._groups = [call for call in calls if call.arg == position]
         self._copies: dict[Value, Value] = {}
-        self._needed: set[Instr] = set()
+        self._needed: dict[Instr, list[Value]] = {}  #: with what each is computed from
         self.moving = made_from(known(users), self._groups)
 
     def includes(self, value: Value) -> bool:
         """Whether a value can be computed for it; from now on it will be."""
-        found: set[Instr] = set()
+        found: dict[Instr, list[Value]] = {}
         work = [value]
         while work:
             one = work.pop()
@@ -151,7 +151,7 @@ class _Later:
             sources = self._sources(one)
             if sources is None or len(found) + len(self._needed) > _MOST:
                 return False
-            found.add(one)
+            found[one] = sources
             work += sources
         self._needed |= found
         return True
@@ -183,7 +183,7 @@ class _Later:
 
     def loads(self, run: Run) -> bool:
         """Whether it is loaded to compute what is included."""
-        return not self._needed.isdisjoint(run.loads)
+        return any(load in self._needed for load in run.loads)
 
     def instructions(self) -> list[Instr]:
         """Those that compute what is included, in order."""
@@ -193,10 +193,11 @@ class _Later:
                 on = Instr(t.I32, "add", [instr, self._far])
                 made += [on, Instr(t.I32, "call", [on, self._last], "llvm.umin.i32")]
                 self._copies[instr] = made[-1]
-            elif instr in self._needed and instr.op == "phi":
-                self._copies[instr] = self.of((self._starts(instr) or [instr])[0])
             elif instr in self._needed:
-                operands = [self.of(value) for value in instr.operands]
+                operands = [self.of(value) for value in self._needed[instr]]
+                if instr.op == "phi":
+                    (self._copies[instr],) = operands
+                    continue
                 made.append(
                     Instr(instr.type, instr.op, operands, instr.arg, instr.flags, instr.loc)
                 )

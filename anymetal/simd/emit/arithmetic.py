@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from anymetal.analysis.effects import DIVISIONS
 from anymetal.emission import narrow_floats
 from anymetal.emission.writer import suffix
 from anymetal.ir import types as t
@@ -22,8 +23,6 @@ from anymetal.simd.emit.extremes import CHOICES, LANES, extreme
 from anymetal.simd.emit.saturation import saturated
 from anymetal.simd.emit.vecmath import vector_symbol
 
-#: Integer operations without SIMD instruction.
-DIVISIONS = ("udiv", "sdiv", "urem", "srem")
 #: Operands of LLVM intrinsics that stay scalar.
 _IMMEDIATES = {"ctlz": (1,), "cttz": (1,), "abs": (1,), "is.fpclass": (1,), "powi": (1,)}
 
