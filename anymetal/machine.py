@@ -94,6 +94,12 @@ class Machine(NamedTuple):
         """Whether instructions that permute choose lanes of their result by a mask, too."""
         return "avx512f" in self.enabled
 
+    def permutes(self, size: int) -> bool:
+        """Whether an instruction picks elements of `size` bytes out of two registers of 64 bytes,
+        in any order."""
+        needed = {1: "avx512vbmi", 2: "avx512bw", 4: "avx512bw"}.get(size)
+        return needed in self.enabled
+
     def separates(self, size: int) -> bool:
         """Whether an instruction picks every second element, of `size` bytes, of two registers."""
         if self.architecture == "aarch64" or self.vector_bytes == 64:

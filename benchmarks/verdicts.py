@@ -85,12 +85,11 @@ def patches() -> dict[str, list[Patch]]:
         "pieces": [(pieces, lambda splitter, section: Pieces([section], splitter.count))],
         "reassociate": [("anymetal.coarsening.reassociate.run", unchanged)],
         "contiguity": [(f"{contiguity}.load", _gather), (f"{contiguity}.store", _scatter)],
+        "windows": [("anymetal.machine.Machine.permutes", no)],
     }
 
 
-def _gather(
-    self: Any, pointer: Any, _: Any, __: Any, mask: Any, one: Any, run: Any, gather: Any
-) -> Any:
+def _gather(self: Any, pointer: Any, _: Any, mask: Any, one: Any, run: Any, gather: Any) -> Any:
     return gather(self._addresses(pointer, mask), self._first_lane(mask))
 
 

@@ -120,6 +120,19 @@ def resized(x: _Tensor, size: tuple[int, int]) -> _Tensor:
     return result[0].permute(1, 2, 0)
 
 
+def bicubic(x: _Tensor, size: tuple[int, int]) -> _Tensor:
+    """Pictures of bytes, channels last."""
+    result = F.interpolate(x.permute(2, 0, 1)[None], size=size, mode="bicubic")
+    return result[0].permute(1, 2, 0)
+
+
+def next_generation(cells: _Tensor) -> _Tensor:
+    """Conway's rules on a torus."""
+    places = [(y, x) for y in (-1, 0, 1) for x in (-1, 0, 1) if y or x]
+    count = sum(cells.roll(place, (0, 1)) for place in places)
+    return ((count == 3) | ((count == 2) & (cells == 1))).to(cells.dtype)
+
+
 def oriented_gradients(x: _Tensor) -> _Tensor:
     """Histograms of the directions of gradients in cells of 8 × 8, weighted by their lengths."""
     gx, gy = x[1:-1, 2:] - x[1:-1, :-2], x[2:, 1:-1] - x[:-2, 1:-1]

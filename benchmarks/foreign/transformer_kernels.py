@@ -43,6 +43,9 @@ ROWS = [
     row("dequantise_4bit", "512 K float16", oracle=""
         "((((w.to(torch.int64)[:, None] >> (4 * torch.arange(8))) & 15) - 8).view(-1, 32) "
         "* scales[:, None]).flatten()", relative=1e-3),
+    row("dequantise_nf4_table", "256 K float32, 16 levels, a scale for each 64",
+        composed="(code[torch.stack([w >> 4, w & 15], 1).flatten().int()].view(-1, 64) "
+        "* absmax[:, None]).flatten()"),
     row("moe_gather", "8192 of 4096 rows of 512 float32", operation="x.index_select(0, order)",
         mlx="x[order]", moves=True, touched={"x": 8192 * 512 * 4}),
     row("moe_combine", "2 of 8192 rows of 512 float32 for each of 4096",

@@ -102,6 +102,43 @@ for (int c = 0; c < 3; ++c) {
   out[(p.y * 896 + p.x) * 3 + c] = metal::mix(top, low, ay);
 }
 
+// kernel: upsample_nearest
+// input: x = float32[8, 128, 128] normal
+// output: out = float32[8, 384, 384]
+// grid: 384 384 8
+// threadgroup: 32 8 1
+uint3 p = thread_position_in_grid;
+out[(p.z * 384 + p.y) * 384 + p.x] = x[(p.z * 128 + p.y / 3) * 128 + p.x / 3];
+
+// kernel: bicubic_uint8
+// input: x = uint8[512, 512, 3] integers(0, 255)
+// output: out = uint8[768, 768, 3]
+// grid: 768 768
+// threadgroup: 16 16
+uint2 p = thread_position_in_grid.xy;
+float2 at = (float2(p) + 0.5f) * (512.0f / 768.0f) - 0.5f;
+int2 first = int2(metal::floor(at));
+float2 f = at - float2(first);
+float wx[4], wy[4];
+for (int i = 0; i < 4; ++i) {
+  float2 d = metal::abs(f - float(i - 1));
+  float2 near = ((1.25f * d - 2.25f) * d) * d + 1.0f;
+  float2 far = ((-0.75f * d + 3.75f) * d - 6.0f) * d + 3.0f;
+  wx[i] = d.x < 1 ? near.x : far.x;
+  wy[i] = d.y < 1 ? near.y : far.y;
+}
+for (int c = 0; c < 3; ++c) {
+  float sum = 0;
+  for (int j = 0; j < 4; ++j) {
+    int y = metal::clamp(first.y + j - 1, 0, 511);
+    for (int i = 0; i < 4; ++i) {
+      int column = metal::clamp(first.x + i - 1, 0, 511);
+      sum += wx[i] * wy[j] * float(x[(y * 512 + column) * 3 + c]);
+    }
+  }
+  out[(p.y * 768 + p.x) * 3 + c] = uint8_t(metal::clamp(sum + 0.5f, 0.0f, 255.0f));
+}
+
 // kernel: max_pool_2x2
 // input: x = float32[64, 512, 512] normal
 // output: out = float32[64, 256, 256]

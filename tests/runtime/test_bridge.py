@@ -149,7 +149,7 @@ def test_outputs_begin_far_from_where_large_inputs_do_in_a_page(bridge, padding)
 
 
 def test_too_much_memory_is_an_error(bridge):
-    for shape in [(2**31 - 1,) * 3, (2**31 - 1,) * 2]:
+    for shape in [(2**31 - 1,) * 2, (2**20,) * 3]:
         with pytest.raises((MemoryError, RuntimeError)):
             empty(bridge, shape, mx.float32)
 

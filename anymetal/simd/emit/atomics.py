@@ -269,7 +269,7 @@ class Atomics(GangEmitter):
             mask,
             one=combined,
             run=lambda address: self.add_neighbours(instr, address, vector, mask),
-            scatter=lambda *_: self.each_lane.emit(instr, mask, instr.operands, single),
+            scatter=lambda: self.each_lane.emit(instr, mask, instr.operands, single),
         )
 
     def adds_neighbours(self, instr: Instr) -> bool:

@@ -1,56 +1,123 @@
-"""Addresses that turn out to be consecutive, or all the same, at run time.
+"""Addresses that turn out to be consecutive, close together, or all the same, at run time.
 
 To the compiler `x[base + channel]` is varying if the index has divisions and remainders, yet in
-most gangs the elements are neighbours. A comparison tells, for less than a gather costs. So each
-varying load becomes "one element, one vector, or gather", each varying store "one vector, or
-scatter".
+most gangs the elements are neighbours. Comparisons tell, for less than a gather costs. So each
+varying load becomes "one vector, a window of some vectors (window.py), or gather", each varying
+store "one vector, or scatter". Where there is no window, "one element" takes its place.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from anymetal.ir import types as t
 from anymetal.ir.model import Value
 from anymetal.simd.code.addresses import Addresses, addresses_of
-from anymetal.simd.code.gang_context import GangEmitter
+from anymetal.simd.code.gang_context import GangContext, GangEmitter
 from anymetal.simd.code.masks import Mask
+from anymetal.simd.emit.window import Neighbours, Window, Windows
+
+
+class _Lanes(NamedTuple):
+    """The addresses of all lanes, seen from the first active one."""
+
+    addresses: Addresses
+    first: str  #: the number of that lane
+    distances: str  #: of all lanes from it, in steps of the addresses
+    mask: Mask
+
+
+class _Way(NamedTuple):
+    """One of the ways in which lanes' elements may lie."""
+
+    condition: Callable[[], str]  #: emits the question
+    emit: Callable[[str], None]  #: emits the access, given the address of the first active lane
 
 
 class Contiguity(GangEmitter):
     """Emits the tests and the branches."""
 
+    def __init__(self, c: GangContext) -> None:
+        super().__init__(c)
+        self.windows = Windows(c)
+
     def load(
         self,
         pointer: Value,
-        type_: t.Type,
-        size: int,
+        neighbours: Neighbours,
         mask: Mask,
         one: Callable[[str], list[str]],
         run: Callable[[str], list[str]],
         gather: Callable[[Addresses, str], list[str]],
     ) -> list[str]:
-        """The loaded vectors, of `size` bytes a lane together. `one` loads the numbers of all lanes
-        and `run` vectors from a scalar address, `gather` vectors from all addresses, given the
-        number of an active lane."""
-        w, ways = self.w, list[tuple[list[str], str]]()
+        """The loaded vectors, one for each of a lane's neighbours. `one` loads the numbers of all
+        lanes and `run` vectors from a scalar address, `gather` vectors from all addresses, given
+        the number of an active lane."""
+        addresses = self._addresses(pointer, mask)
+        # A mask would ask for the last active lane, at the cost of all loads in divergent loops.
+        table = None if mask else self.windows.of_table(neighbours, addresses)
+        if table:
+            return self._in_table(table, addresses)
+        window = None if mask else self.windows.of(neighbours, addresses)
+        lanes, w, type_ = self._lanes(addresses, mask), self.w, neighbours.type_
+        found = list[tuple[list[str], str]]()
 
         def note(vectors: list[str]) -> None:
-            ways.append((vectors, w.at))
+            found.append((vectors, w.at))
 
-        self.update(
-            pointer,
-            size,
-            mask,
+        same = _Way(
+            lambda: self._all_same(lanes),
             lambda address: note([w.splat(type_, number) for number in one(address)]),
-            lambda address: note(run(address)),
-            lambda addresses, lane: note(gather(addresses, lane)),
         )
-        found = [
-            ", ".join(f"[ {vectors[i]}, %{at} ]" for vectors, at in ways)
-            for i in range(len(ways[0][0]))
+        others = _Way(lambda: "", lambda _: note(gather(addresses, lanes.first)))
+        ways = [same, others]
+        if window:
+            ways = self._with_window(window, lanes, same, others, note)
+        size = type_.size * neighbours.number
+        self._emit(lanes, size, lambda address: note(run(address)), ways)
+        phis = [
+            ", ".join(f"[ {vectors[i]}, %{at} ]" for vectors, at in found)
+            for i in range(neighbours.number)
         ]
-        return [w.value(f"phi {w.vector(type_)} {of_ways}") for of_ways in found]
+        return [w.value(f"phi {w.vector(type_)} {phi}") for phi in phis]
+
+    def _with_window(
+        self,
+        window: Window,
+        lanes: _Lanes,
+        same: _Way,
+        others: _Way,
+        note: Callable[[list[str]], None],
+    ) -> list[_Way]:
+        """The ways of elements that are in a window, or the same, or anywhere."""
+        w, steps, last = self.w, lanes.addresses.type_, self._last(lanes)
+
+        def load(address: str) -> None:
+            note(self.windows.load(window, address, steps, lanes.distances, last))
+
+        return [
+            others._replace(condition=lambda: self._outside(lanes, last, window.most)),
+            same._replace(condition=lambda: w.value(f"icmp eq {steps} {last}, 0")),
+            _Way(lambda: "", load),
+        ]
+
+    def _in_table(self, window: Window, addresses: Addresses) -> list[str]:
+        """The loaded vectors, where no index is beyond a window: elements from the lowest to the
+        highest one."""
+        w, type_ = self.w, addresses.type_
+        vector = w.vector(type_)
+        low, high = (
+            w.call(
+                f"{type_}",
+                f"llvm.vector.reduce.{how}.v{w.width}{type_}",
+                [(vector, addresses.vector)],
+            )
+            for how in ("umin", "umax")
+        )
+        distances = w.value(f"sub {vector} {addresses.vector}, {w.splat(type_, low)}")
+        last = w.value(f"sub {type_} {high}, {low}")
+        return self.windows.load(window, addresses.of(w, low), type_, distances, last)
 
     def update(
         self,
@@ -59,32 +126,34 @@ class Contiguity(GangEmitter):
         mask: Mask,
         one: Callable[[str], None],
         run: Callable[[str], None],
-        scatter: Callable[[Addresses, str], None],
+        scatter: Callable[[], None],
     ) -> None:
-        """Changes elements of `size` bytes: by `one` if all are the same, by `run` if they are
-        consecutive, given the address of lane 0, else by `scatter`."""
-        w, lane = self.w, self._first_lane(mask)
-        addresses = self._addresses(pointer, mask)
-        address = addresses.lane(w, lane)
-        run_label, rest, same, scattered, end = (w.fresh(n) for n in _WAYS)
-        distances = self._distances(addresses, lane)
-        consecutive = self._consecutive(addresses, distances, size, lane, mask)
-        w.do(f"br i1 {consecutive}, label %{run_label}, label %{rest}")
-        w.label(run_label)
-        with self.v.apart():
-            run(self._back(address, lane, size))
-        w.do(f"br label %{end}")
-        w.label(rest)
-        equal = self._are_zero(addresses.type_, distances, mask)
-        w.do(f"br i1 {equal}, label %{same}, label %{scattered}")
-        w.label(same)
-        with self.v.apart():
-            one(address)
-        w.do(f"br label %{end}")
-        w.label(scattered)
-        with self.v.apart():
-            scatter(addresses, lane)
-        w.do(f"br label %{end}")
+        """Changes elements of `size` bytes: by `run` if they are consecutive, given the address of
+        lane 0, by `one` if all are the same, else by `scatter`."""
+        lanes = self._lanes(self._addresses(pointer, mask), mask)
+        same = _Way(lambda: self._all_same(lanes), one)
+        self._emit(lanes, size, run, [same, _Way(lambda: "", lambda _: scatter())])
+
+    def _emit(self, lanes: _Lanes, size: int, run: Callable[[str], None], ways: list[_Way]) -> None:
+        """Elements of `size` bytes that follow each other, and what else may be; the last way has
+        no condition."""
+        w, end = self.w, self.w.fresh("end")
+        address = lanes.addresses.lane(w, lanes.first)
+        consecutive = _Way(
+            lambda: self._consecutive(lanes, size),
+            lambda address: run(self._back(address, lanes.first, size)),
+        )
+        for way in (consecutive, *ways):
+            condition, rest = way.condition(), w.fresh("rest")
+            if condition:
+                label = w.fresh("way")
+                w.do(f"br i1 {condition}, label %{label}, label %{rest}")
+                w.label(label)
+            with self.v.apart():
+                way.emit(address)
+            w.do(f"br label %{end}")
+            if condition:
+                w.label(rest)
         w.label(end)
 
     def store(
@@ -96,19 +165,28 @@ class Contiguity(GangEmitter):
         scatter: Callable[[Addresses], None],
     ) -> None:
         """Stores `size` bytes a lane: by `run` from an address on, or by `scatter` to all."""
-        w, lane = self.w, self._first_lane(mask)
-        addresses = self._addresses(pointer, mask)
-        address = self._back(addresses.lane(w, lane), lane, size)
-        distances = self._distances(addresses, lane)
-        consecutive = self._consecutive(addresses, distances, size, lane, mask)
-        names = ("store.run", "store.scatter", "store.end")
-        self.two_ways(consecutive, names, lambda: run(address), lambda: scatter(addresses))
+        lanes = self._lanes(self._addresses(pointer, mask), mask)
+        address = self._back(lanes.addresses.lane(self.w, lanes.first), lanes.first, size)
+        self.two_ways(
+            self._consecutive(lanes, size),
+            ("store.run", "store.scatter", "store.end"),
+            lambda: run(address),
+            lambda: scatter(lanes.addresses),
+        )
 
     # -- pieces ---------------------------------------------------------------------------
 
     def _addresses(self, pointer: Value, mask: Mask) -> Addresses:
         addresses = addresses_of(self.w, self.v, pointer)
         return addresses if mask is None else addresses.decided(self.w)
+
+    def _lanes(self, addresses: Addresses, mask: Mask) -> _Lanes:
+        w, first = self.w, self._first_lane(mask)
+        vector = w.vector(addresses.type_)
+        start = w.value(f"extractelement {vector} {addresses.vector}, i32 {first}")
+        start = w.splat(addresses.type_, start)
+        distances = w.value(f"sub {vector} {addresses.vector}, {start}")
+        return _Lanes(addresses, first, distances, mask)
 
     def _first_lane(self, mask: Mask) -> str:
         """Number of the lowest active lane, as i32."""
@@ -128,18 +206,10 @@ class Contiguity(GangEmitter):
         offset = self.w.value(f"mul i64 {wide}, {-size}")
         return self.w.value(f"getelementptr i8, ptr {address}, i64 {offset}")
 
-    def _distances(self, index: Addresses, lane: str) -> str:
-        """How far the numbers of all lanes are from that of an active one."""
-        w, vector = self.w, self.w.vector(index.type_)
-        start = w.value(f"extractelement {vector} {index.vector}, i32 {lane}")
-        return w.value(f"sub {vector} {index.vector}, {w.splat(index.type_, start)}")
-
-    def _consecutive(
-        self, addresses: Addresses, distances: str, size: int, lane: str, mask: Mask
-    ) -> str:
+    def _consecutive(self, lanes: _Lanes, size: int) -> str:
         """Whether the active lanes have consecutive elements of `size` bytes."""
-        w, type_ = self.w, addresses.type_
-        step, rest = divmod(size, addresses.scale)
+        w, type_, lane = self.w, lanes.addresses.type_, lanes.first
+        step, rest = divmod(size, lanes.addresses.scale)
         if rest:
             return "false"
         expected = w.lanes(type_, step)
@@ -147,8 +217,25 @@ class Contiguity(GangEmitter):
             number = lane if type_ == t.I32 else w.value(f"zext i32 {lane} to {type_}")
             back = w.splat(type_, w.value(f"mul {type_} {number}, {step}"))
             expected = w.value(f"sub {w.vector(type_)} {expected}, {back}")
-        differ = w.value(f"xor {w.vector(type_)} {distances}, {expected}")
-        return self._are_zero(type_, differ, mask)
+        differ = w.value(f"xor {w.vector(type_)} {lanes.distances}, {expected}")
+        return self._are_zero(type_, differ, lanes.mask)
+
+    def _all_same(self, lanes: _Lanes) -> str:
+        """Whether the active lanes have one element."""
+        return self._are_zero(lanes.addresses.type_, lanes.distances, lanes.mask)
+
+    def _outside(self, lanes: _Lanes, last: str, most: int) -> str:
+        """Whether some lane is in front of the first one or behind the last one, or that is more
+        than so many steps behind."""
+        w, type_ = self.w, lanes.addresses.type_
+        ahead = w.value(f"icmp ule {type_} {last}, {most}")
+        limit = w.splat(type_, w.value(f"select i1 {ahead}, {type_} {last}, {type_} 0"))
+        return self.masks.any(w.value(f"icmp ugt {w.vector(type_)} {lanes.distances}, {limit}"))
+
+    def _last(self, lanes: _Lanes) -> str:
+        """The distance of the last lane."""
+        vector = self.w.vector(lanes.addresses.type_)
+        return self.w.value(f"extractelement {vector} {lanes.distances}, i32 {self.w.width - 1}")
 
     def _are_zero(self, type_: t.Type, numbers: str, mask: Mask) -> str:
         """Whether the numbers of active lanes are all 0."""
@@ -158,6 +245,3 @@ class Contiguity(GangEmitter):
             return w.value(f"xor i1 {self.masks.any(self.masks.both(mask, differ))}, true")
         callee = f"llvm.vector.reduce.or.v{w.width}{type_}"
         return w.value(f"icmp eq {type_} {w.call(str(type_), callee, [(vector, numbers)])}, 0")
-
-
-_WAYS = ("run", "rest", "same", "scattered", "end")

@@ -21,6 +21,7 @@ from anymetal.simd.emit.contiguity import Contiguity
 from anymetal.simd.emit.parts import Parts
 from anymetal.simd.emit.private_memory import Interleaved
 from anymetal.simd.emit.reloads import Reloads
+from anymetal.simd.emit.window import Neighbours
 
 
 class Memory(GangEmitter):
@@ -75,8 +76,7 @@ class Memory(GangEmitter):
         to, align = self.accesses, access.align
         (loaded,) = self.contiguity.load(
             pointer,
-            type_,
-            type_.size,
+            Neighbours(type_, align),
             mask,
             one=lambda address: [self._load_one(type_, address, access)],
             run=lambda address: [to.load(type_, address, True, align, mask)],

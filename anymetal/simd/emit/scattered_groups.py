@@ -20,6 +20,7 @@ from anymetal.simd.code.gang_context import GangContext, GangEmitter
 from anymetal.simd.code.masks import Mask
 from anymetal.simd.emit.contiguity import Contiguity
 from anymetal.simd.emit.group_access import GroupAccess
+from anymetal.simd.emit.window import Neighbours
 
 #: By bytes: what gathers and scatters take for a lane's elements. More is moved as a vector.
 _WHOLE: dict[int, t.Type] = {2: t.I16, 4: t.I32, 8: t.I64}
@@ -49,8 +50,7 @@ class ScatteredGroups(GangEmitter):
 
         vectors = self.contiguity.load(
             pointer_of(group.anchor),
-            type_,
-            group.bytes,
+            Neighbours(type_, group.align, len(group.members), group.first_offset),
             mask,
             one=one,
             run=lambda address: self.groups.load_from(group.together, address, mask),
