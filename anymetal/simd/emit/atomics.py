@@ -236,7 +236,7 @@ class Atomics(GangEmitter):
         before it, as if they had come in order."""
         w, type_ = self.w, instr.type
         vector = self.masks.blend(type_, self.v.vector(instr.operands[1]), "0", mask)
-        before = scan_lanes(w, "add", type_, vector, exclusive=True)
+        before = scan_lanes(w, "add", type_, vector, True, self.machine)
         total = reduce_lanes(w, "add", type_, vector)
         old = w.splat(type_, one(instr, [self.v.scalar(instr.operands[0]), total]))
         self.v.define(instr, vector=w.value(f"add {w.vector(type_)} {old}, {before}"))

@@ -125,4 +125,5 @@ class CrossLane(GangEmitter):
         type_ = instr.type
         identity = {"add": "0", "mul": "1"}[operation] + (".0" if type_.is_float else "")
         vector = self.masks.blend(type_, self.v.vector(instr.operands[0]), identity, mask)
-        self.v.define(instr, vector=scan_lanes(self.w, operation, type_, vector, exclusive))
+        scanned = scan_lanes(self.w, operation, type_, vector, exclusive, self.machine)
+        self.v.define(instr, vector=scanned)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from anymetal.emission.writer import Writer, suffix
 from anymetal.ir import types as t
+from anymetal.machine import Machine
 
 
 def reduce_lanes(w: Writer, kind: str, type_: t.Type, vector: str) -> str:
@@ -33,7 +34,9 @@ def _extreme(w: Writer, kind: str, name: str, type_: t.Type, vector: str) -> str
     return w.value(f"select i1 {none}, {type_} 0x7FF8000000000000, {type_} {extreme}")
 
 
-def scan_lanes(w: Writer, operation: str, type_: t.Type, vector: str, exclusive: bool) -> str:
+def scan_lanes(
+    w: Writer, operation: str, type_: t.Type, vector: str, exclusive: bool, machine: Machine
+) -> str:
     """Prefix "add" or "mul" in logarithmic steps of shifted vectors (Hillis and Steele, 1986)."""
     spelling = w.vector(type_)
     identity = {"add": "0", "mul": "1"}[operation]
@@ -42,14 +45,24 @@ def scan_lanes(w: Writer, operation: str, type_: t.Type, vector: str, exclusive:
     fill = w.splat_constant(type_, identity)
     if exclusive:
         vector = _shifted(w, spelling, vector, fill, 1)
+    # LLVM shifts zeros into floats by vexpandps, which takes longer than an addition under a mask.
+    masked = type_.is_float and machine.permutes_under_masks
     step = 1
     while step < w.width:
-        shifted = _shifted(w, spelling, vector, fill, step)
-        vector = w.value(f"{operation} {spelling} {vector}, {shifted}")
+        shifted = _shifted(w, spelling, vector, "" if masked else fill, step)
+        result = w.value(f"{operation} {spelling} {vector}, {shifted}")
+        if masked:
+            lanes = ", ".join(f"i1 {str(lane >= step).lower()}" for lane in range(w.width))
+            choice = f"{spelling} {result}, {spelling} {vector}"
+            result = w.value(f"select {w.vector(t.I1)} <{lanes}>, {choice}")
+        vector = result
         step *= 2
     return vector
 
 
 def _shifted(w: Writer, spelling: str, name: str, fill: str, step: int) -> str:
-    picks = [i - step if i >= step else w.width for i in range(w.width)]
-    return w.shuffle(spelling, picks, name, fill)
+    """Each lane gets what is `step` lanes before; the first ones `fill`, or anything if that is
+    empty."""
+    before = w.width if fill else -1
+    picks = [i - step if i >= step else before for i in range(w.width)]
+    return w.shuffle(spelling, picks, name, fill or "poison")
