@@ -95,10 +95,11 @@ class Machine(NamedTuple):
         return "avx512f" in self.enabled
 
     def permutes(self, size: int) -> bool:
-        """Whether an instruction picks elements of `size` bytes out of two registers of 64 bytes,
-        in any order."""
-        needed = {1: "avx512vbmi", 2: "avx512bw", 4: "avx512bw"}.get(size)
-        return needed in self.enabled
+        """Whether instructions bring elements of `size` bytes out of one or two registers in any
+        order."""
+        if "avx512bw" in self.enabled:
+            return size in (2, 4) or (size == 1 and "avx512vbmi" in self.enabled)
+        return size == 4 and "avx2" in self.enabled
 
     def separates(self, size: int) -> bool:
         """Whether an instruction picks every second element, of `size` bytes, of two registers."""

@@ -150,7 +150,8 @@ def _strategy(function: GangFunction, instr: Instr, kind: str) -> tuple[AccessSt
         return strategy, f"strided, {stride} bytes from lane to lane: {apart}"
     if strategy is AccessStrategy.TESTED:
         one = "" if kind == "store" else "one element, "
-        if kind == "load" and function.known.machine.permutes(accessed(instr).type.size):
+        machine, size = function.known.machine, accessed(instr).type.size
+        if kind == "load" and machine.permutes(size) and machine.permutes_under_masks:
             one += "a few vectors, "
         cause = reason(function.known, pointer_of(instr))
         because = f" (the address depends on {cause})" if cause else ""

@@ -16,15 +16,11 @@ from typing import NamedTuple
 
 from anymetal.ir import types as t
 from anymetal.simd.code.addresses import Addresses
-from anymetal.simd.code.deinterleave import join
 from anymetal.simd.code.gang_context import GangEmitter
+from anymetal.simd.code.tables import look_up
 
-_REGISTER = 64  #: bytes
-_LANES = 32  #: of the gangs that this is for: half of a window, or less
-#: By bytes of an element: AVX-512's permutation of a pair of registers, and how many pairs a window
-#: has. Two take another choice for each lane.
-_PERMUTATIONS = {1: ("qi", 1), 2: ("hi", 1), 4: ("d", 2)}
-_MOST_PAIRS = 2  #: of a table
+_LANES = 32  #: of the gangs that this is for
+_MOST_REGISTERS = 4  #: the more, the longer it takes to choose
 
 
 class Neighbours(NamedTuple):
@@ -41,22 +37,13 @@ class Window(NamedTuple):
 
     neighbours: Neighbours
     scale: int  #: bytes of a step of the addresses
-    pairs: int  #: of registers
+    registers: int  #: how many are filled
+    lanes: int  #: elements in a register
 
     @property
     def element(self) -> t.Int:
         """What is moved: integers, for which there are all permutations."""
         return t.Int(8 * self.neighbours.type_.size)
-
-    @property
-    def registers(self) -> int:
-        """How many are filled."""
-        return 2 * self.pairs
-
-    @property
-    def lanes(self) -> int:
-        """Elements in a register."""
-        return _REGISTER // self.neighbours.type_.size
 
     @property
     def most(self) -> int:
@@ -69,21 +56,29 @@ class Windows(GangEmitter):
     """Emits the loads."""
 
     def of(self, neighbours: Neighbours, addresses: Addresses) -> Window | None:
-        """What fits such addresses; None if nothing does."""
-        size, scale = neighbours.type_.size, addresses.scale
-        in_elements = scale % size == 0 or (size % scale == 0 and neighbours.align >= size)
-        if self.w.width != _LANES or not self.machine.permutes(size) or not in_elements:
-            return None
-        return Window(neighbours, scale, _PERMUTATIONS[size][1])
+        """What fits such addresses; None if nothing does. It has room for twice the elements of a
+        gang. AVX2 would take so many registers that gathers are as fast."""
+        lanes = self.machine.vector_bytes // neighbours.type_.size
+        registers = max(2, 2 * _LANES // lanes)
+        return self._filling(registers, neighbours, addresses)
 
     def of_table(self, neighbours: Neighbours, addresses: Addresses) -> Window | None:
         """What holds all elements that the addresses' bound allows; None if nothing does."""
-        window = self.of(neighbours, addresses)
-        for pairs in range(1, _MOST_PAIRS + 1):
-            table = window and window._replace(pairs=pairs)
+        for registers in (2, _MOST_REGISTERS):
+            table = self._filling(registers, neighbours, addresses)
             if table and 0 < addresses.below <= table.most + 1:
                 return table
         return None
+
+    def _filling(
+        self, registers: int, neighbours: Neighbours, addresses: Addresses
+    ) -> Window | None:
+        size, scale = neighbours.type_.size, addresses.scale
+        in_elements = scale % size == 0 or (size % scale == 0 and neighbours.align >= size)
+        possible = self.machine.permutes(size) and registers <= _MOST_REGISTERS
+        if self.w.width != _LANES or not possible or not in_elements:
+            return None
+        return Window(neighbours, scale, registers, self.machine.vector_bytes // size)
 
     def load(
         self, window: Window, address: str, type_: t.Type, distances: str, last: str
@@ -124,9 +119,8 @@ class Windows(GangEmitter):
         for i in range(window.registers):
             numbers = w.numbers(element, list(range(i * lanes, (i + 1) * lanes)))
             wanted = w.value(f"icmp ule {vector} {numbers}, {ends}")
-            place = w.value(
-                f"getelementptr i8, ptr {address}, i64 {window.neighbours.offset + i * _REGISTER}"
-            )
+            offset = window.neighbours.offset + i * self.machine.vector_bytes
+            place = w.value(f"getelementptr i8, ptr {address}, i64 {offset}")
             callee = f"llvm.masked.load.v{lanes}{element}.p0"
             align = f"ptr align {window.neighbours.type_.size}"
             args = [(align, place), (f"<{lanes} x i1>", wanted), (vector, "zeroinitializer")]
@@ -135,36 +129,12 @@ class Windows(GangEmitter):
 
     def _picked(self, window: Window, registers: list[str], numbers: str, neighbour: int) -> str:
         """The elements of all lanes with these numbers, or of one of their neighbours."""
-        w, element, lanes = self.w, window.element, window.lanes
+        w, element = self.w, window.element
         if neighbour:
             numbers = w.value(f"add {w.vector(t.I32)} {numbers}, splat (i32 {neighbour})")
         if element != t.I32:
             numbers = w.value(f"trunc {w.vector(t.I32)} {numbers} to {w.vector(element)}")
-        parts = []
-        for first in range(0, w.width, lanes):
-            picks = [i if i < w.width else -1 for i in range(first, first + lanes)]
-            some = w.shuffle(w.vector(element), picks, numbers)
-            parts.append(self._permuted(window, registers, some))
-        elements, size = join(w, element, parts, lanes)
-        if size != w.width:
-            elements = w.shuffle(f"<{size} x {element}>", list(range(w.width)), elements)
+        picked = look_up(w, self.machine, element, registers, numbers)
         return w.value(
-            f"bitcast {w.vector(element)} {elements} to {w.vector(window.neighbours.type_)}"
+            f"bitcast {w.vector(element)} {picked} to {w.vector(window.neighbours.type_)}"
         )
-
-    def _permuted(self, window: Window, registers: list[str], numbers: str) -> str:
-        """Elements of the registers, for as many lanes as one has."""
-        w, element, lanes = self.w, window.element, window.lanes
-        kind, vector = _PERMUTATIONS[window.neighbours.type_.size][0], f"<{lanes} x {element}>"
-        pairs = [
-            w.call(
-                vector,
-                f"llvm.x86.avx512.vpermi2var.{kind}.512",
-                [(vector, low), (vector, numbers), (vector, high)],
-            )
-            for low, high in zip(registers[::2], registers[1::2], strict=True)
-        ]
-        if len(pairs) == 1:
-            return pairs[0]
-        front = w.value(f"icmp ult {vector} {numbers}, splat ({element} {2 * lanes})")
-        return w.value(f"select <{lanes} x i1> {front}, {vector} {pairs[0]}, {vector} {pairs[1]}")

@@ -7,6 +7,7 @@ from anymetal.ir import types as t
 from anymetal.ir.model import Instr, Value
 from anymetal.simd.code.gang_context import GangContext, GangEmitter
 from anymetal.simd.code.masks import Mask
+from anymetal.simd.code.tables import look_up
 from anymetal.simd.lanes.broadcast import Broadcast
 from anymetal.simd.lanes.reductions import reduce_lanes, scan_lanes
 
@@ -66,7 +67,7 @@ class CrossLane(GangEmitter):
         elif known is not None:
             self.v.define(instr, vector=self._permute(source, known))
         else:
-            self.v.define(instr, vector=self._through_memory(source, self.v.vector(lane)))
+            self.v.define(instr, vector=self._looked_up(source, self.v.vector(lane)))
 
     def _kept(self, source: str, mask: Mask) -> str:
         """What is shuffled, in registers. LLVM 22 makes one instruction of a masked load and a
@@ -103,12 +104,27 @@ class CrossLane(GangEmitter):
         picks = [min(n, self.w.width) for n in lanes]
         return self.w.shuffle(self.w.vector(t.I32), picks, source, "zeroinitializer")
 
-    def _through_memory(self, source: str, lanes: str) -> str:
-        """Elements by numbers that only the data tell, by way of memory."""
+    def _looked_up(self, source: str, lanes: str) -> str:
+        """Elements by numbers that only the data tell; zeros where there are no such lanes."""
+        w, vector, width = self.w, self.w.vector(t.I32), self.w.width
+        inside = w.value(f"icmp ult {vector} {lanes}, {w.splat_constant(t.I32, str(width))}")
+        words = self.machine.words
+        if not self.machine.permutes(t.I32.size) or width < 2 * words:
+            return self._through_memory(source, lanes, inside)
+        parts = [
+            w.shuffle(vector, list(range(first, first + words)), source)
+            for first in range(0, width, words)
+        ]
+        found = look_up(w, self.machine, t.I32, parts, lanes)
+        return w.value(
+            f"select {w.vector(t.I1)} {inside}, {vector} {found}, {vector} zeroinitializer"
+        )
+
+    def _through_memory(self, source: str, lanes: str, inside: str) -> str:
+        """The same by way of memory."""
         w, vector, width = self.w, self.w.vector(t.I32), self.w.width
         if not self.buffer:
             self.buffer = w.alloca(vector, "shuffle", 128)
-        inside = w.value(f"icmp ult {vector} {lanes}, {w.splat_constant(t.I32, str(width))}")
         w.do(f"store {vector} {source}, ptr {self.buffer}, align 128")
         safe = w.value(f"and {vector} {lanes}, {w.splat_constant(t.I32, str(width - 1))}")
         pointers = w.value(f"getelementptr i32, ptr {self.buffer}, {vector} {safe}")

@@ -62,7 +62,7 @@ simd.emit.memory:Memory.block_operation simd.emit.memory:Memory._last_lane
 simd.emit.memory:Memory._private_addresses simd.emit.memory:Memory.private_offset
 simd.code.accesses:Accesses.past_caches simd.emit.contiguity:Contiguity.load
 simd.emit.contiguity:Contiguity.store simd.emit.contiguity:Contiguity._in_table
-simd.emit.window:Windows.load
+simd.emit.window:Windows.load simd.code.tables:look_up
 simd.emit.atomics:Atomics._accumulated simd.emit.atomics:Atomics._locked
 simd.emit.atomics:Atomics._plain simd.emit.atomics:Atomics._add_to_sums
 simd.emit.atomics:Atomics._add_together
