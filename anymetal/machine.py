@@ -101,6 +101,11 @@ class Machine(NamedTuple):
             return size in (2, 4) or (size == 1 and "avx512vbmi" in self.enabled)
         return size == 4 and "avx2" in self.enabled
 
+    def gathers(self, size: int) -> bool:
+        """Whether gathers of elements of `size` bytes take no longer than loads of some registers
+        and permutations of these: Intel's, but not AMD's, which go lane by lane."""
+        return size >= 4 and not self.cpu.startswith("znver")
+
     def separates(self, size: int) -> bool:
         """Whether an instruction picks every second element, of `size` bytes, of two registers."""
         if self.architecture == "aarch64" or self.vector_bytes == 64:

@@ -151,7 +151,8 @@ def _strategy(function: GangFunction, instr: Instr, kind: str) -> tuple[AccessSt
     if strategy is AccessStrategy.TESTED:
         one = "" if kind == "store" else "one element, "
         machine, size = function.known.machine, accessed(instr).type.size
-        if kind == "load" and machine.permutes(size) and machine.permutes_under_masks:
+        near = machine.permutes(size) and not machine.gathers(size)
+        if kind == "load" and near and machine.permutes_under_masks:
             one += "a few vectors, "
         cause = reason(function.known, pointer_of(instr))
         because = f" (the address depends on {cause})" if cause else ""

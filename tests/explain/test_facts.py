@@ -43,15 +43,15 @@ def processor_with_masked_accesses(monkeypatch: pytest.MonkeyPatch) -> None:
         (
             "out[i] = a[b[i]];",
             [
-                "load `a`: tested at run time: one element, a few vectors, a run, or gather (the "
-                "address depends on what is loaded from `b` in line 2)"
+                "load `a`: tested at run time: one element, a run, or gather (the address depends "
+                "on what is loaded from `b` in line 2)"
             ],
         ),
         (
             "out[i] = a[i % 7];",
             [
-                "load `a`: tested at run time: one element, a few vectors, a run, or gather (the "
-                "address depends on a remainder in line 2)"
+                "load `a`: tested at run time: one element, a run, or gather (the address depends "
+                "on a remainder in line 2)"
             ],
         ),
         (

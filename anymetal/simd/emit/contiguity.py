@@ -31,8 +31,8 @@ class _Lanes(NamedTuple):
 class _Way(NamedTuple):
     """One of the ways in which lanes' elements may lie."""
 
-    condition: Callable[[], str]  #: emits the question
-    emit: Callable[[str], None]  #: emits the access, given the address of the first active lane
+    condition: Callable[[], str]  #: emits the question; if there is none, nothing else is left
+    emit: Callable[[str], None] | None  #: given the first active lane's address; None: as scattered
 
 
 class Contiguity(GangEmitter):
@@ -70,12 +70,13 @@ class Contiguity(GangEmitter):
             lambda: self._all_same(lanes),
             lambda address: note([w.splat(type_, number) for number in one(address)]),
         )
-        others = _Way(lambda: "", lambda _: note(gather(addresses, lanes.first)))
-        ways = [same, others]
-        if window:
-            ways = self._with_window(window, lanes, same, others, note)
-        size = type_.size * neighbours.number
-        self._emit(lanes, size, lambda address: note(run(address)), ways)
+        self._emit(
+            lanes,
+            type_.size * neighbours.number,
+            lambda address: note(run(address)),
+            self._with_window(window, lanes, same, note) if window else [same],
+            lambda: note(gather(addresses, lanes.first)),
+        )
         phis = [
             ", ".join(f"[ {vectors[i]}, %{at} ]" for vectors, at in found)
             for i in range(neighbours.number)
@@ -83,22 +84,19 @@ class Contiguity(GangEmitter):
         return [w.value(f"phi {w.vector(type_)} {phi}") for phi in phis]
 
     def _with_window(
-        self,
-        window: Window,
-        lanes: _Lanes,
-        same: _Way,
-        others: _Way,
-        note: Callable[[list[str]], None],
+        self, window: Window, lanes: _Lanes, same: _Way, note: Callable[[list[str]], None]
     ) -> list[_Way]:
-        """The ways of elements that are in a window, or the same, or anywhere."""
+        """The ways of elements that are the same or in a window."""
         w, steps, last = self.w, lanes.addresses.type_, self._last(lanes)
 
         def load(address: str) -> None:
             note(self.windows.load(window, address, steps, lanes.distances, last))
 
         return [
-            others._replace(condition=lambda: self._outside(lanes, last, window.most)),
-            same._replace(condition=lambda: w.value(f"icmp eq {steps} {last}, 0")),
+            # The last lane alone tells most that are scattered.
+            _Way(lambda: w.value(f"icmp ugt {steps} {last}, {window.most}"), None),
+            same,
+            _Way(lambda: self._beyond(lanes, last), None),
             _Way(lambda: "", load),
         ]
 
@@ -131,29 +129,38 @@ class Contiguity(GangEmitter):
         """Changes elements of `size` bytes: by `run` if they are consecutive, given the address of
         lane 0, by `one` if all are the same, else by `scatter`."""
         lanes = self._lanes(self._addresses(pointer, mask), mask)
-        same = _Way(lambda: self._all_same(lanes), one)
-        self._emit(lanes, size, run, [same, _Way(lambda: "", lambda _: scatter())])
+        self._emit(lanes, size, run, [_Way(lambda: self._all_same(lanes), one)], scatter)
 
-    def _emit(self, lanes: _Lanes, size: int, run: Callable[[str], None], ways: list[_Way]) -> None:
-        """Elements of `size` bytes that follow each other, and what else may be; the last way has
-        no condition."""
-        w, end = self.w, self.w.fresh("end")
+    def _emit(
+        self,
+        lanes: _Lanes,
+        size: int,
+        run: Callable[[str], None],
+        ways: list[_Way],
+        scattered: Callable[[], None],
+    ) -> None:
+        """Elements of `size` bytes that follow each other, those of other ways, and all others."""
+        w, end, elsewhere = self.w, self.w.fresh("end"), self.w.fresh("scattered")
         address = lanes.addresses.lane(w, lanes.first)
         consecutive = _Way(
             lambda: self._consecutive(lanes, size),
             lambda address: run(self._back(address, lanes.first, size)),
         )
         for way in (consecutive, *ways):
-            condition, rest = way.condition(), w.fresh("rest")
-            if condition:
-                label = w.fresh("way")
-                w.do(f"br i1 {condition}, label %{label}, label %{rest}")
+            condition = way.condition()
+            label, rest = w.fresh("way") if way.emit else elsewhere, w.fresh("rest")
+            w.do(f"br i1 {condition or 'true'}, label %{label}, label %{rest}")
+            if way.emit:
                 w.label(label)
-            with self.v.apart():
-                way.emit(address)
-            w.do(f"br label %{end}")
-            if condition:
-                w.label(rest)
+                with self.v.apart():
+                    way.emit(address)
+                w.do(f"br label %{end}")
+            w.label(rest)
+        w.do(f"br label %{elsewhere}")
+        w.label(elsewhere)
+        with self.v.apart():
+            scattered()
+        w.do(f"br label %{end}")
         w.label(end)
 
     def store(
@@ -224,12 +231,10 @@ class Contiguity(GangEmitter):
         """Whether the active lanes have one element."""
         return self._are_zero(lanes.addresses.type_, lanes.distances, lanes.mask)
 
-    def _outside(self, lanes: _Lanes, last: str, most: int) -> str:
-        """Whether some lane is in front of the first one or behind the last one, or that is more
-        than so many steps behind."""
+    def _beyond(self, lanes: _Lanes, last: str) -> str:
+        """Whether some lane is in front of the first one or behind the last one."""
         w, type_ = self.w, lanes.addresses.type_
-        ahead = w.value(f"icmp ule {type_} {last}, {most}")
-        limit = w.splat(type_, w.value(f"select i1 {ahead}, {type_} {last}, {type_} 0"))
+        limit = w.splat(type_, last)
         return self.masks.any(w.value(f"icmp ugt {w.vector(type_)} {lanes.distances}, {limit}"))
 
     def _last(self, lanes: _Lanes) -> str:

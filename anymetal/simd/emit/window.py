@@ -58,8 +58,10 @@ class Windows(GangEmitter):
     def of(self, neighbours: Neighbours, addresses: Addresses) -> Window | None:
         """What fits such addresses; None if nothing does. It has room for twice the elements of a
         gang. AVX2 would take so many registers that gathers are as fast."""
-        lanes = self.machine.vector_bytes // neighbours.type_.size
-        registers = max(2, 2 * _LANES // lanes)
+        size = neighbours.type_.size
+        if self.machine.gathers(size):
+            return None
+        registers = max(2, 2 * _LANES * size // self.machine.vector_bytes)
         return self._filling(registers, neighbours, addresses)
 
     def of_table(self, neighbours: Neighbours, addresses: Addresses) -> Window | None:
