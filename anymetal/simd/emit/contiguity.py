@@ -24,6 +24,7 @@ class _Lanes(NamedTuple):
 
     addresses: Addresses
     first: str  #: the number of that lane
+    address: str  #: its address
     distances: str  #: of all lanes from it, in steps of the addresses
     mask: Mask
 
@@ -31,6 +32,7 @@ class _Lanes(NamedTuple):
 class _Way(NamedTuple):
     """One of the ways in which lanes' elements may lie."""
 
+    name: str
     condition: Callable[[], str]  #: emits the question; if there is none, nothing else is left
     emit: Callable[[str], None] | None  #: given the first active lane's address; None: as scattered
 
@@ -67,6 +69,7 @@ class Contiguity(GangEmitter):
             found.append((vectors, w.at))
 
         same = _Way(
+            "same",
             lambda: self._all_same(lanes),
             lambda address: note([w.splat(type_, number) for number in one(address)]),
         )
@@ -94,10 +97,10 @@ class Contiguity(GangEmitter):
 
         return [
             # The last lane alone tells most that are scattered.
-            _Way(lambda: w.value(f"icmp ugt {steps} {last}, {window.most}"), None),
+            _Way("far", lambda: w.value(f"icmp ugt {steps} {last}, {window.most}"), None),
             same,
-            _Way(lambda: self._beyond(lanes, last), None),
-            _Way(lambda: "", load),
+            _Way("beyond", lambda: self._beyond(lanes, last), None),
+            _Way("window", lambda: "", load),
         ]
 
     def _in_table(self, window: Window, addresses: Addresses) -> list[str]:
@@ -129,7 +132,7 @@ class Contiguity(GangEmitter):
         """Changes elements of `size` bytes: by `run` if they are consecutive, given the address of
         lane 0, by `one` if all are the same, else by `scatter`."""
         lanes = self._lanes(self._addresses(pointer, mask), mask)
-        self._emit(lanes, size, run, [_Way(lambda: self._all_same(lanes), one)], scatter)
+        self._emit(lanes, size, run, [_Way("same", lambda: self._all_same(lanes), one)], scatter)
 
     def _emit(
         self,
@@ -141,19 +144,19 @@ class Contiguity(GangEmitter):
     ) -> None:
         """Elements of `size` bytes that follow each other, those of other ways, and all others."""
         w, end, elsewhere = self.w, self.w.fresh("end"), self.w.fresh("scattered")
-        address = lanes.addresses.lane(w, lanes.first)
         consecutive = _Way(
+            "run",
             lambda: self._consecutive(lanes, size),
             lambda address: run(self._back(address, lanes.first, size)),
         )
         for way in (consecutive, *ways):
             condition = way.condition()
-            label, rest = w.fresh("way") if way.emit else elsewhere, w.fresh("rest")
+            label, rest = w.fresh(way.name) if way.emit else elsewhere, w.fresh("rest")
             w.do(f"br i1 {condition or 'true'}, label %{label}, label %{rest}")
             if way.emit:
                 w.label(label)
                 with self.v.apart():
-                    way.emit(address)
+                    way.emit(lanes.address)
                 w.do(f"br label %{end}")
             w.label(rest)
         w.do(f"br label %{elsewhere}")
@@ -173,7 +176,7 @@ class Contiguity(GangEmitter):
     ) -> None:
         """Stores `size` bytes a lane: by `run` from an address on, or by `scatter` to all."""
         lanes = self._lanes(self._addresses(pointer, mask), mask)
-        address = self._back(lanes.addresses.lane(self.w, lanes.first), lanes.first, size)
+        address = self._back(lanes.address, lanes.first, size)
         self.two_ways(
             self._consecutive(lanes, size),
             ("store.run", "store.scatter", "store.end"),
@@ -189,11 +192,12 @@ class Contiguity(GangEmitter):
 
     def _lanes(self, addresses: Addresses, mask: Mask) -> _Lanes:
         w, first = self.w, self._first_lane(mask)
+        address = addresses.lane(w, first)
         vector = w.vector(addresses.type_)
         start = w.value(f"extractelement {vector} {addresses.vector}, i32 {first}")
         start = w.splat(addresses.type_, start)
         distances = w.value(f"sub {vector} {addresses.vector}, {start}")
-        return _Lanes(addresses, first, distances, mask)
+        return _Lanes(addresses, first, address, distances, mask)
 
     def _first_lane(self, mask: Mask) -> str:
         """Number of the lowest active lane, as i32."""
