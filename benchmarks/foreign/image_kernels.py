@@ -23,8 +23,10 @@ ROWS = [
         operation="F.interpolate(x[None], scale_factor=3)[0]", moves=True),
     row("bicubic_uint8", "512 × 512 × 3 to 768 × 768 × 3 uint8",
         operation="bicubic(x, (768, 768))",
-        oracle="bicubic(x.double(), (768, 768)).clamp(0, 255).round()", absolute=1,
-        note="PyTorch goes through rows first and columns then: 8 products for a number, not 32."),
+        oracle="bicubic(x.double(), (768, 768)).clamp(0, 255).round()", absolute=1, outliers=0.05,
+        note="PyTorch goes through rows first and columns then: 8 products for a number, not 32, "
+             "of integers; what it rounds in between makes 3 in 100 numbers differ by more than "
+             "1."),
     row("game_of_life", "512 × 512 uint8, a torus", composed="next_generation(x)"),
     row("max_pool_2x2", "64 × 512 × 512 float32", operation="F.max_pool2d(x, 2)"),
     row("im2col", "64 × 130 × 130 float32, 3 × 3", operation="F.unfold(x, 3)", moves=True),
