@@ -101,10 +101,12 @@ class Machine(NamedTuple):
             return size in (2, 4) or (size == 1 and "avx512vbmi" in self.enabled)
         return size == 4 and "avx2" in self.enabled
 
-    def gathers(self, size: int) -> bool:
-        """Whether gathers of elements of `size` bytes take no longer than loads of some registers
-        and permutations of these: Intel's, but not AMD's, which go lane by lane."""
-        return size >= 4 and not self.cpu.startswith("znver")
+    def loads_windows(self, size: int) -> bool:
+        """Whether loads of some registers and permutations of these take less time than a gather
+        of elements of `size` bytes. AVX2 would take too many; Intel's gathers of words are as fast,
+        AMD's go lane by lane, and there are none of bytes and halves."""
+        fast = size >= 4 and not self.cpu.startswith("znver")
+        return self.permutes_under_masks and self.permutes(size) and not fast
 
     def separates(self, size: int) -> bool:
         """Whether an instruction picks every second element, of `size` bytes, of two registers."""

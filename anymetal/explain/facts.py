@@ -150,9 +150,8 @@ def _strategy(function: GangFunction, instr: Instr, kind: str) -> tuple[AccessSt
         return strategy, f"strided, {stride} bytes from lane to lane: {apart}"
     if strategy is AccessStrategy.TESTED:
         one = "" if kind == "store" else "one element, "
-        machine, size = function.known.machine, accessed(instr).type.size
-        near = machine.permutes(size) and not machine.gathers(size)
-        if kind == "load" and near and machine.permutes_under_masks:
+        size = accessed(instr).type.size
+        if kind == "load" and function.known.machine.loads_windows(size):
             one += "a few vectors, "
         cause = reason(function.known, pointer_of(instr))
         because = f" (the address depends on {cause})" if cause else ""

@@ -230,6 +230,15 @@ def join(w: Writer, type_: t.Type, parts: list[str], size: int) -> tuple[str, in
     return parts[0], size
 
 
+def split(w: Writer, type_: t.Type, whole: str, length: int, size: int) -> list[str]:
+    """The inverse: a vector of `length` elements as vectors of `size`."""
+    vector = f"<{length} x {type_}>"
+    return [
+        w.shuffle(vector, list(range(first, first + size)), whole)
+        for first in range(0, length, size)
+    ]
+
+
 def _rows(w: Writer, type_: t.Type, pieces: list[str], size: int, lanes: int) -> list[str]:
     """Pieces of `size` elements, in the order of memory, as vectors of `lanes` elements."""
     each = lanes // size

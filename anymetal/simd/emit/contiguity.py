@@ -2,8 +2,8 @@
 
 To the compiler `x[base + channel]` is varying if the index has divisions and remainders, yet in
 most gangs the elements are neighbours. Comparisons tell, for less than a gather costs. So each
-varying load becomes "one vector, a window of some vectors (window.py), or gather", each varying
-store "one vector, or scatter". Where there is no window, "one element" takes its place.
+varying load becomes "one vector, one element, a window of some vectors where the processor gains by
+them (window.py), or gather", each varying store "one vector, or scatter".
 """
 
 from __future__ import annotations

@@ -57,9 +57,9 @@ class Windows(GangEmitter):
 
     def of(self, neighbours: Neighbours, addresses: Addresses) -> Window | None:
         """What fits such addresses; None if nothing does. It has room for twice the elements of a
-        gang. AVX2 would take so many registers that gathers are as fast."""
+        gang."""
         size = neighbours.type_.size
-        if self.machine.gathers(size):
+        if not self.machine.loads_windows(size):
             return None
         registers = max(2, 2 * _LANES * size // self.machine.vector_bytes)
         return self._filling(registers, neighbours, addresses)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from anymetal.analysis.lane_numbers import lane_numbers
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr, Value
+from anymetal.simd.code.deinterleave import split
 from anymetal.simd.code.gang_context import GangContext, GangEmitter
 from anymetal.simd.code.masks import Mask
 from anymetal.simd.code.tables import look_up
@@ -77,10 +78,7 @@ class CrossLane(GangEmitter):
             return source
         words, width = self.machine.words, self.w.width
         register = f"<{words} x i32>"
-        parts = [
-            self.w.shuffle(self.w.vector(t.I32), list(range(first, first + words)), source)
-            for first in range(0, width, words)
-        ]
+        parts = split(self.w, t.I32, source, width, words)
         low, high = (self.w.made_here(part, register, self.machine.any_register) for part in parts)
         return self.w.shuffle(register, list(range(width)), low, high)
 
@@ -111,10 +109,7 @@ class CrossLane(GangEmitter):
         words = self.machine.words
         if not self.machine.permutes(t.I32.size) or width < 2 * words:
             return self._through_memory(source, lanes, inside)
-        parts = [
-            w.shuffle(vector, list(range(first, first + words)), source)
-            for first in range(0, width, words)
-        ]
+        parts = split(w, t.I32, source, width, words)
         found = look_up(w, self.machine, t.I32, parts, lanes)
         return w.value(
             f"select {w.vector(t.I1)} {inside}, {vector} {found}, {vector} zeroinitializer"

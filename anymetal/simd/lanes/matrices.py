@@ -25,7 +25,7 @@ from anymetal.simd import questions
 from anymetal.simd.access.matrix_places import ROWS, Columns
 from anymetal.simd.access.matrix_products import Product, incoming
 from anymetal.simd.access.tiles import Tile
-from anymetal.simd.code.deinterleave import join
+from anymetal.simd.code.deinterleave import join, split
 from anymetal.simd.code.gang_context import GangContext, GangEmitter
 from anymetal.simd.code.masks import Mask
 from anymetal.simd.lanes.matrix_operands import Column, Left, Lefts, Right
@@ -69,10 +69,8 @@ class Matrices(GangEmitter):
     def _made_here(self, row: str, length: int) -> str:
         """A row of so many floats that is not computed behind the block, register by register."""
         words, register = min(length, self.machine.words), self.machine.any_register
-        whole, part = f"<{length} x float>", f"<{words} x float>"
-        firsts = range(0, length, words)
-        parts = [self.w.shuffle(whole, [*range(i, i + words)], row) for i in firsts]
-        parts = [self.w.made_here(one, part, register) for one in parts]
+        parts = split(self.w, t.FLOAT, row, length, words)
+        parts = [self.w.made_here(one, f"<{words} x float>", register) for one in parts]
         return join(self.w, t.FLOAT, parts, words)[0]
 
     def _emit_by_rows(self, many: list[Product], height: int, mask: Mask) -> None:
