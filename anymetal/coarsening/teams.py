@@ -194,7 +194,7 @@ class _Choice:
     def __init__(
         self, known: Analyses, divergence: Divergence, common: _InCommon, gathers: bool
     ) -> None:
-        self.program, self.loops, self.users = known.program, known(loops), known(users)
+        self.program, self.loops = known.program, known(loops)
         self.divergence = divergence
         self.common = common
         self.gathers = gathers  #: accesses of all SIMD-groups together are not scattered
@@ -282,22 +282,9 @@ class _Choice:
 
     def _shares_much(self, block: Block) -> bool:
         """Whether a third of the loaded vectors are the same for all SIMD-groups."""
-        loads = [i for i in block.instrs if i.op == "load" and self._spreads(i)]
+        loads = [i for i in block.instrs if i.op == "load" and self.lanes[i].is_varying]
         own = sum(i in self.divergence.values for i in loads)
         return 3 * (len(loads) - own) >= len(loads) > 0
-
-    def _spreads(self, load: Instr) -> bool:
-        """Whether a loaded value differs between lanes, or is combined with one that does. To be
-        part of an address does not count, nor to be a bound, unless all SIMD-groups are compared
-        with it at once."""
-        if self.lanes[load].is_varying:
-            return True
-        uses = self.users.get(load, [])
-        return any(self.lanes[i].is_varying and not self._is_place(i, load) for i in uses)
-
-    def _is_place(self, user: Instr, load: Instr) -> bool:
-        together = user in self.divergence.values and user.block is load.block
-        return user.op == "gep" or (user.op == "icmp" and not together)
 
     def _registers(self, point: set[Value], passing: set[Instr]) -> tuple[int, int]:
         """Registers for values that each SIMD-group keeps during the sections of others,

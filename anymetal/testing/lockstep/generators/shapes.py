@@ -49,7 +49,9 @@ def generate(rng: random.Random) -> Case:
         text.line(f"{kind} {name} = 0;")
     size = rows * columns
     for _ in range(rng.randint(1, 2)):
-        rng.choice((_rows, _window, _strided, _nested, _shared))(text, kind, accumulators, size)
+        rng.choice((_rows, _window, _bent, _strided, _nested, _shared))(
+            text, kind, accumulators, size
+        )
     value = " + ".join(f"{name} * {2 * i + 1}" for i, name in enumerate(accumulators))
     outputs = [Output("y", kind, prod(grid))]
     text.line(f"y[gid] = ({kind})({value});")
@@ -96,6 +98,24 @@ def _window(text: Text, kind: str, sums: list[str], size: int) -> None:
         if default:
             with text.block("else"):
                 _add(text, sums, "1")
+
+
+def _bent(text: Text, kind: str, sums: list[str], size: int) -> None:
+    """Neighbours whose indices are bent where a row ends."""
+    mask = (1 << (size.bit_length() - 1)) - 1
+    for _ in range(text.rng.randint(1, 4)):
+        by = text.rng.randint(-3, 3)
+        forms = (
+            f"metal::clamp(px + {by}, 0, columns - 1)", f"metal::min(px + {by + 3}, columns - 1)",
+            f"(px + {by} + 3 * columns) % columns", f"((uint)px + {by + 3}u) % (uint)columns",
+            f"((px + {by}) % columns + columns) % columns", f"metal::abs(px + {by}) % columns",
+            f"metal::max(px + {by}, 0) % columns", f"(px + {by}) & {mask}",
+            f"(px + {by} < 0 ? columns - 1 : (px + {by}) % columns)",
+            f"(px + {by + 3} >= columns ? px % columns : px + {by + 3})",
+        )  # fmt: skip
+        at = text.choose(*forms)
+        row = text.choose("(py % rows)", "metal::min(py, rows - 1)", "0") if "&" not in at else "0"
+        _add(text, sums, f"({kind})x[{row} * columns + {at}]")
 
 
 def _strided(text: Text, kind: str, sums: list[str], size: int) -> None:
