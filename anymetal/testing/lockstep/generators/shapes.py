@@ -101,21 +101,25 @@ def _window(text: Text, kind: str, sums: list[str], size: int) -> None:
 
 
 def _bent(text: Text, kind: str, sums: list[str], size: int) -> None:
-    """Neighbours whose indices are bent where a row ends."""
+    """Neighbours whose indices are bent where a row of constant length ends."""
     mask = (1 << (size.bit_length() - 1)) - 1
+    rows = text.rng.choice((1, 1, 2, 3))
+    length = max(size // rows, 1)
     for _ in range(text.rng.randint(1, 4)):
         by = text.rng.randint(-3, 3)
         forms = (
-            f"metal::clamp(px + {by}, 0, columns - 1)", f"metal::min(px + {by + 3}, columns - 1)",
-            f"(px + {by} + 3 * columns) % columns", f"((uint)px + {by + 3}u) % (uint)columns",
-            f"((px + {by}) % columns + columns) % columns", f"metal::abs(px + {by}) % columns",
-            f"metal::max(px + {by}, 0) % columns", f"(px + {by}) & {mask}",
-            f"(px + {by} < 0 ? columns - 1 : (px + {by}) % columns)",
-            f"(px + {by + 3} >= columns ? px % columns : px + {by + 3})",
+            f"clamp(px + {by}, 0, {length - 1})", f"min(px + {by + 3}, {length - 1})",
+            f"(px + {by} + {3 * length}) % {length}", f"((uint)px + {by + 3}u) % {length}u",
+            f"((px + {by}) % {length} + {length}) % {length}",
+            f"abs(px + {by}) % {length}", f"max(px + {by}, 0) % {length}",
+            f"(px + {by}) & {mask}", f"(int)(gid % {length}u)",
+            f"(px + {by} < 0 ? {length - 1} : (px + {by}) % {length})",
+            f"(px + {by + 3} >= {length} ? px % {length} : px + {by + 3})",
         )  # fmt: skip
         at = text.choose(*forms)
-        row = text.choose("(py % rows)", "metal::min(py, rows - 1)", "0") if "&" not in at else "0"
-        _add(text, sums, f"({kind})x[{row} * columns + {at}]")
+        by_row = (f"py % {rows}", f"min(py, {rows - 1})", f"(int)(gid / {length}u) % {rows}")
+        row = "0" if "&" in at else text.choose(*by_row)
+        _add(text, sums, f"({kind})x[({row}) * {length} + {at}]")
 
 
 def _strided(text: Text, kind: str, sums: list[str], size: int) -> None:
