@@ -95,20 +95,30 @@ def _constant(value: Value | None) -> int | None:
 
 
 def _trips(end: Block, loop: Loop, one: Induction, test: Instr, start: int) -> int:
-    """The iterations that a comparison allows; 0 if numbers may be negative or wrap."""
+    """The iterations that a comparison allows; 0 if numbers may wrap, or be negative other than at
+    the end of a count down."""
     limit, step = _constant(test.operands[1]), one.growth
-    if limit is None or min(start, limit) < 0 or step <= 0:
+    assert isinstance(one.phi.type, t.Int)
+    largest = 1 << min(one.phi.type.bits - 1, 31)
+    if limit is None or not step or not 0 <= start < largest:
         return 0
     first = start + (step if test.operands[0] is one.update else 0)
     again = end.terminator.arg[0] is loop.header
     kind = test.arg if test.arg in _OPPOSITE else test.arg[1:]  # slt and ult are alike here
-    before = _until(_OPPOSITE[kind] if again else kind, limit - first, step)
-    assert isinstance(one.phi.type, t.Int)
-    wraps = before is not None and (first + step * before) >> min(one.phi.type.bits - 1, 31)
-    return 0 if before is None or wraps else before + 1
+    leaves = _OPPOSITE[kind] if again else kind
+    least = 0 if step > 0 or test.arg.startswith("u") else step
+    before = (
+        _until(leaves, limit - first, step)
+        if step > 0
+        else _until(_MIRRORED.get(leaves, leaves), first - limit, -step)
+    )
+    if before is None or limit < least or not least <= first + step * before < largest:
+        return 0
+    return before + 1
 
 
 _OPPOSITE = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "le": "gt", "gt": "le"}
+_MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
 
 
 def _until(kind: str, distance: int, step: int) -> int | None:

@@ -40,7 +40,7 @@ def run(known: Analyses) -> bool:
 
 def _same_for_all(loop: Loop, one: Induction, below: Bounds) -> int:
     """The number of iterations if it is the same wherever the counter begins; else 0."""
-    if one.start is None or isinstance(one.start, Const) or len(one.tests) != 1:
+    if one.start is None or isinstance(one.start, Const) or len(one.tests) != 1 or one.growth < 0:
         return 0
     first, last = (iterations(loop, one, start) for start in (0, below(one.start) - 1))
     wraps = first * one.growth >> 31  # when the count ends the loop, where the counter did not

@@ -51,7 +51,9 @@ def _walks(block: Block, counters: list[Induction], known: Analyses) -> bool:
         return False
     lanes, linear = known(shapes), known(forms)
     loads = (i for i in block.body if i.op == "load" and is_plain(i))
-    return any(_is_apart(i, lanes) and _growth(i, counters, linear) == i.type.size for i in loads)
+    return any(
+        _is_apart(i, lanes) and abs(_growth(i, counters, linear)) == i.type.size for i in loads
+    )
 
 
 def _is_apart(load: Instr, lanes: Shapes) -> bool:

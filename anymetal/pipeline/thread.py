@@ -12,6 +12,7 @@ from anymetal.passes import (
     legalise_floats,
     normalise_counters,
     predicate_loads,
+    reuse_loads,
     scalarize,
 )
 from anymetal.pipeline.driver import Compilation, Pass
@@ -44,6 +45,14 @@ PASSES: tuple[Pass[Compilation], ...] = (
         "what follows sees copies of structs as loads and stores",
         Stage.SCALAR,
         optional=False,
+    ),
+    Pass(
+        "reuse-loads",
+        lambda c: reuse_loads.run(c.known),
+        "while all loads are plain ones; what follows looks for neighbours",
+        Stage.SCALAR,
+        needs=(is_plain,),
+        keeps=control.ALL,
     ),
     Pass(
         "predicate-loads",

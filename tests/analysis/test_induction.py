@@ -94,13 +94,17 @@ _NEVER = 0
 def _counted(
     start: int, step: int, value: str, predicate: str, limit: int, bits: int, again: bool
 ) -> int:
-    """Runs the loop: the oracle. 0 where a number wraps, or there is no end for long."""
+    """Runs the loop: the oracle. 0 where a number wraps, or there is no end for long. Only a count
+    down may be below zero, by less than a step, at its end and as a number with a sign."""
     top = 1 << min(bits, 32) - 1
+    least = 0 if step > 0 or predicate.startswith("u") else step
+    if limit < least:
+        return _NEVER
     number = start
     for count in range(1, 2000):
         following = number + step
         compared = following if value == "next" else number
-        if compared >= top:
+        if compared >= top or compared < least:
             return _NEVER
         holds = {
             "eq": compared == limit, "ne": compared != limit, "lt": compared < limit,
@@ -114,12 +118,12 @@ def _counted(
 
 @pytest.mark.parametrize("again", [False, True])
 @pytest.mark.parametrize("value", ["i", "next"])
-@pytest.mark.parametrize("predicate", ["eq", "ne", "ult", "sle", "sgt", "uge"])
+@pytest.mark.parametrize("predicate", ["eq", "ne", "ult", "sle", "sgt", "uge", "slt", "ugt"])
 def test_iterations(predicate: str, value: str, again: bool) -> None:
     """The same number as by running the loop, for limits before, at and behind what is counted."""
     leaves = "loop, label %end" if again else "end, label %loop"
-    for start, step in ((0, 1), (2, 3), (5, 1)):
-        for limit in (0, 1, 2, 4, 5, 6, 11, 12, 120):
+    for start, step in ((0, 1), (2, 3), (5, 1), (11, -1), (12, -2), (6, -5), (0, -1)):
+        for limit in (-2, -1, 0, 1, 2, 4, 5, 6, 11, 12, 120):
             for bits in (8, 32):
                 known = _known(
                     f"i{bits} [ {start}, %entry ], [ %next, %loop ]",

@@ -74,6 +74,9 @@ _UNROLLED = {
     "two counters": (text("t = fmuladd(x[row + i], a[twice], s)"), 8),
     "stores between the loads": (text(f"{_SUM}\na[row + i] = t"), 8),
     "stores that a later iteration reads": (text(f"{_SUM}\nx[row + i + 1] = t"), 8),
+    "down": (text("t = fmuladd(x[row - i + 30], 0.5, s)"), 8),
+    "a count down": (text(_SUM, START="39", STEP="-1", LIMIT="15"), 8),
+    "in place": (text(f"{_SUM}\nx[row + i] = t"), 8),
     "a long body": (text("\n".join([_SUM, *(f"a[row + i + {k}] = t" for k in range(6))])), 4),
 }
 _LEFT_ALONE = {
@@ -83,7 +86,7 @@ _LEFT_ALONE = {
     "the same for all lanes": text("t = fmuladd(x[i], 0.5, s)"),
     "a number of iterations that has no divisor": text(_SUM, LIMIT="23"),
     "a number that is not known": text(_SUM, LIMIT="%n"),
-    "down": text("t = fmuladd(x[row - i], 0.5, s)"),
+    "down to what is not known": text(_SUM, START="39", STEP="-1", LIMIT="%n"),
     "threads meet": text(f"{_SUM}\ncall void @__am_threadgroup_barrier(i32 1)"),
 }
 

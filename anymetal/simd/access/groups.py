@@ -22,11 +22,11 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from anymetal.analysis.affine import ONE, LinearForms
 from anymetal.analysis.effects import LOADS, accessed, is_plain, pointer_of, writes
 from anymetal.analysis.objects import Origin, disjoint, is_alone
+from anymetal.analysis.places import place_of
 from anymetal.analysis.uniformity import Shapes
-from anymetal.ir.model import Access, Argument, Block, Const, Instr, Program, Value
+from anymetal.ir.model import Access, Argument, Block, Instr, Program, Value
 from anymetal.ir.rules import ORDERED
 from anymetal.ir.sizes import is_power_of_two
-from anymetal.ir.types import I64
 
 MOST_MEMBERS = 32
 MOST_ODD_MEMBERS = 8  #: if their number is no power of two
@@ -117,6 +117,9 @@ def find_groups(
         adds = instr.op != "atomicrmw" or (instr.arg[0] == "fadd" and instr not in used)
         return _key(instr, shapes, linear, private) if adds else None
 
+    def stride_of(instr: Instr) -> int:
+        return abs(shapes[pointer_of(instr)].stride)
+
     def key_anywhere(instr: Instr) -> tuple[object, int] | None:
         pointer, type_ = pointer_of(instr), accessed(instr).type
         if instr in result or instr in others or pointer in private or type_.is_ptr:
@@ -128,7 +131,7 @@ def find_groups(
 
     for block in program.blocks:
         for op in ("load", "store", "atomicrmw"):
-            for run in runs(block, op, key, origins):
+            for run in runs(block, op, key, origins, stride_of):
                 stride = shapes[pointer_of(run[0][1])].stride
                 for group in _groups(run, op, stride, fitting):
                     result.update(dict.fromkeys(group.members, group))
@@ -144,33 +147,77 @@ def access_of(instr: Instr) -> Access:
     return access
 
 
+class _Run:
+    """Accesses with equal keys that may be done at once, so far."""
+
+    def __init__(self, stride: int) -> None:
+        self.stride = stride  #: bytes from lane to lane; 0 if that is not known
+        self.members: list[tuple[int, Instr]] = []
+        self.crossing: list[int] = []  #: offsets of accesses in between, to the same rows
+
+    def may_take(self, offset: int, access: Instr) -> bool:
+        """Whether an access may be done together with the members: a load is done in front of all
+        that crosses them."""
+        if access.op != "load":
+            return True
+        return all(self._apart(offset - at, access) for at in self.crossing)
+
+    def may_be_crossed(self, offset: int, access: Instr) -> bool:
+        """Whether the members may be done on the other side of an access to the same rows: loads in
+        front of a store, stores behind a load."""
+        self.crossing.append(offset)
+        own = access.op == "store"  # what was loaded in front of it may be what it stores to
+        return all(
+            (own and at == offset) or self._apart(offset - at, access) for at, _ in self.members
+        )
+
+    def _apart(self, distance: int, access: Instr) -> bool:
+        """Whether elements at a distance are not the same, in one lane or in two."""
+        size = accessed(access).type.size
+        return size <= abs(distance) <= self.stride - size
+
+
 def runs(
     block: Block,
     op: str,
     key_of: Callable[[Instr], tuple[object, int] | None],
     origins: Origins,
+    stride_of: Callable[[Instr], int] = lambda _: 0,
 ) -> list[list[tuple[int, Instr]]]:
     """Plain accesses with equal keys, with their offsets, that may be done at once: nothing in
-    between prevents it."""
-    open_runs: dict[object, list[tuple[int, Instr]]] = {}
-    done: list[list[tuple[int, Instr]]] = []
+    between prevents it. `stride_of`: bytes from lane to lane, where the key says they are equal."""
+    open_runs: dict[object, _Run] = {}
+    done: list[_Run] = []
     bases: set[Value] = set()  #: arrays of the open runs, if those are atomic additions
+
+    def close(keys: list[object]) -> None:
+        done.extend(open_runs.pop(key) for key in keys)
+
     for instr in block.instrs:
         key = key_of(instr) if instr.op == op and _may_group(instr) else None
         if key is not None:
             if op == "atomicrmw" and key[0] not in open_runs:
                 bases.add(_base(pointer_of(instr)))
-            open_runs.setdefault(key[0], []).append((key[1], instr))
+            if key[0] in open_runs and not open_runs[key[0]].may_take(key[1], instr):
+                close([key[0]])
+            open_runs.setdefault(key[0], _Run(stride_of(instr))).members.append((key[1], instr))
         elif _disturbs(instr, op) or (op == "atomicrmw" and _may_see(instr, bases)):
-            for other in list(open_runs):
-                if not _elsewhere(instr, open_runs[other][0][1], origins):
-                    done.append(open_runs.pop(other))
+            crossing = key_of(instr) if instr.op in ("load", "store") and is_plain(instr) else None
+            close([k for k, run in open_runs.items() if _ends(run, k, instr, crossing, origins)])
             if op == "atomicrmw":
-                bases = {_base(pointer_of(run[0][1])) for run in open_runs.values()}
+                bases = {_base(pointer_of(run.members[0][1])) for run in open_runs.values()}
         if key is not None and op == "store":  # stores of different runs may overlap
-            others = [k for k in open_runs if not _goes_on(instr, open_runs[k], origins)]
-            done.extend(open_runs.pop(k) for k in others)
-    return [*done, *open_runs.values()]
+            close([k for k, run in open_runs.items() if not _goes_on(instr, run.members, origins)])
+    return [run.members for run in (*done, *open_runs.values())]
+
+
+def _ends(
+    run: _Run, key: object, instr: Instr, crossing: tuple[object, int] | None, origins: Origins
+) -> bool:  # fmt: skip
+    """Whether an instruction ends a run, as it may touch what members have."""
+    if crossing is not None and crossing[0] == key:
+        return not run.may_be_crossed(crossing[1], instr)
+    return not _elsewhere(instr, run.members[0][1], origins)
 
 
 def _goes_on(
@@ -230,42 +277,6 @@ def row_of(pointer: Value) -> Instr | None:
         if isinstance(base, Instr) and base.op == "gep" and base.block is not pointer.block:
             return base
     return None
-
-
-def place_of(pointer: Value) -> tuple[object, int]:
-    """An address without its constant part, and that part."""
-    offset = 0
-    while isinstance(pointer, Instr) and pointer.op == "gep":
-        base, *indices = pointer.operands
-        offset += pointer.arg[-1]
-        if indices:
-            scales = pointer.arg[:-1]
-            terms = [_term(index, scale) for index, scale in zip(indices, scales, strict=True)]
-            offset += sum(constant for *_, constant in terms)
-            return (base, *(term[:-1] for term in terms)), offset
-        pointer = base
-    return pointer, offset
-
-
-def _term(index: Value, scale: int) -> tuple[Value, str, int, int]:
-    """An index without a constant that is added to it, how it becomes one of 64 bits, its scale,
-    and that constant in bytes."""
-    how, value = "" if index.type == I64 else "sext", index
-    if isinstance(index, Instr) and index.op in ("sext", "zext"):
-        how, value = index.op, index.operands[0]
-    if isinstance(value, Instr) and value.op in ("add", "or"):
-        rest, constant = value.operands
-        number = constant.int_value if isinstance(constant, Const) else None
-        if number is not None and _is_sum(value, how, number):
-            return rest, how, scale, number * scale
-    return value, how, scale, 0
-
-
-def _is_sum(value: Instr, how: str, number: int) -> bool:
-    """Whether `value`, made one of 64 bits, is its first operand plus a number, both made such."""
-    if value.op == "or":  # bits are set of which none was set, and not the sign
-        return "disjoint" in value.flags and number >= 0
-    return not how or {"sext": "nsw", "zext": "nuw"}[how] in value.flags
 
 
 def _disturbs(instr: Instr, op: str) -> bool:

@@ -6,9 +6,9 @@ import pytest
 
 from anymetal.analysis.affine import ONE, forms
 from anymetal.analysis.cache import LaunchFacts
+from anymetal.analysis.places import place_of
 from anymetal.analysis.private_arrays import interleaved
 from anymetal.simd import questions
-from anymetal.simd.access.groups import place_of
 from tests.analysis.shapes import root
 from tests.compiling import planned
 from tests.ir.programs import program
@@ -124,6 +124,19 @@ _PRIVATE = """
         (f"x = out[i * 2]\n{_BARRIER.format(1)}\nout[i] = x + out[i * 2 + 1]", []),
         ("out[i * 2] = 1\nx = out[7]\nout[i * 2 + 1] = x", []),
         (_PRIVATE, [_FOUR]),  # its own array
+        # rows that are changed in place
+        ("x = out[i * 2]\nout[i * 2] = x\ny = out[i * 2 + 1]\nout[i * 2 + 1] = y",
+         ["load out [0, 4]", "store out [0, 4]"]),
+        ("\n".join(f"x{k} = out[i * 99 + {k}]\nout[i * 99 + {k}] = x{k}" for k in range(4)),
+         ["load out [0, 4, 8, 12]", "store out [0, 4, 8, 12]"]),
+        # where a later load reads what was stored, or one in between
+        ("x = out[i * 2]\nout[i * 2 + 1] = x\ny = out[i * 2 + 1]\na[i] = y", []),
+        ("out[i * 2] = 1\nx = out[i * 2]\nout[i * 2 + 1] = x", []),
+        ("out[i * 2] = 1\nx = out[i * 2 + 1]\nout[i * 2 + 1] = x", ["store out [0, 4]"]),
+        # where another lane's row is reached
+        ("x = out[i * 2]\nout[i * 2 + 2] = x\ny = out[i * 2 + 1]\na[i] = y", []),
+        ("\n".join(f"x{k} = out[i * 3 + {k}]\nout[i * 3 + {k}] = x{k}" for k in range(4)),
+         ["load out [0, 4, 8]", "store out [0, 4, 8]"]),
         # places that the data tell
         (sum_behind("b[i] * 4", 0, 1, 2, 3), [_FOUR]),
         (sum_behind("b[i] * 4", 1, 0), ["load a [0, 4]"]),

@@ -39,6 +39,7 @@ CASES = {
     "threadgroup/narrow_tiles_read_as_float": ("widen-threadgroup-arrays",),
     "simd/rows_behind_simdgroup_barriers": ("drop-simdgroup-barriers",),
     "private/sorted_parts": ("join-private-arrays",),
+    "vec/blend_bytes": ("reuse-loads",),
     "atomics/own_sums_by_position": ("split-divisions",),
 }
 #: The same of random kernels, by class and seed.

@@ -55,6 +55,10 @@ def generate(rng: random.Random) -> Case:
     value = " + ".join(f"{name} * {2 * i + 1}" for i, name in enumerate(accumulators))
     outputs = [Output("y", kind, prod(grid))]
     text.line(f"y[gid] = ({kind})({value});")
+    if text.chance(0.3):
+        length = rng.choice((8, 12, 16, 23))
+        outputs.append(Output("r", kind, prod(grid) * length))
+        _in_place(text, kind, length, size)
     return Case("", "", 0, text.body, tuple(inputs), tuple(outputs), grid, threadgroup)
 
 
@@ -120,6 +124,24 @@ def _bent(text: Text, kind: str, sums: list[str], size: int) -> None:
         by_row = (f"py % {rows}", f"min(py, {rows - 1})", f"(int)(gid / {length}u) % {rows}")
         row = "0" if "&" in at else text.choose(*by_row)
         _add(text, sums, f"({kind})x[({row}) * {length} + {at}]")
+
+
+def _in_place(text: Text, kind: str, length: int, size: int) -> None:
+    """A row of its own for each thread, which it fills, and changes in place up or down."""
+    with text.block(f"for (int k = 0; k < {length}; k++)"):
+        text.line(f"r[gid * {length}u + k] = ({kind})x[(gid + k) % {size}u];")
+    for name in ("u", "v")[: text.rng.randint(1, 2)]:
+        text.line(f"{kind} {name} = 1;")
+        ways = (f"int k = 0; k < {length}; k++", f"int k = {length - 1}; k >= 0; k--")
+        by = text.rng.choice(
+            (0, 0, 1)
+        )  # what is read of the neighbour has been changed, or will be
+        with text.block(f"for ({text.choose(*ways)})"):
+            text.line(f"{kind} now = r[gid * {length}u + k];")
+            if by:
+                text.line(f"now += r[gid * {length}u + (k + 1) % {length}];")
+            text.line(f"{name} = {name} * 3 + now;")
+            text.line(f"r[gid * {length}u + k] = now + {name};")
 
 
 def _strided(text: Text, kind: str, sums: list[str], size: int) -> None:
