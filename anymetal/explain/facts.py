@@ -61,6 +61,7 @@ _PRICES: dict[AccessStrategy | AtomicStrategy, Price] = {
 _ACCESSES = {
     AccessStrategy.UNIFORM: "uniform",
     AccessStrategy.RUN: "contiguous",
+    AccessStrategy.TURNED: "contiguous, the last lane first",
     AccessStrategy.PRIVATE_RUN: "private array, interleaved: one vector",
     AccessStrategy.PRIVATE: "private array, interleaved; the index differs between lanes: {}",
     AccessStrategy.LANES: "lane by lane",
@@ -159,11 +160,14 @@ def _strategy(function: GangFunction, instr: Instr, kind: str) -> tuple[AccessSt
     return strategy, _ACCESSES[strategy].format(apart)
 
 
+_WIDE = (AccessStrategy.RUN, AccessStrategy.TURNED, AccessStrategy.GROUP)
+
+
 def _detour(function: GangFunction, instr: Instr, strategy: AccessStrategy, masked: bool) -> str:
     """What a mask costs if the CPU has no instruction for it."""
     operation = "store" if instr.op == "store" else "load"
     size = accessed(instr).type.size
-    if not masked or strategy not in (AccessStrategy.RUN, AccessStrategy.GROUP):
+    if not masked or strategy not in _WIDE:
         return ""
     if function.known.machine.masked(operation, size):
         return ""

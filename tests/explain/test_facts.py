@@ -86,7 +86,7 @@ def processor_with_masked_accesses(monkeypatch: pytest.MonkeyPatch) -> None:
             [
                 "store `t`: contiguous",
                 "barrier 8 SIMD-groups of the threadgroup run as one, nothing to wait for",
-                "load `t`: strided, -4 bytes from lane to lane: gather",
+                "load `t`: contiguous, the last lane first",
             ],
         ),
         (

@@ -17,6 +17,7 @@ class AccessStrategy(Enum):
 
     UNIFORM = "one scalar access for all lanes"
     RUN = "one vector access"
+    TURNED = "one vector access, whose elements are turned around"
     STRIDED = "a gather or scatter at a constant distance"
     TESTED = "whichever fits, by a test at run time"
     GROUP = "a wide access together with its neighbours, and shuffles"
@@ -58,9 +59,10 @@ def access_strategy(instr: Instr, shapes: Shapes, private: Container[Value]) -> 
         return AccessStrategy.LANES
     if shape.is_varying:
         return AccessStrategy.TESTED
-    return (
-        AccessStrategy.RUN if shape.stride == accessed(instr).type.size else AccessStrategy.STRIDED
-    )
+    size = accessed(instr).type.size
+    if shape.stride == size:
+        return AccessStrategy.RUN
+    return AccessStrategy.TURNED if shape.stride == -size else AccessStrategy.STRIDED
 
 
 def atomic_strategy(

@@ -60,6 +60,23 @@ class Accesses:
         address, mask = self._pointers("scatter", type_, address, consecutive, mask)
         _scatter(w, type_, name, address, align, self.masks.text(mask))
 
+    def load_turned(self, type_: t.Type, address: str, align: int, mask: Mask) -> str:
+        """The loaded vector of elements that lie before each other; lane 0 has the last one."""
+        first, mask = self._beginning(type_, address), self.masks.turned(mask)
+        return self._turned(type_, self.load(type_, first, True, align, mask))
+
+    def store_turned(self, type_: t.Type, name: str, address: str, align: int, mask: Mask) -> None:
+        """Stores the vector `name` to elements that lie before each other, lane 0 to the last."""
+        first, mask = self._beginning(type_, address), self.masks.turned(mask)
+        self.store(type_, self._turned(type_, name), first, True, align, mask)
+
+    def _beginning(self, type_: t.Type, address: str) -> str:
+        distance = -type_.size * (self.w.width - 1)
+        return self.w.value(f"getelementptr i8, ptr {address}, i64 {distance}")
+
+    def _turned(self, type_: t.Type, vector: str) -> str:
+        return self.w.shuffle(self.w.vector(type_), list(range(self.w.width))[::-1], vector)
+
     def stream(self, type_: t.Type, name: str, address: str, align: int, mask: Mask) -> None:
         """Stores consecutive elements; bypasses the caches where that pays."""
 

@@ -78,6 +78,14 @@ class Masks:
         width = self.w.width
         return "-1" if mask is None else self.w.value(f"bitcast {self.type} {mask} to i{width}")
 
+    def turned(self, mask: Mask) -> Mask:
+        """The mask with the last lane first."""
+        if mask is None:
+            return None
+        bits, width = f"i{self.w.width}", self.w.width
+        turned = self.w.call(bits, f"llvm.bitreverse.{bits}", [(bits, self.bits(mask))])
+        return self.w.value(f"bitcast i{width} {turned} to {self.type}")
+
     def word(self, mask: Mask) -> str:
         """The same as 32 bits; lanes that the gang does not have are 0."""
         return self.as_i32(self.bits(mask))

@@ -1,8 +1,9 @@
 """Loads and stores, by the shape of their address.
 
-A uniform address is one scalar access, consecutive lanes are one vector access, anything else is a
-gather or scatter. In an interleaved private array a uniform index is a vector access. The address
-of an inactive lane is never accessed.
+A uniform address is one scalar access, consecutive lanes are one vector access, which is turned
+around if the last lane's element comes first; anything else is a gather or scatter. In an
+interleaved private array a uniform index is a vector access. The address of an inactive lane is
+never accessed.
 """
 
 from __future__ import annotations
@@ -48,6 +49,10 @@ class Memory(GangEmitter):
             self.atomics.load(instr, mask)
         elif strategy is AccessStrategy.TESTED:
             self.v.define(instr, vector=self._load_tested(instr.type, pointer, access, mask))
+        elif strategy is AccessStrategy.TURNED:
+            first = self.v.scalar(pointer)
+            loaded = self.accesses.load_turned(instr.type, first, access.align, mask)
+            self.v.define(instr, vector=loaded)
         elif strategy is AccessStrategy.PRIVATE_RUN:
             array, offset = self.arrays[self.private[pointer]], self.v.scalar(pointer)
             vector = self.parts.load(instr.type, array, offset, access.align, mask)
@@ -142,6 +147,10 @@ class Memory(GangEmitter):
         if strategy is AccessStrategy.PRIVATE_RUN:
             array, offset = self.arrays[self.private[pointer]], self.v.scalar(pointer)
             self.parts.store(value.type, name, array, offset, access.align, mask)
+            return
+        if strategy is AccessStrategy.TURNED:
+            last = self.v.scalar(pointer)
+            self.accesses.store_turned(value.type, name, last, access.align, mask)
             return
         address, consecutive = self._address(pointer, strategy)
         if instr in self.streams:
