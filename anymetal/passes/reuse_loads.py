@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from anymetal.analysis.cache import Analyses
 from anymetal.analysis.effects import is_plain, pointer_of, writes
-from anymetal.analysis.objects import disjoint, origins, read_only
+from anymetal.analysis.objects import Origin, disjoint, origins, read_only
 from anymetal.analysis.places import place_of
 from anymetal.ir.model import Block, Instr, Value
 from anymetal.ir.rewrite import rewrite
@@ -20,31 +20,35 @@ from anymetal.ir.rewrite import rewrite
 
 def run(known: Analyses) -> bool:
     """Takes values that are there; returns whether any load went."""
-    lasting = known(read_only)
-    places: dict[object, Instr] = {}
-    within: list[Block] = []
+    reuse = _Reuse(known)
+    return rewrite(known.program, reuse.instead)
 
-    def reused(block: Block, instr: Instr) -> Value | None:
-        if within != [block]:
-            within[:] = [block]
-            places.clear()
+
+class _Reuse:
+    def __init__(self, known: Analyses) -> None:
+        self.origins, self.lasting = known(origins), known(read_only)
+        self.block: Block | None = None
+        self.loaded: dict[object, Instr] = {}  #: place and type -> the first load, in this block
+
+    def instead(self, block: Block, instr: Instr) -> Value | None:
+        """What has been loaded, in place of a load of the same."""
+        if block is not self.block:
+            self.block, self.loaded = block, {}
         if writes(instr):
-            for place, load in list(places.items()):
-                if not (_leads_to(load) <= lasting or _is_elsewhere(instr, load)):
-                    del places[place]
+            kept = ((k, load) for k, load in self.loaded.items() if self._lasts(load, instr))
+            self.loaded = dict(kept)
         if instr.op != "load" or not is_plain(instr):
             return None
-        place = (place_of(pointer_of(instr)), instr.type)
-        before = places.setdefault(place, instr)
+        before = self.loaded.setdefault((place_of(pointer_of(instr)), instr.type), instr)
         return None if before is instr else before
 
-    def _leads_to(load: Instr) -> frozenset[object]:
-        return frozenset(known(origins)[pointer_of(load)])
-
-    def _is_elsewhere(instr: Instr, load: Instr) -> bool:
-        """Whether a plain store never touches the memory that was loaded."""
-        leads = known(origins)
+    def _lasts(self, load: Instr, instr: Instr) -> bool:
+        """Whether an instruction that writes changes nothing of what was loaded."""
+        leads_to = self._leads_to(load)
+        if leads_to and leads_to <= self.lasting:
+            return True
         stores = instr.op == "store" and is_plain(instr)
-        return stores and disjoint(leads[pointer_of(instr)], leads[pointer_of(load)])
+        return stores and disjoint(self._leads_to(instr), leads_to)
 
-    return rewrite(known.program, reused)
+    def _leads_to(self, access: Instr) -> frozenset[Origin]:
+        return self.origins.get(pointer_of(access), frozenset())
