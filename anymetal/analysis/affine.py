@@ -67,6 +67,8 @@ class LinearForms:
             return []
         if value.op == "gep":
             return value.operands
+        if value.op == "select" and self.numbers(value.operands[0]) is not None:
+            return value.operands[1:]
         sums = value.op in _SUMS and (self.deep or not self.shapes[value].is_uniform)
         return value.operands if sums and _may_not_wrap(value) else []
 
@@ -93,6 +95,8 @@ class LinearForms:
     def _arithmetic(self, value: Instr) -> Linear | None:
         if not _may_not_wrap(value):
             return None
+        if value.op == "select":
+            return self._chosen(value)
         if value.op in ("zext", "sext", "trunc"):
             return self.known[value.operands[0]]
         if value.op == "sub":
@@ -110,6 +114,19 @@ class LinearForms:
             powers: Linear | None = {ONE: tuple(1 << n for n in numbers)} if numbers else None
             return self._multiplied(self.known[value.operands[0]], powers)
         return None
+
+    def _chosen(self, select: Instr) -> Linear | None:
+        """What a condition that is known for each lane chooses: of two arrays in turn, perhaps."""
+        condition, *ways = select.operands
+        choice, zeros = self.numbers(condition), (0,) * self.width
+        yes, no = (self.known.get(way) for way in ways)
+        if choice is None or yes is None or no is None:
+            return None
+        pairs = ((key, yes.get(key, zeros), no.get(key, zeros)) for key in {**yes, **no})
+        return {
+            key: tuple(a if c else b for c, a, b in zip(choice, *factors, strict=True))
+            for key, *factors in pairs
+        }
 
     def _turns_all_bits(self, value: Instr) -> bool:
         """Whether `x ^ 255` has an x that is known to be within these bits."""

@@ -34,16 +34,18 @@ class TileAccess(GangEmitter):
     def emit(self, tile: Tile, mask: Mask) -> None:
         """All members, in the place of the anchor."""
         type_ = accessed(tile.anchor).type
-        order = None if mask is None else _order(tile, self.w.width)
         what = "store" if tile.anchor.op == "store" else "load"
-        if order is not None and self.machine.masked(what, type_.size):
-            vectors = self._under_mask(tile, order, mask)
+        in_row = mask is not None and self.machine.masked(what, type_.size)
+        orders = _orders(tile, self.w.width) if in_row else []
+
+        def partial() -> list[str]:
+            return self._under_mask(tile, orders, mask) if orders else self._lanes(tile, mask)
+
+        if len(orders) == 1:
+            vectors = partial()
         else:
             vectors = self.full_or_partial(
-                mask,
-                lambda: self._runs(tile),
-                lambda: self._lanes(tile, mask),
-                self.w.vector(type_),
+                mask, lambda: self._runs(tile), partial, self.w.vector(type_)
             )
         for member, vector in zip(tile.members, vectors, strict=False):  # none of stores
             self.v.define(member, vector=vector)
@@ -54,20 +56,27 @@ class TileAccess(GangEmitter):
         self._store(tile)
         return []
 
-    def _under_mask(self, tile: Tile, order: list[int], mask: Mask) -> list[str]:
-        """One row of memory that belongs to the lanes in this order: the mask gets that order."""
+    def _under_mask(self, tile: Tile, orders: list[list[int]], mask: Mask) -> list[str]:
+        """One row of memory. Its elements belong to the lanes in these orders, each to several in
+        as many orders: if one of them is active, it is loaded."""
         (member,), (run,) = tile.members, tile.runs
-        type_, align = accessed(member).type, member.arg.align
-        vector = self.w.vector(type_)
-        row_mask = self.w.shuffle(self.masks.type, order, self.masks.text(mask))
+        type_, align, width = accessed(member).type, member.arg.align, self.w.width
+        vector, kind = self.w.vector(type_), self.masks.type
+        masks = [
+            self.w.shuffle(kind, order, self.masks.text(mask), "zeroinitializer")
+            for order in orders
+        ]
+        row_mask = masks[0]
+        for other in masks[1:]:
+            row_mask = self.w.value(f"or {kind} {row_mask}, {other}")
         address = self._address(tile, run)
         if member.op == "store":
-            row = self.w.shuffle(vector, order, self.v.vector(accessed(member)))
+            row = self.w.shuffle(vector, orders[0], self.v.vector(accessed(member)))
             self.accesses.store(type_, row, address, True, align, row_mask)
             return []
         row = self.accesses.load(type_, address, True, align, row_mask)
-        places = [order.index(lane) for lane in range(self.w.width)]
-        return [self.w.shuffle(vector, places, row)]
+        place = {lane: at for order in orders for at, lane in enumerate(order) if lane < width}
+        return [self.w.shuffle(vector, [place[lane] for lane in range(width)], row)]
 
     def _lanes(self, tile: Tile, mask: Mask) -> list[str]:
         """The same accesses as gathers or scatters; returns what was loaded."""
@@ -162,7 +171,7 @@ class TileAccess(GangEmitter):
         form = f"in lane {lane}"
 
         def parts(one: tuple[object, str]) -> list[tuple[object, str]]:
-            return [(v, form) for v in self._made_of(_value_of(one))]
+            return [(v, form) for v in self._made_of(_value_of(one), lane)]
 
         def at_lane(one: tuple[object, str]) -> str:
             operands = [self.v.local[part] for part in parts(one)]
@@ -170,11 +179,15 @@ class TileAccess(GangEmitter):
 
         return from_below((value, form), self.v.local, parts, at_lane)
 
-    def _made_of(self, value: Value) -> list[Value]:
+    def _made_of(self, value: Value, lane: int) -> list[Value]:
         """The operands from which a value in one lane is computed."""
         if self.numbers(value) is not None or self.v.shape(value).is_uniform:
             return []
         assert isinstance(value, Instr)
+        if value.op == "select":
+            choice = self.numbers(value.operands[0])
+            assert choice
+            return [value.operands[1 if choice[lane] else 2]]
         return value.operands
 
     def _at(self, value: Value, lane: int, operands: list[str]) -> str:
@@ -187,6 +200,8 @@ class TileAccess(GangEmitter):
         assert isinstance(value, Instr)
         if value.op == "gep":
             return self._moved(value, operands)
+        if value.op == "select":
+            return operands[0]
         if len(operands) == 1:
             return self.w.value(
                 f"{value.op} {value.operands[0].type} {operands[0]} to {value.type}"
@@ -210,13 +225,16 @@ def _is_cast(instr: Instr) -> bool:
     return instr.op in ("fpext", "zext", "sext", "bitcast") and instr.operands[0].type != t.I1
 
 
-def _order(tile: Tile, width: int) -> list[int] | None:
-    """The lanes to which the elements of a row belong, if it has one for each lane."""
+def _orders(tile: Tile, width: int) -> list[list[int]]:
+    """The lanes to which the elements of a row belong, if there is one row; several times if each
+    belongs to several. Where the row is shorter than a gang, numbers of no lane follow."""
     if len(tile.members) > 1 or len(tile.runs) > 1:
-        return None
-    lanes = [lane for cell in tile.runs[0].cells for lane, _ in cell]
-    each = len(tile.runs[0].cells) == len(lanes) == width
-    return lanes if each and len(set(lanes)) == width else None
+        return []
+    cells = [[lane for lane, _ in cell] for cell in tile.runs[0].cells]
+    if len({len(cell) for cell in cells}) > 1 or len(cells) * len(cells[0]) != width:
+        return []
+    missing = [width] * (width - len(cells))
+    return [[*order, *missing] for order in map(list, zip(*cells, strict=True))]
 
 
 def _value_of(one: tuple[object, str]) -> Value:
