@@ -86,10 +86,10 @@ def form(known: Analyses, most: int, in_row: bool) -> int:
     divergence = _divergence(known, common, in_row)
     if not divergence.possible:
         return 1
-    choice = _Choice(known, divergence, common, gathers)
+    distances = Distances(known, steps(in_row))
+    choice = _Choice(known, divergence, common, gathers, distances)
     most = choice.most(most)
     if most > 1:
-        distances = Distances(known, steps(in_row))
         room = known.machine.registers // choice.each
         pieces = SectionSplitter(choice.lanes, distances, most, room)
         coarsen.run(program, divergence, steps(in_row), most, pieces)
@@ -192,11 +192,17 @@ class _Needs(NamedTuple):
 
 class _Choice:
     def __init__(
-        self, known: Analyses, divergence: Divergence, common: _InCommon, gathers: bool
+        self,
+        known: Analyses,
+        divergence: Divergence,
+        common: _InCommon,
+        gathers: bool,
+        distances: Distances,
     ) -> None:
         self.program, self.loops = known.program, known(loops)
         self.divergence = divergence
         self.common = common
+        self.distances = distances
         self.gathers = gathers  #: accesses of all SIMD-groups together are not scattered
         self.lanes = known(shapes)
         self.machine = known.machine
@@ -281,10 +287,22 @@ class _Choice:
         return 5 * own <= 2 * len(instrs) or 4 * common >= len(instrs)
 
     def _shares_much(self, block: Block) -> bool:
-        """Whether a third of the loaded vectors are the same for all SIMD-groups."""
+        """Whether a third of the loaded vectors are the same for all SIMD-groups; or, in code
+        without loops, what the next one loads as well: rows of a picture around its own."""
         loads = [i for i in block.instrs if i.op == "load" and self.lanes[i].is_varying]
-        own = sum(i in self.divergence.values for i in loads)
-        return 3 * (len(loads) - own) >= len(loads) > 0
+        own = [i for i in loads if i in self.divergence.values]
+        shared = len(loads) - len(own)
+        if not self.loops:
+            shared += sum(self._meets_next(load, own) for load in own)
+        return 3 * shared >= len(loads) > 0
+
+    def _meets_next(self, load: Instr, others: list[Instr]) -> bool:
+        """Whether the next SIMD-group loads there what this one loads elsewhere."""
+        pointer = pointer_of(load)
+        step = self.distances.to_next(pointer)
+        return bool(step) and any(
+            self.distances.between(pointer, pointer_of(other)) == step for other in others
+        )
 
     def _registers(self, point: set[Value], passing: set[Instr]) -> tuple[int, int]:
         """Registers for values that each SIMD-group keeps during the sections of others,

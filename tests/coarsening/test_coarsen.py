@@ -314,3 +314,44 @@ def test_a_bound_is_in_common_where_all_load_it(asked: str, loads: int) -> None:
     assert teams.form(known_of(kernel, LAUNCH, machine=WIDE), 2, True) == 2
     check(kernel, Stage.GANG)
     assert count_of(kernel, "guarded_load") == loads
+
+
+@pytest.mark.parametrize(("rows", "team"), [((0, 1, 2), 4), ((0, 2), 1), ((0, 0), 1)])
+def test_neighbouring_rows_are_loaded_once(rows: tuple[int, ...], team: int) -> None:
+    """SIMD-groups are rows; each loads some around its own, and most of these the next one, too.
+    Single numbers that all of them load make no team."""
+    loads = "".join(
+        f"%r{k} = add i32 %row, {row}\n%s{k} = mul i32 %r{k}, 512\n%e{k} = add i32 %s{k}, %c\n"
+        f"%p{k} = getelementptr float, ptr %a, i32 %e{k}\n%v{k} = load float, ptr %p{k}\n"
+        f"%w{k} = getelementptr i8, ptr %a, i64 {4 * k}\n%f{k} = load float, ptr %w{k}\n"
+        f"%m{k} = fmul float %v{k}, %f{k}\n"
+        for k, row in enumerate(rows)
+    )
+    kernel = program(
+        f"""
+        %lane = call i32 @__am_lane()
+        %row = call i32 @__am_gang()
+        %group = call i32 @__am_group_x()
+        %first = shl i32 %group, 5
+        %c = add i32 %first, %lane
+        %o = shl i32 %row, 9
+        %e = add i32 %o, %c
+        %to = getelementptr float, ptr %out, i32 %e
+        %n = load i32, ptr %shape
+        %inside = icmp slt i32 %c, %n
+        br i1 %inside, label %then, label %end
+        then:
+        {loads}
+        %sum = fadd float %m0, %m1
+        store float %sum, ptr %to
+        br label %end
+        end:
+        ret void
+        """,
+        "ptr %a, ptr %shape, ptr %out",
+    )
+    kernel.args[1].describes = True
+    for argument in kernel.args:
+        argument.apart = True
+    assert version_by_bounds.run(known_of(kernel, LAUNCH))
+    assert teams.form(known_of(kernel, LAUNCH, machine=WIDE), 8, False) == team
