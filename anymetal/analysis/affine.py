@@ -117,16 +117,17 @@ class LinearForms:
 
     def _chosen(self, select: Instr) -> Linear | None:
         """What a condition that is known for each lane chooses: of two arrays in turn, perhaps."""
-        condition, *ways = select.operands
-        choice, zeros = self.numbers(condition), (0,) * self.width
-        yes, no = (self.known.get(way) for way in ways)
-        if choice is None or yes is None or no is None:
+        condition, yes, no = select.operands
+        choice = self.numbers(condition)
+        if choice is None:
             return None
-        pairs = ((key, yes.get(key, zeros), no.get(key, zeros)) for key in {**yes, **no})
-        return {
-            key: tuple(a if c else b for c, a, b in zip(choice, *factors, strict=True))
-            for key, *factors in pairs
-        }
+        others = tuple(1 - chosen for chosen in choice)
+        return self._sum(
+            [
+                self._multiplied(self.known[yes], {ONE: choice}),
+                self._multiplied(self.known[no], {ONE: others}),
+            ]
+        )
 
     def _turns_all_bits(self, value: Instr) -> bool:
         """Whether `x ^ 255` has an x that is known to be within these bits."""

@@ -107,11 +107,10 @@ def _trips(end: Block, loop: Loop, one: Induction, test: Instr, start: int) -> i
     kind = test.arg if test.arg in _OPPOSITE else test.arg[1:]  # slt and ult are alike here
     leaves = _OPPOSITE[kind] if again else kind
     least = 0 if step > 0 or test.arg.startswith("u") else step
-    before = (
-        _until(leaves, limit - first, step)
-        if step > 0
-        else _until(_MIRRORED.get(leaves, leaves), first - limit, -step)
-    )
+    distance = limit - first
+    if step < 0:  # as of a count up, past zero
+        leaves, distance = _MIRRORED.get(leaves, leaves), -distance
+    before = _until(leaves, distance, abs(step))
     if before is None or limit < least or not least <= first + step * before < largest:
         return 0
     return before + 1

@@ -66,6 +66,8 @@ _ACCESSES = {
     AccessStrategy.PRIVATE: "private array, interleaved; the index differs between lanes: {}",
     AccessStrategy.LANES: "lane by lane",
 }
+#: Strategies that are one instruction where the processor has a masked one.
+_WIDE = (AccessStrategy.RUN, AccessStrategy.TURNED, AccessStrategy.GROUP)
 
 
 def facts(function: GangFunction) -> list[Fact]:
@@ -158,9 +160,6 @@ def _strategy(function: GangFunction, instr: Instr, kind: str) -> tuple[AccessSt
         because = f" (the address depends on {cause})" if cause else ""
         return strategy, f"tested at run time: {one}a run, or {apart}{because}"
     return strategy, _ACCESSES[strategy].format(apart)
-
-
-_WIDE = (AccessStrategy.RUN, AccessStrategy.TURNED, AccessStrategy.GROUP)
 
 
 def _detour(function: GangFunction, instr: Instr, strategy: AccessStrategy, masked: bool) -> str:

@@ -24,8 +24,8 @@ from anymetal.ir.calls import SHUFFLE
 from anymetal.ir.model import Const, Instr, Program, Value
 from anymetal.ir.sizes import SIMD_GROUP
 from anymetal.ir.walk import from_below, made_from
-from anymetal.passes.bounds_checks import Check, comparisons_of, is_place, made_of
-from anymetal.passes.front import Front
+from anymetal.passes.index_checks import Check, comparisons_of, is_place, made_of, placed
+from anymetal.passes.version_front import Front
 
 #: What a clamp is where it does nothing: the operand for which this holds.
 _CLAMPS = {"smax": "sge", "smin": "sle", "umax": "uge", "umin": "ule", "usub.sat": "uge"}
@@ -98,16 +98,15 @@ class _Indices:
 
     def __init__(self, known: Analyses) -> None:
         program: Program = known.program
-        using = known(users)
-        places = [i for i in program.instructions() if is_place(i)]
-        self.placed = made_from(using, places)  #: values that differ from thread to thread
+        self.placed = known(placed)
+        places = (i for i in program.instructions() if is_place(i))
         along = [i for i in places if _differs_in_gang(i, known.launch.linear)]
-        self.moving = made_from(using, along)  #: values that differ from lane to lane
+        self.moving = made_from(known(users), along)  #: values that differ from lane to lane
         self.numbers = known(lane_numbers)
         pointers = [pointer_of(i) for i in program.instructions() if i.op in ACCESSES]
         made = made_of(p for p in pointers if p.type.space not in (t.THREAD, t.THREADGROUP))
-        #: Those of them that count on from lane to lane, in the order of the program.
-        self.linear: dict[Value, bool] = {}
+        self.linear: dict[Value, bool] = {}  #: whether values count on from lane to lane
+        #: What addresses are made of and differs from lane to lane, in the order of the program.
         self.inside = [i for i in program.instructions() if i in made and i in self.moving]
 
     def bend(self, instr: Instr) -> Clamp | Wrap | None:

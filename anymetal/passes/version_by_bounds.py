@@ -11,7 +11,7 @@ becomes
 Kernels check an index before they use it, or bend it where an array ends. As they stand, each check
 is a mask, or at least a branch, and a bent index leads to a gather; but few gangs lie at an edge.
 So all lanes are asked once, in front of the first check, and the interior is one piece of code
-without masks, whose indices count on from lane to lane. Checks (bounds_checks.py) and bent indices
+without masks, whose indices count on from lane to lane. Checks (index_checks.py) and bent indices
 (bent_indices.py) take part where what they ask about can be computed in front.
 """
 
@@ -24,9 +24,9 @@ from anymetal.analysis.lane_numbers import lane_numbers
 from anymetal.ir import types as t
 from anymetal.ir.model import Block, Const, Instr, Program, Value
 from anymetal.passes.bent_indices import Clamp, Wrap, bent_indices
-from anymetal.passes.bounds_checks import Check, agreeing, checks, comparisons_of, may_pass
-from anymetal.passes.front import Front
+from anymetal.passes.index_checks import Check, agreeing, checks, comparisons_of, may_pass
 from anymetal.passes.straighten import straighten
+from anymetal.passes.version_front import Front
 
 #: Instructions of a program that has two versions: larger ones take too long to compile.
 MOST_INSTRUCTIONS = 600

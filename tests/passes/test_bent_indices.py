@@ -194,7 +194,7 @@ def test_any_index(data: st.DataObject) -> None:
 
     forms = [_FORMS[name] for name in names]
     terms = " + ".join(
-        f"x[{text.format(e=f'{step} * px + shift[{k}]')}] * T({k + 1})"
+        f"x[{text.format(e=f'{step} * px + by{k}')}] * T({k + 1})"
         for k, (text, _) in enumerate(forms)
     )
     place = (
@@ -203,8 +203,6 @@ def test_any_index(data: st.DataObject) -> None:
         else "int px = p.x, py = p.y, elem = py * w + px;"
     )
     shifts = " ".join(f"constexpr int by{k} = {number};" for k, number in enumerate(by))
-    for k in range(len(by)):
-        terms = terms.replace(f"shift[{k}]", f"by{k}")
     body = f"""using T = metal::remove_cvref_t<decltype(out[0])>;
                constexpr int n = {length}, w = {width}; uint3 p = thread_position_in_grid;"""
     body += f"{place} {shifts} out[elem] = {terms} + T(py) * x[px % {size}];"

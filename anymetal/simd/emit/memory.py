@@ -50,8 +50,8 @@ class Memory(GangEmitter):
         elif strategy is AccessStrategy.TESTED:
             self.v.define(instr, vector=self._load_tested(instr.type, pointer, access, mask))
         elif strategy is AccessStrategy.TURNED:
-            first = self.v.scalar(pointer)
-            loaded = self.accesses.load_turned(instr.type, first, access.align, mask)
+            address = self.v.scalar(pointer)
+            loaded = self.accesses.load_turned(instr.type, address, access.align, mask)
             self.v.define(instr, vector=loaded)
         elif strategy is AccessStrategy.PRIVATE_RUN:
             array, offset = self.arrays[self.private[pointer]], self.v.scalar(pointer)
@@ -149,8 +149,8 @@ class Memory(GangEmitter):
             self.parts.store(value.type, name, array, offset, access.align, mask)
             return
         if strategy is AccessStrategy.TURNED:
-            last = self.v.scalar(pointer)
-            self.accesses.store_turned(value.type, name, last, access.align, mask)
+            address = self.v.scalar(pointer)
+            self.accesses.store_turned(value.type, name, address, access.align, mask)
             return
         address, consecutive = self._address(pointer, strategy)
         if instr in self.streams:

@@ -133,12 +133,12 @@ def _in_place(text: Text, kind: str, length: int, size: int) -> None:
     for name in ("u", "v")[: text.rng.randint(1, 2)]:
         text.line(f"{kind} {name} = 1;")
         ways = (f"int k = 0; k < {length}; k++", f"int k = {length - 1}; k >= 0; k--")
-        by = text.rng.choice(
-            (0, 0, 1)
-        )  # what is read of the neighbour has been changed, or will be
+        reads_neighbour = text.rng.choice(
+            (False, False, True)
+        )  # which has been changed, or will be
         with text.block(f"for ({text.choose(*ways)})"):
             text.line(f"{kind} now = r[gid * {length}u + k];")
-            if by:
+            if reads_neighbour:
                 text.line(f"now += r[gid * {length}u + (k + 1) % {length}];")
             text.line(f"{name} = {name} * 3 + now;")
             text.line(f"r[gid * {length}u + k] = now + {name};")

@@ -1,9 +1,9 @@
-"""Bounds checks: conditions under which memory is accessed, of numbers that its address is made of.
+"""Checks of indices that a kernel makes: conditions under which it accesses memory.
 
     if (r >= 0 && r < rows && c >= 0 && c < columns) sum += weight * x[r * columns + c];
 
-A check is the condition of a guarded load, or of a branch of which one way alone accesses memory.
-It consists of comparisons by size, or with the one number that fails.
+Such a check is the condition of a guarded load, or of a branch of which one way alone accesses
+memory. It consists of comparisons by size, or with the one number that fails.
 """
 
 from __future__ import annotations
@@ -33,12 +33,17 @@ class Check(NamedTuple):
     comparisons: dict[Instr, bool]  #: those that it consists of, and how each must come out
 
 
+def placed(known: Analyses) -> set[Value]:
+    """Values of a program that differ from thread to thread."""
+    return made_from(known(users), (i for i in known.program.instructions() if is_place(i)))
+
+
 def checks(known: Analyses) -> Iterator[Check]:
     """All bounds checks of a program."""
     program, preds = known.program, known(control.predecessors)
     blocks = program.blocks
     idom, loops = known(control.dominators), known(control.loops)
-    moving = made_from(known(users), (i for i in program.instructions() if is_place(i)))
+    moving = known(placed)
 
     def behind(block: Block) -> list[Value]:
         """The addresses of accesses that are done by way of a block only."""
