@@ -26,7 +26,7 @@ def taken() -> anymetal.profiling.Profile:
     run_heavy(1000, 10)  # its code is there before the profile begins
     with anymetal.profile() as found:
         for _ in range(3):
-            run_heavy(64_000, 3000)
+            run_heavy(64_000, 60_000)  # long enough for dozens of samples
         run_double(1001, mx.float32)
         run_double(1001, mx.float32)
         run_double(512, mx.float16)
@@ -65,7 +65,7 @@ def test_times_fit_into_the_clocks(taken: anymetal.profiling.Profile) -> None:
 
 def test_the_slowest_line_is_that_of_the_loop(taken: anymetal.profiling.Profile) -> None:
     heavy = taken.kernels[0]
-    assert heavy.samples == sum(line.samples for line in heavy.lines) > 0
+    assert heavy.samples == sum(line.samples for line in heavy.lines) > 12
     lines = HEADER.split("\n")
     loop = lines.index("    v = v * v - 0.7f;") + 1
     header = [one for one in heavy.lines if one.file == "heavy.header.metal"]
