@@ -26,6 +26,11 @@ class Edge:
         self.node = node  #: target node in the same region; None if terminal
         self.is_back = is_back
 
+    @property
+    def leaves(self) -> bool:
+        """Whether it leads out of the region, which is a loop."""
+        return self.node is None and not self.is_back
+
 
 class Node:
     """A block, or a loop seen from outside."""
@@ -83,7 +88,7 @@ class Region:
                 following[node.index],
                 following[node.index] if where is None else [where],
                 any(e.node is None for e in node.edges),
-                any(e.node is None and not e.is_back for e in node.edges),
+                any(e.leaves for e in node.edges),
             )
             for node, where in zip(self.nodes, behind, strict=True)
         ]

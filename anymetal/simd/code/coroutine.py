@@ -7,6 +7,7 @@ the worker keeps for each gang (`am_worker.frame`), aligned here as vectors need
 from __future__ import annotations
 
 from anymetal.emission.writer import Writer
+from anymetal.ir.types import Type
 
 FRAME_ALIGN = 256
 DECLARATIONS = """\
@@ -35,6 +36,21 @@ def wait(w: Writer) -> None:
     *lines, _ = suspend(resumed, w.fresh("state"))
     w.lines.extend(lines)
     w.label(resumed)
+
+
+def computed_here(w: Writer, type_: Type, name: str) -> str:
+    """A value of each lane, which LLVM takes for one that is computed here.
+
+    What lives across a barrier is stored where it is computed: a sum in each iteration of its loop,
+    unless it is computed behind the loop once more.
+    """
+    count, rest = divmod(w.width * type_.size, 4)
+    if rest:
+        return name
+    vector, floats = w.vector(type_), f"<{count} x float>"
+    value = w.value(f"bitcast {vector} {name} to {floats}")
+    value = w.call(floats, f"llvm.arithmetic.fence.v{count}f32", [(floats, value)])
+    return w.value(f"bitcast {floats} {value} to {vector}")
 
 
 def coroutine(

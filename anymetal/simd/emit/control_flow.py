@@ -10,13 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from anymetal.analysis import flow
+from anymetal.analysis.cache import Analyses
+from anymetal.analysis.control import innermost
 from anymetal.analysis.induction import trips
 from anymetal.analysis.linearization import END, RegionPlan, Target
 from anymetal.analysis.regions import Edge, Node, Region, regions
 from anymetal.analysis.uniformity import shapes
 from anymetal.emission.marks import Role
 from anymetal.ir import types as t
+from anymetal.ir.calls import BARRIER
 from anymetal.ir.model import Block, Instr
+from anymetal.simd.code.coroutine import computed_here
 from anymetal.simd.code.gang_context import GangContext, GangEmitter
 from anymetal.simd.code.masks import Mask
 from anymetal.simd.code.values import SCALAR, VECTOR
@@ -27,16 +31,24 @@ from anymetal.simd.lanes.matrices import Matrices
 _SOON = 1 << 14
 
 
+def _brief(known: Analyses) -> set[Block]:
+    """The blocks in whose innermost loop no gang waits for others."""
+    waiting = {i.block for i in known.program.instructions() if i.op == "call" and i.arg == BARRIER}
+    return {block for block, loop in known(innermost).items() if waiting.isdisjoint(loop.blocks)}
+
+
 class ControlFlow(GangEmitter):
     """Writes the blocks of a function and the ways between them.
 
     `emit` writes an instruction under a mask; `mark_as` says that what follows is code of one, or
-    serves it in another role. `entry_mask` are the lanes that there are.
+    serves it in another role. `entry_mask` are the lanes that there are. `suspends`: the gang may
+    wait for others.
     """
 
     def __init__(
         self, c: GangContext, entry_mask: Mask, matrices: Matrices,
         emit: Callable[[Instr, Mask], None], mark_as: Callable[[Instr, Role], None],
+        suspends: bool,
     ) -> None:  # fmt: skip
         super().__init__(c)
         self.tree, self.shapes = c.known(regions), c.known(shapes)
@@ -44,6 +56,7 @@ class ControlFlow(GangEmitter):
         self.entry_mask = entry_mask
         self.matrices = matrices
         self.emit, self.mark_as = emit, mark_as
+        self.brief = _brief(c.known) if suspends else set()
         self.slots: dict[object, str] = {}  #: of masks and phis
         counted = c.known(trips).items()
         #: Ends of innermost loops that are over soon.
@@ -252,6 +265,11 @@ class ControlFlow(GangEmitter):
     def _is_mask(phi: Instr, form: str) -> bool:
         return form == VECTOR and phi.type == t.I1
 
+    def _is_number(self, phi: Instr, form: str) -> bool:
+        """Whether it is a vector of numbers."""
+        is_number = isinstance(phi.type, t.Int | t.Float)
+        return form == VECTOR and is_number and not self._is_mask(phi, form)
+
     def _load_phi(self, phi: Instr, form: str) -> str:
         if self._is_mask(phi, form):
             return self._load_mask_of(self._phi_slot(phi, form))
@@ -314,7 +332,7 @@ class ControlFlow(GangEmitter):
         yes = self.masks.both(mask, condition)
         taken = [yes, self.masks.without(mask, yes)]
         pairs = [(node.edge_to(t), lanes) for t, lanes in zip(end.arg, taken, strict=True)]
-        leaving = [(e, m) for e, m in pairs if plan.divergent and e.node is None and not e.is_back]
+        leaving = [(e, m) for e, m in pairs if plan.divergent and e.leaves]
         rare = leaving if len(leaving) == 1 and leaving[0][0].target.phis else []
         for edge, lanes in pairs:
             if (edge, lanes) not in rare:
@@ -359,4 +377,6 @@ class ControlFlow(GangEmitter):
                 name = self.w.value(
                     f"select {self.masks.type} {mask}, {type_} {name}, {type_} {old}"
                 )
+            if edge.leaves and edge.source in self.brief and self._is_number(phi, form):
+                name = computed_here(self.w, phi.type, name)
             self._store_phi(phi, form, name)

@@ -113,7 +113,9 @@ class GangFunction:
         self.runtime_calls = RuntimeCalls(c)
         self.events = Events(c)
         entry_mask = self._entry_mask() if masked else None
-        control_flow = ControlFlow(c, entry_mask, self.matrices, self._instruction, self._mark_as)
+        control_flow = ControlFlow(
+            c, entry_mask, self.matrices, self._instruction, self._mark_as, suspends
+        )
         self.is_masked = control_flow.is_masked
         control_flow.run()
         self.text = self._assemble()
