@@ -8,6 +8,7 @@ from anymetal.analysis.cache import Analyses
 from anymetal.ir import types as t
 from anymetal.ir.cfg import reverse_postorder
 from anymetal.ir.model import Const, Instr, Value
+from anymetal.ir.sizes import SIMD_GROUP
 
 
 class LaneNumbers:
@@ -31,10 +32,12 @@ class LaneNumbers:
     def _compute(self, instr: Instr) -> tuple[int, ...] | None:
         if not isinstance(instr.type, t.Int):
             return None
-        if instr.op == "call" and instr.arg == "__am_lane":
-            return tuple(range(self.width))
+        if _is_lane(instr):
+            return tuple(range(self.width)) if self.width == SIMD_GROUP else None
         if instr.op not in _FOLDS and instr.op not in _OTHERS:
             return None
+        if instr.op == "and" and _is_lane(instr.operands[0]):
+            return self._masked_lane(instr.operands[1])
         operands = []
         for value in instr.operands:
             numbers = self(value)
@@ -54,6 +57,18 @@ class LaneNumbers:
             return tuple(n % modulus for (n,) in columns)
         fold = _FOLDS[instr.op]
         return tuple(fold(*column) % modulus for column in columns)
+
+    def _masked_lane(self, mask: Value) -> tuple[int, ...] | None:
+        """Low bits of the lane number: a gang of part of a SIMD-group begins at a multiple of its
+        width."""
+        number = mask.int_value if isinstance(mask, Const) else None
+        if number is None or number not in range(min(self.width, SIMD_GROUP)):
+            return None
+        return tuple(lane & number for lane in range(self.width))
+
+
+def _is_lane(value: Value) -> bool:
+    return isinstance(value, Instr) and value.op == "call" and value.arg == "__am_lane"
 
 
 def lane_numbers(known: Analyses) -> LaneNumbers:

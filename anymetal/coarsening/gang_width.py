@@ -4,10 +4,13 @@ With AVX-512 the 32 lanes of a SIMD-group are two vectors: two chains of operati
 waits four cycles for the one before, where the processor could begin eight meanwhile. Kernels that
 compute more than they move have gangs of four vectors, if all of them find registers. With vectors
 of 16 bytes, 32 lanes are eight, and four values of theirs fill 32 registers. Straight code that
-keeps more has gangs of four vectors, too: 16 lanes.
+keeps more has gangs of four vectors, too: 16 lanes. So has each loop whose values find registers if
+there are half as many lanes, as the 16 sums of each thread in tiles of a product of matrices; there
+16 lanes are also a row of a threadgroup of 16 × 16.
 
     while (dot(z, z) <= 4) …         becomes    one loop for 64 threads, four chains at a time
     y[i] = exp(x[i])                 becomes    16 threads with NEON, whose values stay in registers
+    for … s[4][4] += a[4] * b[4]     becomes    16 threads with AVX-512, where 32 have too many sums
 
 The lanes of a gang are in one control flow, and those of half a SIMD-group are not in that of the
 other half, so what SIMD-groups do together must not tell. Teams (teams.py) run the parts of several
@@ -16,13 +19,16 @@ SIMD-groups one after the other; they are better where these share what they loa
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from anymetal.analysis.cache import Analyses
-from anymetal.analysis.control import innermost
+from anymetal.analysis.control import innermost, loops
 from anymetal.analysis.effects import accessed, is_plain, is_pure, pointer_of
 from anymetal.analysis.liveness import live_behind, points
 from anymetal.analysis.uniformity import shapes
-from anymetal.ir.calls import POSITIONS
-from anymetal.ir.model import Instr, Program, Value
+from anymetal.ir.calls import BARRIER, POSITIONS
+from anymetal.ir.cfg import Loop
+from anymetal.ir.model import Block, Instr, Program, Value
 from anymetal.ir.sizes import SIMD_GROUP
 from anymetal.ir.types import CONSTANT, DEVICE
 
@@ -37,6 +43,8 @@ _CROWDED = 2
 #: Elements beside each other that a lane of half a SIMD-group may access: a float4.
 _NEIGHBOURS = 4
 _TELLING = ("__am_lane", "__am_gang")
+#: Lanes of half a SIMD-group.
+HALF = SIMD_GROUP // 2
 
 
 def width(known: Analyses, most: int) -> int:
@@ -50,6 +58,41 @@ def width(known: Analyses, most: int) -> int:
         return wanted if pays and _moves_runs(known, 1) else 0
     pays = len(known.program.blocks) == 1 and not _fits(known, SIMD_GROUP, registers)
     return wanted if pays and _moves_runs(known, _NEIGHBOURS) else 0
+
+
+def halves(known: Analyses) -> bool:
+    """Whether gangs are to be half of a SIMD-group, which still fills vectors: some loop keeps more
+    sums than registers hold, and half of them are chains enough."""
+    if HALF % known.machine.words or not all(map(_is_of_thread, known.program.instructions())):
+        return False
+    registers = known.machine.registers
+    crowded = [one for one in known(loops) if not _fits(known, SIMD_GROUP, registers, one.own)]
+    return any(len(_sums(known, loop)) >= _CHAINS for loop in crowded)
+
+
+def _sums(known: Analyses, loop: Loop) -> list[Instr]:
+    """What lanes carry from one iteration to the next, and need for nothing else that they carry:
+    then none waits for another."""
+    carried = {phi for phi in loop.header.phis if known(shapes)[phi].is_varying}
+    return [phi for phi in carried if _needed(phi, loop) & carried == {phi}]
+
+
+def _needed(phi: Instr, loop: Loop) -> set[Instr]:
+    """All in a loop that the next value of `phi` is made of."""
+    found: set[Instr] = set()
+    work: list[Value] = [phi]
+    while work:
+        value = work.pop()
+        if isinstance(value, Instr) and value.block in loop.blocks and value not in found:
+            found.add(value)
+            work += value.operands
+    return found
+
+
+def _is_of_thread(instr: Instr) -> bool:
+    """Whether it is nothing that SIMD-groups do together; that they are counted does not tell."""
+    threadgroup = instr.op == "call" and instr.arg in (BARRIER, *_TELLING)
+    return threadgroup or _is_simple(instr)
 
 
 def _is_simple(instr: Instr) -> bool:
@@ -87,8 +130,11 @@ def _computes(known: Analyses) -> bool:
     return vectors >= _COMPUTING * len(accesses)
 
 
-def _fits(known: Analyses, lanes: int, registers: int) -> bool:
-    """Whether the vectors that are live at a time find room in so many registers."""
+def _fits(
+    known: Analyses, lanes: int, registers: int, blocks: Iterable[Block] | None = None
+) -> bool:
+    """Whether the vectors that are live at a time, in these blocks or all, find room in so many
+    registers."""
     behind = live_behind(known.program)
     room = registers * known.machine.words
 
@@ -97,6 +143,6 @@ def _fits(known: Analyses, lanes: int, registers: int) -> bool:
 
     return all(
         needed(values) * lanes <= room
-        for block in known.program.blocks
+        for block in (known.program.blocks if blocks is None else blocks)
         for values in points(block, behind[block])
     )

@@ -18,6 +18,7 @@ from anymetal.analysis.uniformity import Shapes, shapes
 from anymetal.ir import types as t
 from anymetal.ir.model import Block, Const, Instr, Value
 from anymetal.ir.rewrite import rewrite
+from anymetal.ir.sizes import SIMD_GROUP
 
 
 def split_lanes(known: Analyses) -> bool:
@@ -36,7 +37,7 @@ def _split(block: Block, instr: Instr, shapes: Shapes) -> Value | None:
     lowest = shapes.lane_bits(value)
     if lowest is None or _is_lane(value):
         return None
-    lane = _lane(block, instr.type, lowest)
+    lane = _lane(block, instr.type, lowest, shapes.width)
     bits = (shapes.width - 1) << lowest
     numbers = [number, number]
     if instr.op in ("xor", "or"):  # each part has the bits in its own places
@@ -50,15 +51,17 @@ def _split(block: Block, instr: Instr, shapes: Shapes) -> Value | None:
 
 
 def _is_lane(value: Value) -> bool:
-    """Whether the value is the lane number itself, perhaps extended or shifted left."""
-    while isinstance(value, Instr) and value.op in ("zext", "shl"):
+    """Whether the value is the lane number itself, perhaps extended, masked or shifted left."""
+    while isinstance(value, Instr) and value.op in ("zext", "shl", "and"):
         value = value.operands[0]
     return isinstance(value, Instr) and value.op == "call" and value.arg == "__am_lane"
 
 
-def _lane(block: Block, type_: t.Type, lowest: int) -> Value:
-    """The lane number, from bit `lowest` on."""
+def _lane(block: Block, type_: t.Type, lowest: int, width: int) -> Value:
+    """The number of a lane in its gang, from bit `lowest` on."""
     lane: Value = block.append(Instr(t.I32, "call", [], "__am_lane"))
+    if width < SIMD_GROUP:
+        lane = block.append(Instr(t.I32, "and", [lane, Const(t.I32, str(width - 1))]))
     if type_ != t.I32:
         lane = block.append(Instr(type_, "zext", [lane], None, "nneg"))
     if not lowest:

@@ -17,6 +17,7 @@ from anymetal.testing.lockstep.builds import builds_here
 from anymetal.testing.lockstep.case import Case, Output
 from anymetal.testing.lockstep.check import check, expected_of
 from anymetal.testing.lockstep.generators.patterns.parts import case_of, numbers_of, touch
+from anymetal.testing.lockstep.generators.patterns.rows_and_columns import blocked
 from anymetal.testing.lockstep.oracle import Oracle
 from tests.frontend.kernels import kernel_source
 
@@ -101,6 +102,52 @@ def test_launches_that_have_half_a_simd_group(
     assert ("16 lanes wide" in _launches(_source(work), threads, group, cpu)) is narrow
 
 
+_SUM = "for (int q = 0; q < 64; ++q) { float u = a[q * 9 + i]; STEP }"
+_TWENTY = "float p[20] = {}; " + _SUM + " for (int e = 0; e < 20; ++e) out[i * 20 + e] = p[e];"
+_ADDED = _TWENTY.replace("STEP", "for (int e = 0; e < 20; ++e) p[e] += u * a[q + e];")
+_CHAIN = _TWENTY.replace(
+    "STEP", "for (int e = 1; e < 20; ++e) p[e] += p[e - 1] * u; p[0] += p[19];"
+)
+
+
+@pytest.mark.parametrize(
+    ("work", "group", "cpu", "narrow"),
+    [
+        (_ADDED, (256, 1, 1), "x86-64-v4", True),
+        (_ADDED, (256, 1, 1), "x86-64-v3", True),
+        (_ADDED, (256, 1, 1), "neoverse-v1", True),
+        (_ADDED, (16, 16, 1), "x86-64-v4", True),
+        (_ADDED, (32, 8, 1), "x86-64-v4", True),
+        (_ADDED, (8, 8, 1), "x86-64-v4", False),  # lanes of two rows
+        (_ADDED, (250, 1, 1), "x86-64-v4", False),
+        (_ADDED.replace("20", "6"), (256, 1, 1), "x86-64-v4", False),  # registers for all lanes
+        (_ADDED.replace("20", "6"), (256, 1, 1), "x86-64-v3", True),
+        (_CHAIN, (256, 1, 1), "x86-64-v4", False),  # each sum waits for the one before
+        (_ADDED + " out[i] += metal::simd_sum(v);", (256, 1, 1), "x86-64-v4", False),
+        (_ADDED + " out[i] += thread_index_in_simdgroup;", (256, 1, 1), "x86-64-v4", True),
+        (
+            _ADDED + " threadgroup_barrier(mem_flags::mem_device); out[i] = 1;",
+            (256, 1, 1),
+            "",
+            True,
+        ),
+    ],
+)
+def test_loops_with_more_sums_than_registers(
+    work: str, group: tuple[int, int, int], cpu: str, narrow: bool
+) -> None:
+    place = "uint i = thread_position_in_grid.y * threads_per_grid.x + thread_position_in_grid.x;"
+    source = kernel_source(f"{place} float v = a[i]; {work}")
+    stages = GangStages()
+    variant = variant_for((2 * group[0], group[1], 1), group)._replace(cpu=cpu)
+    compile_kernel(source, variant, stages)
+    assert ("16 lanes wide" in stages.launches) is narrow
+
+
+def _blocks(seed: int) -> Case:
+    return replace(blocked(random.Random(seed)), name=f"blocks_{seed}", kind="blocks", seed=seed)
+
+
 def _random(seed: int) -> Case:
     """A kernel that computes: loops that end when their data say so, branches, early returns."""
     rng = random.Random(seed)
@@ -149,12 +196,17 @@ def _straight(seed: int) -> Case:
 
 
 @pytest.mark.parametrize(
-    ("drawn", "build", "others"),
-    [(_random, "native", "avx512"), (_straight, "sse", "sse")],
-    ids=("wide", "narrow"),
+    ("drawn", "build", "others", "why"),
+    [
+        (_random, "native", "avx512", "width"),
+        (_straight, "sse", "sse", "width"),
+        (_blocks, "native", "avx512", "halves"),
+        (_blocks, "sse", "sse", "halves"),
+    ],
+    ids=("wide", "narrow", "blocks", "blocks of other builds"),
 )
 def test_random_kernels(
-    drawn: Callable[[int], Case], build: str, others: str, tmp_path: Path
+    drawn: Callable[[int], Case], build: str, others: str, why: str, tmp_path: Path
 ) -> None:
     """Beside an oracle without gangs. Those of `others` are not all SIMD-groups."""
     builds = builds_here()
@@ -165,5 +217,5 @@ def test_random_kernels(
     verdicts = [check(case, expected_of(case, oracle), [builds[build]], tmp_path) for case in cases]
     assert [verdict.detail for verdict in verdicts if verdict.status != "ok"] == []
     if others in builds:
-        found = sum("coarsening.gang_width:width" in verdict.fired for verdict in verdicts)
+        found = sum(f"coarsening.gang_width:{why}" in verdict.fired for verdict in verdicts)
         assert found >= 8

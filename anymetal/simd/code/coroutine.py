@@ -42,14 +42,17 @@ def computed_here(w: Writer, type_: Type, name: str) -> str:
     """A value of each lane, which LLVM takes for one that is computed here.
 
     What lives across a barrier is stored where it is computed: a sum in each iteration of its loop,
-    unless it is computed behind the loop once more.
+    unless it is computed behind the loop once more. (`convergent`: LLVM must not do that still
+    later, behind the barrier.)
     """
     count, rest = divmod(w.width * type_.size, 4)
     if rest:
         return name
     vector, floats = w.vector(type_), f"<{count} x float>"
+    callee = f"llvm.arithmetic.fence.v{count}f32"
+    w.declarations[callee] = f"declare {floats} @{callee}({floats})"
     value = w.value(f"bitcast {vector} {name} to {floats}")
-    value = w.call(floats, f"llvm.arithmetic.fence.v{count}f32", [(floats, value)])
+    value = w.value(f"call {floats} @{callee}({floats} {value}) convergent")
     return w.value(f"bitcast {floats} {value} to {vector}")
 
 

@@ -60,22 +60,33 @@ def with_gang_width(
     """The class of the choice, with other gangs than SIMD-groups if `program`, which is that of
     threads, gains from them and no SIMD-groups become a team."""
     variant = choice.variant
-    if not _may_have_others(variant):
-        return variant
-    trial = gang.GangCompilation(program, variant, machine)
-    whole = is_power_of_two(variant.team)  # gangs of several SIMD-groups divide threadgroups
-    width = gang_width.width(trial.known, variant.team * SIMD_GROUP if whole else SIMD_GROUP)
+    width = _other_width(program, variant, machine)
     if not width or _makes_a_team(choice.text, source, variant, machine):
         return variant
-    return variant._replace(width=width, team=1, sole=False, single=False)
+    return _of_width(variant, width)
 
 
-def _may_have_others(variant: Variant) -> bool:
-    """Whether threadgroups are rows of whole gangs, which may have other widths."""
-    if gang.COARSEN in variant.without:
-        return False
-    rows = variant.flat and variant.aligned and variant.full and not variant.partial
-    return rows and variant.width == SIMD_GROUP
+def _of_width(variant: Variant, width: int) -> Variant:
+    """The class with gangs of other widths, which are parts of rows, or whole rows."""
+    in_row = variant.linear or variant.rows == width  # half of a SIMD-group may be a row
+    alone = variant._replace(linear=in_row, aligned=in_row, team=1, sole=False, single=False)
+    return alone._replace(width=width)
+
+
+def _other_width(program: Program, variant: Variant, machine: Machine) -> int:
+    """The lanes that gangs may have and gain from; 0 for those of SIMD-groups."""
+    whole = variant.full and not variant.partial and variant.width == SIMD_GROUP
+    if gang.COARSEN in variant.without or not whole:
+        return 0
+    known = gang.GangCompilation(program, variant, machine).known
+    in_row = variant.linear and variant.aligned
+    if variant.flat and in_row:
+        # Gangs of several SIMD-groups divide threadgroups.
+        most = variant.team * SIMD_GROUP if is_power_of_two(variant.team) else SIMD_GROUP
+        if width := gang_width.width(known, most):
+            return width
+    divided = in_row or variant.rows == gang_width.HALF
+    return gang_width.HALF if divided and gang_width.halves(known) else 0
 
 
 def _optimised(raw: str, variant: Variant, profile: Profile, stages: GangStages) -> str:

@@ -143,9 +143,9 @@ def is_unchecked(c: GangCompilation) -> bool:
     return not c.variant.checked
 
 
-def is_simd_group(c: GangCompilation) -> bool:
-    """Gangs have 32 lanes."""
-    return c.variant.width == SIMD_GROUP
+def in_simd_group(c: GangCompilation) -> bool:
+    """Gangs are a SIMD-group, or a part of one."""
+    return 1 < c.variant.width <= SIMD_GROUP
 
 
 def _fold(c: GangCompilation) -> bool:
@@ -306,7 +306,7 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
         lambda c: split_lanes(c.known),
         "prefetching and tiles need lane numbers that are not inside of divisions",
         Stage.GANG,
-        needs=(is_simd_group,),
+        needs=(in_simd_group,),
         keeps=_TREE,
     ),
     Pass(
@@ -314,7 +314,7 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
         lambda c: split_counters.run(c.known),
         "behind split-divisions: what lanes begin with is known by then; tiles need it",
         Stage.GANG,
-        needs=(is_simd_group,),
+        needs=(in_simd_group,),
     ),
     Pass(
         "unlock-threadgroup-memory",

@@ -35,7 +35,7 @@ _SILENT = ("check-bounds",)
 
 #: Fired if what they return counts as true.
 _FIND = """
-coarsening.gang_width:width
+coarsening.gang_width:width coarsening.gang_width:halves
 simd.emit.ldexp:Scaling.emit
 simd.access.reduction_variables:ReductionVariables.takes
 simd.emit.control_flow:ControlFlow._has_lanes
@@ -47,7 +47,8 @@ coarsening.coarsen:_Coarsening._one_by_one coarsening.coarsen:_load_again
 simd.emit.control_flow:ControlFlow._leave_uniform
 simd.emit.control_flow:ControlFlow._leave_divergent
 simd.emit.control_flow:ControlFlow._leave_loop simd.emit.control_flow:ControlFlow._loop_end
-simd.emit.gang:coroutine simd.emit.group_access:GroupAccess._load
+simd.emit.gang:coroutine simd.emit.control_flow:computed_here
+simd.emit.group_access:GroupAccess._load
 simd.emit.group_access:GroupAccess._store simd.emit.group_access:GroupAccess.load_rows
 simd.emit.group_access:GroupAccess._rows_apart simd.emit.group_access:GroupAccess._add
 simd.emit.group_access:GroupAccess.convert
