@@ -33,9 +33,7 @@ class Accesses:
         if consecutive and mask is None:
             return w.value(f"load {vector}, ptr {address}, align {align}")
         if consecutive and self.machine.masked("load", type_.size):
-            args = [(f"ptr align {align}", address), (self.masks.type, self.masks.text(mask))]
-            callee = f"llvm.masked.load.{suffix(type_, w.width)}.p0"
-            return w.call(vector, callee, [*args, (vector, "poison")])
+            return self.load_row(type_, w.width, address, align, self.masks.text(mask))
         if self._takes_apart("gather", type_):
             return self._load_apart(type_, address, consecutive, align, mask)
         address, mask = self._pointers("gather", type_, address, consecutive, mask)
@@ -50,15 +48,27 @@ class Accesses:
             w.do(f"store {vector} {name}, ptr {address}, align {align}")
             return
         if consecutive and self.machine.masked("store", type_.size):
-            args = [(f"ptr align {align}", address), (self.masks.type, self.masks.text(mask))]
-            callee = f"llvm.masked.store.{suffix(type_, w.width)}.p0"
-            w.call("void", callee, [(vector, name), *args])
+            self.store_row(type_, w.width, name, address, align, self.masks.text(mask))
             return
         if self._takes_apart("scatter", type_):
             self._store_apart(type_, name, address, consecutive, align, mask)
             return
         address, mask = self._pointers("scatter", type_, address, consecutive, mask)
         _scatter(w, type_, name, address, align, self.masks.text(mask))
+
+    def load_row(self, type_: t.Type, length: int, address: str, align: int, mask: str) -> str:
+        """A row of so many elements, where the machine has masks for it; anything in others."""
+        row = f"<{length} x {type_}>"
+        args = [(f"ptr align {align}", address), (f"<{length} x i1>", mask), (row, "poison")]
+        return self.w.call(row, f"llvm.masked.load.{suffix(type_, length)}.p0", args)
+
+    def store_row(
+        self, type_: t.Type, length: int, name: str, address: str, align: int, mask: str
+    ) -> None:
+        """Stores such a row."""
+        args = [(f"<{length} x {type_}>", name), (f"ptr align {align}", address)]
+        callee = f"llvm.masked.store.{suffix(type_, length)}.p0"
+        self.w.call("void", callee, [*args, (f"<{length} x i1>", mask)])
 
     def load_turned(self, type_: t.Type, address: str, align: int, mask: Mask) -> str:
         """The loaded vector of elements that lie before each other; lane 0 has the last one."""

@@ -14,11 +14,14 @@ from anymetal.analysis.lane_numbers import lane_numbers, signed
 from anymetal.ir import types as t
 from anymetal.ir.model import Instr, Value
 from anymetal.ir.walk import from_below
-from anymetal.simd.access.tiles import Run, Tile
+from anymetal.simd.access.tiles import FEW_RUNS, Run, Tile
 from anymetal.simd.code.deinterleave import join
 from anymetal.simd.code.gang_context import GangContext, GangEmitter
 from anymetal.simd.code.masks import Mask
 from anymetal.simd.emit.arithmetic import Arithmetic
+
+#: The lanes to which the elements of a row belong, once or several times.
+_Orders = list[list[int]]
 
 
 class TileAccess(GangEmitter):
@@ -36,12 +39,12 @@ class TileAccess(GangEmitter):
         type_ = accessed(tile.anchor).type
         what = "store" if tile.anchor.op == "store" else "load"
         in_row = mask is not None and self.machine.masked(what, type_.size)
-        orders = _orders(tile, self.w.width) if in_row else []
+        orders = _orders(tile) if in_row else []
 
         def partial() -> list[str]:
             return self._under_mask(tile, orders, mask) if orders else self._lanes(tile, mask)
 
-        if len(orders) == 1:
+        if orders and all(len(of_row) == 1 for of_row in orders):
             vectors = partial()
         else:
             vectors = self.full_or_partial(
@@ -56,27 +59,32 @@ class TileAccess(GangEmitter):
         self._store(tile)
         return []
 
-    def _under_mask(self, tile: Tile, orders: list[list[int]], mask: Mask) -> list[str]:
-        """One row of memory. Its elements belong to the lanes in these orders, each to several in
-        as many orders: if one of them is active, it is loaded."""
-        (member,), (run,) = tile.members, tile.runs
-        type_, align, width = accessed(member).type, member.arg.align, self.w.width
-        vector, kind = self.w.vector(type_), self.masks.type
-        masks = [
-            self.w.shuffle(kind, order, self.masks.text(mask), "zeroinitializer")
-            for order in orders
-        ]
-        row_mask = masks[0]
-        for other in masks[1:]:
-            row_mask = self.w.value(f"or {kind} {row_mask}, {other}")
-        address = self._address(tile, run)
+    def _under_mask(self, tile: Tile, orders: list[_Orders], mask: Mask) -> list[str]:
+        """A few rows of memory, each under a mask of its own. If an element belongs to several
+        lanes and one of them is active, it is loaded."""
+        (member,) = tile.members
+        type_, align, length = accessed(member).type, member.arg.align, len(tile.runs[0].cells)
+        masks = [self._row_mask(of_row, mask) for of_row in orders]
+        places = [self._address(tile, run) for run in tile.runs]
         if member.op == "store":
-            row = self.w.shuffle(vector, orders[0], self.v.vector(accessed(member)))
-            self.accesses.store(type_, row, address, True, align, row_mask)
+            vector, name = self.w.vector(type_), self.v.vector(accessed(member))
+            rows = [self.w.shuffle(vector, of_row[0], name) for of_row in orders]
+            for row, address, active in zip(rows, places, masks, strict=True):
+                self.accesses.store_row(type_, length, row, address, align, active)
             return []
-        row = self.accesses.load(type_, address, True, align, row_mask)
-        place = {lane: at for order in orders for at, lane in enumerate(order) if lane < width}
-        return [self.w.shuffle(vector, [place[lane] for lane in range(width)], row)]
+        rows = [
+            self.accesses.load_row(type_, length, address, align, active)
+            for address, active in zip(places, masks, strict=True)
+        ]
+        return self._spread(tile, rows)
+
+    def _row_mask(self, orders: _Orders, mask: Mask) -> str:
+        """Which elements of a row belong to an active lane."""
+        name, kind = self.masks.text(mask), self.masks.type
+        first, *others = [self.w.shuffle(kind, order, name) for order in orders]
+        for other in others:
+            first = self.w.value(f"or <{len(orders[0])} x i1> {first}, {other}")
+        return first
 
     def _lanes(self, tile: Tile, mask: Mask) -> list[str]:
         """The same accesses as gathers or scatters; returns what was loaded."""
@@ -105,6 +113,11 @@ class TileAccess(GangEmitter):
         places = [self._address(tile, run) for run in tile.runs]
         rows = [self.w.value(f"load {row}, ptr {place}, align {align}") for place in places]
         self.loaded(tile, places[0], rows)
+        return self._spread(tile, rows)
+
+    def _spread(self, tile: Tile, rows: list[str]) -> list[str]:
+        """What the lanes have of rows of memory, a vector for each member."""
+        type_, length = tile.anchor.type, len(tile.runs[0].cells)
         everything, size = join(self.w, type_, rows, length)
         elements = [element for run in tile.runs for element in run.cells]
         cells = {cell: i for i, element in enumerate(elements) for cell in element}
@@ -225,16 +238,15 @@ def _is_cast(instr: Instr) -> bool:
     return instr.op in ("fpext", "zext", "sext", "bitcast") and instr.operands[0].type != t.I1
 
 
-def _orders(tile: Tile, width: int) -> list[list[int]]:
-    """The lanes to which the elements of a row belong, if there is one row; several times if each
-    belongs to several. Where the row is shorter than a gang, numbers of no lane follow."""
-    if len(tile.members) > 1 or len(tile.runs) > 1:
+def _orders(tile: Tile) -> list[_Orders]:
+    """For each row of memory the lanes to which its elements belong, several times if each belongs
+    to several. None if there are many rows."""
+    if len(tile.members) > 1 or len(tile.runs) > FEW_RUNS:
         return []
-    cells = [[lane for lane, _ in cell] for cell in tile.runs[0].cells]
-    if len({len(cell) for cell in cells}) > 1 or len(cells) * len(cells[0]) != width:
+    rows = [[[lane for lane, _ in cell] for cell in run.cells] for run in tile.runs]
+    if any(len({len(cell) for cell in row}) > 1 for row in rows):
         return []
-    missing = [width] * (width - len(cells))
-    return [[*order, *missing] for order in map(list, zip(*cells, strict=True))]
+    return [[*map(list, zip(*row, strict=True))] for row in rows]
 
 
 def _value_of(one: tuple[object, str]) -> Value:

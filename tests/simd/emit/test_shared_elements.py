@@ -1,5 +1,5 @@
-"""Lanes that share elements of a row, or take them from two arrays in turn: nothing is touched
-beside what they load."""
+"""Lanes that share elements of a row, have several rows, or take elements from two arrays in turn,
+under masks: nothing is touched beside what they load and store."""
 
 from __future__ import annotations
 
@@ -37,6 +37,34 @@ def test_under_a_mask(condition: str, each: int, dtype: str) -> None:
     out = np.full(_THREADS, 7, dtype)
     found = run_fenced(source, [x, m], out, (_THREADS, 1, 1))
     out[active] = x[i[active] // each]
+    np.testing.assert_array_equal(found, out)
+
+
+@pytest.mark.parametrize("dtype", _TYPES)
+@pytest.mark.parametrize(("length", "each"), [(16, 1), (8, 1), (4, 1), (2, 1), (8, 2), (4, 4)])
+@pytest.mark.parametrize("condition", ["lane % 16 < 2", "m[i] != 0", "m[i / 32] != 0"])
+def test_rows_under_a_mask(condition: str, length: int, each: int, dtype: str) -> None:
+    """`length` elements of each row, each for `each` lanes; both arrays end with the last one."""
+    i = np.arange(_THREADS)
+    random = np.random.default_rng(length)
+    m = (random.random(_THREADS) < 0.3).astype(np.int32)
+    m[1:3] = 1, 0
+    active = {"lane % 16 < 2": i % 16 < 2, "m[i] != 0": m != 0}.get(condition, m[i // 32] != 0)
+    group, lane = i // 32, i % 32
+    from_ = (group * 9 + lane // (length * each)) * 37 + lane % (length * each) // each
+    to = (group * 33 + lane // length) * 41 + lane % length
+    x = random.integers(0, 99, from_[active].max() + 1).astype(dtype)
+    kind = getattr(mx, dtype)
+    source = kernel_source(
+        f"""uint i = thread_position_in_grid.x, lane = thread_index_in_simdgroup, g = i / 32;
+            if ({condition}) out[(g * 33 + lane / {length}) * 41 + lane % {length}]
+                = x[(g * 9 + lane / {length * each}) * 37 + lane % {length * each} / {each}];""",
+        inputs={"x": mx.zeros(x.size, kind), "m": mx.zeros(_THREADS, mx.int32)},
+        outputs={"out": kind},
+    )
+    out = np.full(to[active].max() + 1, 7, dtype)
+    found = run_fenced(source, [x, m], out, (_THREADS, 1, 1))
+    out[to[active]] = x[from_[active]]
     np.testing.assert_array_equal(found, out)
 
 

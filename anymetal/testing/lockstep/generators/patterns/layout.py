@@ -174,16 +174,26 @@ def tiles(rng: random.Random) -> Case:
         LANE, "uint g = threadgroup_position_in_grid.x;",
         f"uint row = lane / {part}u;", f"uint column = lane % {part}u;", "uint s = 0;",
         f"for ({rng.choice(('uint', 'int'))} k = 0; k < {rng.choice(('8', '4', 'n[0]'))}; k++) {{",
+        f"{_some(rng, part)}"
         f"s = s * 3u + x[(row + (uint)k * {32 // part}u) * {columns}u + column + g * {part}u];",
     ]  # fmt: skip
     if rng.random() < 0.5:
-        lines.append(f"y[((uint)k * {32 // part}u + row) * {columns}u + column + g * {part}u] = s;")
+        lines.append(
+            f"{_some(rng, part)}"
+            f"y[((uint)k * {32 // part}u + row) * {columns}u + column + g * {part}u] = s;"
+        )
     lines += ["}", "z[g * 32u + lane] = s;"]
     groups = columns // part
     inputs = [input_of(rng, "x", "uint", columns * 8 * 8)]
     inputs.append(Input("n", "int", np.array([rng.choice((8, 3))] * 8, np.int32)))
     outputs = [Output("y", "uint", columns * 8 * 8), Output("z", "uint", 32 * groups)]
     return case_of(lines, inputs, outputs, (32 * groups, 1, 1), (32, 1, 1))
+
+
+def _some(rng: random.Random, part: int) -> str:
+    """A condition that some of the lanes of a block meet, or none."""
+    meets = (f"column < {part // 2}u", "column < 2u", "row == 1u", "(s & 5u) != 4u", "k != 1")
+    return f"if ({rng.choice(meets)}) " if rng.random() < 0.5 else ""
 
 
 def often(rng: random.Random) -> Case:

@@ -1,0 +1,19 @@
+// A tile with an edge of two elements, which the first threads of each row and column load as well.
+// input: x = float32[34, 66] integers(-9, 9)
+// output: y = float32[32, 64]
+// grid: 64 32
+// threadgroup: 16 16
+// expect: y = sum(x[r:r + 32, c:c + 64] for r in range(3) for c in range(3))
+threadgroup float tile[18][18];
+uint2 at = thread_position_in_grid.xy, l = thread_position_in_threadgroup.xy;
+uint here = at.y * 66 + at.x;
+tile[l.y][l.x] = x[here];
+if (l.x < 2) tile[l.y][l.x + 16] = x[here + 16];
+if (l.y < 2) tile[l.y + 16][l.x] = x[here + 16 * 66];
+if (l.x < 2 && l.y < 2) tile[l.y + 16][l.x + 16] = x[here + 16 * 66 + 16];
+threadgroup_barrier(mem_flags::mem_threadgroup);
+float sum = 0;
+for (uint r = 0; r < 3; r++)
+    for (uint c = 0; c < 3; c++)
+        sum += tile[l.y + r][l.x + c];
+y[at.y * 64 + at.x] = sum;
