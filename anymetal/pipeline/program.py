@@ -21,7 +21,7 @@ from anymetal.ir.tokens import plain
 from anymetal.pipeline import thread
 from anymetal.pipeline.driver import Compilation, run
 from anymetal.pipeline.stages import Stages
-from anymetal.pipeline.unrolling import with_hints
+from anymetal.pipeline.unrolling import with_hints, with_steps
 from anymetal.source import KernelSource, LibrarySource
 
 #: Bytes of a thread's arrays: those of a threadgroup's 1024 threads take 1 GiB.
@@ -66,7 +66,9 @@ def thread_text(
     """Clang's output, optimised."""
     with stages.stage("optimiser"):
         text = optimise(raw, large, profile, sanitized, known, threads)
-        if profile.unrolls and (hinted := with_hints(text)):
+        # Versions for known launches are made in the background: no launch waits for longer code.
+        hinted = with_hints(text) if profile.unrolls else with_steps(text) if known else None
+        if hinted:
             text = unrolled(hinted, profile)
     return text
 

@@ -16,10 +16,7 @@ ROWS = [
              "number of SIMD-groups (with 192 columns 0.23 ms and not 0.25). PyTorch multiplies "
              "with its own blocks, in registers."),
     row("matmul_4x4_registers", "256³ float32", operation="a @ b", mlx="a @ b", absolute=1e-3,
-        flops=2 * 256**3,
-        note="Takes 0.7 ms on one thread and on two: the two processors of this machine are "
-             "threads of one core. PyTorch multiplies with blocks that fit the registers; "
-             "sixteen sums of 32 lanes do not."),
+        flops=2 * 256**3),
     row("matvec_simd_row_half", "4096 × 1024 float16 times a vector", operation="a @ x",
         relative=5e-3, absolute=5e-2,
         note="Halves are converted and taken apart by fours in both arrays: without those of the "

@@ -1,4 +1,4 @@
-"""Which loops get the hint to be unrolled whole, and that nothing of it reaches the user."""
+"""Which loops get the hint to be unrolled, and that nothing of it reaches the user."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import pytest
 
 from anymetal.frontend.clang import compile_to_ir
 from anymetal.frontend.optimise import UNROLL, optimise, unrolled
-from anymetal.pipeline.unrolling import with_hints
+from anymetal.frontend.profile import ANY_PROFILE
+from anymetal.pipeline.unrolling import with_hints, with_steps
 from anymetal.targets.cuda.compiler import profile_of
 from tests.frontend.kernels import kernel_source
 
@@ -76,3 +77,41 @@ def test_loops_of_unknown_length_stay_and_say_nothing(capfd: pytest.CaptureFixtu
     text = unrolled(hinted, _PROFILE)
     assert " alloca " in text and UNROLL not in text
     assert capfd.readouterr() == ("", "")
+
+
+_EXCHANGE = "tile[l] += tile[l ^ d]; threadgroup_barrier(mem_flags::mem_threadgroup);"
+_LARGE = "".join(f"tile[l] += metal::sin(tile[l ^ d] + {n});" for n in range(99))
+
+
+@pytest.mark.parametrize(
+    ("loop", "steps"),
+    [
+        ("for (uint d = 1; d < 256; d *= 2)", 8),
+        ("for (uint d = 128; d > 0; d >>= 1)", 8),
+        ("for (int d = 64; d >= 1; d /= 2)", 7),
+        ("for (uint d = 2; d <= 256; d <<= 1)", 8),
+        ("uint d = 256; while ((d >>= 1) != 0)", 8),
+        ("for (uint d = 1; d < 256; d += 1)", 0),
+        ("for (uint d = 1; d < 256; d *= 4)", 0),
+        ("for (uint d = uint(a[0]); d > 0; d /= 2)", 0),
+        ("for (uint d = 1; d < uint(a[0]); d *= 2)", 0),
+        ("for (uint d = 1; d < 256 && a[d] > 0; d *= 2)", 0),
+    ],
+)
+@pytest.mark.parametrize("work", [_EXCHANGE, _EXCHANGE.split(";")[0] + ";", _LARGE + _EXCHANGE])
+def test_distances_that_double(loop: str, steps: int, work: str) -> None:
+    """With barriers, and little in all iterations, so many of them are a straight line."""
+    kept = "\n#pragma clang loop unroll(disable)\n"
+    before, _, head = loop.rpartition("; while") if "while" in loop else ("", "", loop)
+    loop = f"{before};{kept}while{head}" if "while" in loop else f"{kept}{head}"
+    source = kernel_source(
+        "uint l = thread_position_in_threadgroup.x; threadgroup float tile[256]; tile[l] = a[l];"
+        f"threadgroup_barrier(mem_flags::mem_threadgroup); {loop} {{ {work} }} out[l] = tile[l];"
+    )
+    text = optimise(compile_to_ir(source, ANY_PROFILE))
+    hinted = with_steps(text)
+    assert bool(hinted) == (steps > 0 and work is _EXCHANGE)
+    if hinted:
+        text = unrolled(hinted, ANY_PROFILE)
+        assert text.count("call void @__am_threadgroup_barrier") == 1 + steps
+        assert " phi " not in text

@@ -13,7 +13,9 @@ from anymetal.testing.lockstep.generators.patterns.parts import LANE, X, case_of
 
 
 def transposed(rng: random.Random) -> Case:
-    """A tile is turned over in threadgroup memory, a few rows at a time."""
+    """A tile is turned over in threadgroup memory, a few rows at a time; or see `network`."""
+    if rng.random() < 0.4:
+        return network(rng)
     high = rng.choice((4, 8, 16))
     columns, rows = 32 * rng.choice((2, 3)), 32 * rng.choice((1, 2))
     element = rng.choice(("uint", "uint", "ushort", "float"))
@@ -33,6 +35,38 @@ def transposed(rng: random.Random) -> Case:
     grid = (columns, rows // 32 * high, 1)
     outputs = [Output("b", element, size)]
     return case_of(lines, [numbers_of(rng, "a", element, size)], outputs, grid, (32, high, 1))
+
+
+def network(rng: random.Random) -> Case:
+    """Threads exchange numbers over a distance that doubles or halves, as in a Fourier transform.
+    In each step a thread writes its own places."""
+    size, up = rng.choice((64, 128, 256, 512)), rng.random() < 0.5
+    far = rng.choice((size, size // 2))
+    work, pairs = rng.choice(
+        (
+            (
+                f"uint p = l / d * d * 2u + l % d, q = p + d; if (l < {size // 2}u) {{"
+                " uint v = s[p], w = s[q]; s[p] = v + w * d; s[q] = v ^ w; }",
+                True,
+            ),
+            (f"uint v = l >= d ? s[l - d] : l; {BARRIER} s[l] += v;", False),
+            (
+                f"uint v = s[(l ^ d) % {size}u]; {BARRIER} s[l] = (l & d) ? v - s[l] : v * 3u;",
+                False,
+            ),
+        )
+    )
+    far = size // 2 if pairs else far
+    steps = f"uint d = 1; d <= {far}u; d *= 2" if up else f"uint d = {far}; d >= 1u; d /= 2"
+    lines = [
+        f"uint l = thread_position_in_threadgroup.x; threadgroup uint s[{size}];",
+        f"uint at = threadgroup_position_in_grid.x * {size}u + l; s[l] = x[at];",
+        BARRIER,
+        f"for ({steps}) {{ {work} {BARRIER} }}",
+        "y[at] = s[l];",
+    ]
+    inputs, outputs = [input_of(rng, "x", "uint", 2 * size)], [Output("y", "uint", 2 * size)]
+    return case_of(lines, inputs, outputs, (2 * size, 1, 1), (size, 1, 1))
 
 
 def copies(rng: random.Random) -> Case:
