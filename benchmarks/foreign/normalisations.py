@@ -10,9 +10,7 @@ ROWS = [
     row("rms_norm_residual_half", "2048 × 2048 float16", composed="rms_norm_residual(x, r, w)",
         relative=5e-3, absolute=5e-3),
     row("softmax_online_tree", "256 × 8192 float32", operation="F.softmax(x, -1)",
-        mlx="mx.softmax(x, -1)",
-        note="Neither the tree (0.2 of 2.6 ms) nor the branch of the first pass (as long without "
-             "it) explains it."),
+        mlx="mx.softmax(x, -1)"),
     row("softmax_persistent_simd", "8192 × 1024 float32, 512 SIMD-groups",
         operation="F.softmax(x, -1)", mlx="mx.softmax(x, -1)"),
     row("gelu_rms_norm_persistent", "8192 × 1024 float32, 64 threadgroups",

@@ -10,6 +10,5 @@ ROWS = [
     row("neighbour_list", "4096 particles, at most 64 neighbours", composed="neighbours(p)",
         oracle="neighbours(p)", outliers=1e-4, flops=8 * 4096 * 4096),
     row("fft_256_threadgroup", "4096 × 256 complex64", operation="fft(x)", absolute=1e-3,
-        note="Of 8.7 ms, sines and cosines for each butterfly take 2.5 and stores that are not "
-             "in order 4.3; with neither it takes 2.0. PyTorch has its sines in a table."),
+        note="A sine and a cosine for each butterfly. PyTorch has its sines in a table."),
 ]  # fmt: skip
