@@ -4,9 +4,9 @@ With AVX-512 the 32 lanes of a SIMD-group are two vectors: two chains of operati
 waits four cycles for the one before, where the processor could begin eight meanwhile. Kernels that
 compute more than they move have gangs of four vectors, if all of them find registers. With vectors
 of 16 bytes, 32 lanes are eight, and four values of theirs fill 32 registers. Straight code that
-keeps more has gangs of four vectors, too: 16 lanes. So has each loop whose values find registers if
-there are half as many lanes, as the 16 sums of each thread in tiles of a product of matrices; there
-16 lanes are also a row of a threadgroup of 16 × 16.
+keeps more has gangs of four vectors, too: 16 lanes. So have loops with more sums than registers
+hold, if these do not wait for each other, as the 16 sums of each thread in a product of matrices by
+blocks; there 16 lanes often are also a row of the threadgroup.
 
     while (dot(z, z) <= 4) …         becomes    one loop for 64 threads, four chains at a time
     y[i] = exp(x[i])                 becomes    16 threads with NEON, whose values stay in registers
@@ -62,7 +62,7 @@ def width(known: Analyses, most: int) -> int:
 
 def halves(known: Analyses) -> bool:
     """Whether gangs are to be half of a SIMD-group, which still fills vectors: some loop keeps more
-    sums than registers hold, and half of them are chains enough."""
+    than registers hold, and has sums enough that do not wait for each other."""
     if HALF % known.machine.words or not all(map(_is_of_thread, known.program.instructions())):
         return False
     registers = known.machine.registers

@@ -12,8 +12,8 @@ vector access, and shuffles put the elements where they belong:
 As with groups (groups.py), accesses at neighbouring addresses are taken together, so a lane may
 have several elements of its row. Several lanes may load one element; each is stored only once.
 
-All lanes must be active. Under a mask, a test at run time decides between the tile and the usual
-way of each access.
+Under a mask, a few rows have masks of their own where the machine has these; else a test at run
+time decides between the tile, for which all lanes must be active, and the usual way of each access.
 """
 
 from __future__ import annotations

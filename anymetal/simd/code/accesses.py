@@ -57,7 +57,8 @@ class Accesses:
         _scatter(w, type_, name, address, align, self.masks.text(mask))
 
     def load_row(self, type_: t.Type, length: int, address: str, align: int, mask: str) -> str:
-        """A row of so many elements, where the machine has masks for it; anything in others."""
+        """`length` elements of a row, anything in those that are not active; for machines that have
+        masks for it."""
         row = f"<{length} x {type_}>"
         args = [(f"ptr align {align}", address), (f"<{length} x i1>", mask), (row, "poison")]
         return self.w.call(row, f"llvm.masked.load.{suffix(type_, length)}.p0", args)
@@ -65,7 +66,7 @@ class Accesses:
     def store_row(
         self, type_: t.Type, length: int, name: str, address: str, align: int, mask: str
     ) -> None:
-        """Stores such a row."""
+        """Stores the active elements of such a row."""
         args = [(f"<{length} x {type_}>", name), (f"ptr align {align}", address)]
         callee = f"llvm.masked.store.{suffix(type_, length)}.p0"
         self.w.call("void", callee, [*args, (f"<{length} x i1>", mask)])

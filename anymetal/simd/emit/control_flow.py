@@ -31,7 +31,7 @@ from anymetal.simd.lanes.matrices import Matrices
 _SOON = 1 << 14
 
 
-def _brief(known: Analyses) -> set[Block]:
+def _without_barriers(known: Analyses) -> set[Block]:
     """The blocks in whose innermost loop no gang waits for others."""
     waiting = {i.block for i in known.program.instructions() if i.op == "call" and i.arg == BARRIER}
     return {block for block, loop in known(innermost).items() if waiting.isdisjoint(loop.blocks)}
@@ -56,7 +56,7 @@ class ControlFlow(GangEmitter):
         self.entry_mask = entry_mask
         self.matrices = matrices
         self.emit, self.mark_as = emit, mark_as
-        self.brief = _brief(c.known) if suspends else set()
+        self.without_barriers = _without_barriers(c.known) if suspends else set()
         self.slots: dict[object, str] = {}  #: of masks and phis
         counted = c.known(trips).items()
         #: Ends of innermost loops that are over soon.
@@ -377,6 +377,6 @@ class ControlFlow(GangEmitter):
                 name = self.w.value(
                     f"select {self.masks.type} {mask}, {type_} {name}, {type_} {old}"
                 )
-            if edge.leaves and edge.source in self.brief and self._is_number(phi, form):
+            if edge.leaves and edge.source in self.without_barriers and self._is_number(phi, form):
                 name = computed_here(self.w, phi.type, name)
             self._store_phi(phi, form, name)
