@@ -3,8 +3,7 @@
     for (uint q = id; q < 324; q += 256) tile[q / 18][q % 18] = x[(y + q / 18) * width + q % 18];
 
 If `q` counts on from lane to lane, 32 lanes have elements of at most three rows of 18. Each row is
-one access to neighbours under a mask, if the machine has masks, where the addresses of all lanes
-would need a gather:
+one access to neighbours under a mask, where the addresses of all lanes would need a gather:
 
     x[(y + first / 18 + k) * width + column],  where 0 <= column < 18
 
@@ -70,7 +69,7 @@ class _Leaves(Shapes):
 class _Split:
     def __init__(self, known: Analyses) -> None:
         self.shapes, self.numbers, self.forms = known(shapes), known(lane_numbers), known(forms)
-        self.width, self.machine = known.width, known.machine
+        self.width = known.width
         self.moved = False
         self.found = {i: rows for i in known.program.instructions() if (rows := self._rows(i))}
 
@@ -127,21 +126,20 @@ class _Split:
         size = accessed(instr).type.size
         if pointer_of(instr).type.space not in (t.DEVICE, t.CONSTANT, t.THREADGROUP):
             return False
-        leaves: set[Value] = {one for one in (rows.remainder, rows.quotient) if one}
-        form = LinearForms(_Leaves(self.shapes, leaves), self.numbers)(pointer_of(instr))
+        leaves = {rows.remainder, *([rows.quotient] if rows.quotient else [])}
+        form = LinearForms(_Leaves(self.shapes, set(leaves)), self.numbers)(pointer_of(instr))
         if form is None or any(len(set(factors)) > 1 for factors in form.values()):
             return False
         with_column = [key for key in form if rows.remainder in key]
         if with_column != [(rows.remainder,)] or form[(rows.remainder,)][0] != size:
             return False
-        with_row = {key: form[key][0] for key in form if rows.quotient in key}
-        if any(key.count(row) > 1 for key in with_row for row in key if row is rows.quotient):
+        with_row = [key for key in form if rows.quotient in key]
+        if any(key.count(rows.quotient) > 1 for key in with_row if rows.quotient):
             return False
-        if rows.quotient and with_row == {(rows.quotient,): rows.length * size}:
-            return True
-        rows.number = (rows.length + self.width - 2) // rows.length + 1
-        few = instr.op != "store" and rows.number <= _MOST_ROWS
-        return few and self.machine.masked("load", size)
+        apart = form.get((rows.quotient,), (0,))[0] if rows.quotient else 0
+        if rows.quotient is None or with_row != [(rows.quotient,)] or apart != rows.length * size:
+            rows.number = (rows.length + self.width - 2) // rows.length + 1
+        return rows.number == 1 or (instr.op != "store" and rows.number <= _MOST_ROWS)
 
     def _parts(self, pointer: Value) -> list[Instr]:
         """The varying divisions that an address is a sum of."""
