@@ -32,7 +32,6 @@ from anymetal.ir.walk import from_below
 
 #: Rows in which the elements of a gang may lie.
 _MOST_ROWS = 4
-_LONGEST = 1 << 30  #: elements of a row
 _SUMS = ("add", "sub", "mul", "shl", "or", "zext", "sext", "trunc", "gep")
 
 
@@ -245,10 +244,10 @@ def _of_sum(cast: Instr) -> bool:
 
 
 def _divisor(division: Instr) -> int:
-    """A constant that is no power of two, of a column that 32 bits hold; 0 if it is none."""
+    """A constant that is no power of two; 0 if it is none."""
     divisor = division.operands[1]
     number = divisor.int_value if isinstance(divisor, Const) else None
-    return number if number and 0 < number < _LONGEST and number & (number - 1) else 0
+    return number if number and number > 0 and number & (number - 1) else 0
 
 
 def _dividend(division: Instr) -> Value:
