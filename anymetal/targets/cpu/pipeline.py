@@ -28,7 +28,6 @@ from anymetal.passes import (
     observe,
     place_in_rows,
     split_counters,
-    split_rows,
     track_undefined,
     unlock,
     unroll_and_jam,
@@ -142,11 +141,6 @@ def is_sanitized(c: GangCompilation) -> bool:
 def is_unchecked(c: GangCompilation) -> bool:
     """Accesses are not checked."""
     return not c.variant.checked
-
-
-def is_simd_group(c: GangCompilation) -> bool:
-    """Gangs have 32 lanes."""
-    return c.variant.width == SIMD_GROUP
 
 
 def in_simd_group(c: GangCompilation) -> bool:
@@ -321,13 +315,6 @@ PASSES: tuple[Pass[GangCompilation], ...] = (
         "behind split-divisions: what lanes begin with is known by then; tiles need it",
         Stage.GANG,
         needs=(in_simd_group,),
-    ),
-    Pass(
-        "split-rows",
-        lambda c: split_rows.run(c.known),
-        "behind split-counters, after which it is seen that an index counts on from lane to lane",
-        Stage.GANG,
-        needs=(is_simd_group,),
     ),
     Pass(
         "unlock-threadgroup-memory",

@@ -41,7 +41,6 @@ CASES = {
     "private/sorted_parts": ("join-private-arrays",),
     "vec/blend_bytes": ("reuse-loads",),
     "atomics/own_sums_by_position": ("split-divisions",),
-    "threadgroup/tile_by_one_index": ("split-rows",),
 }
 #: The same of random kernels, by class and seed.
 RANDOM = {
