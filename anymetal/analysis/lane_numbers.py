@@ -49,7 +49,7 @@ class LaneNumbers:
         if instr.op == "select":
             return tuple(yes if c else no for c, yes, no in columns)
         if instr.op == "icmp":
-            compare = _COMPARES.get(instr.arg)
+            compare = COMPARES.get(instr.arg)
             return None if compare is None else tuple(int(compare(a, b)) for a, b in columns)
         if instr.op == "sext":
             return tuple(signed(n, instr.operands[0].type) % modulus for (n,) in columns)
@@ -90,7 +90,8 @@ _FOLDS: dict[str, Callable[[int, int], int]] = {
     "shl": lambda a, b: a << b, "lshr": lambda a, b: a >> b,
 }  # fmt: skip
 _OTHERS = ("select", "icmp", "zext", "sext", "trunc")
-_COMPARES: dict[str, Callable[[int, int], bool]] = {
+#: Comparisons of unsigned numbers.
+COMPARES: dict[str, Callable[[int, int], bool]] = {
     "eq": lambda a, b: a == b, "ne": lambda a, b: a != b, "ult": lambda a, b: a < b,
     "ule": lambda a, b: a <= b, "ugt": lambda a, b: a > b, "uge": lambda a, b: a >= b,
 }  # fmt: skip

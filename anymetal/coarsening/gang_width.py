@@ -19,7 +19,7 @@ SIMD-groups one after the other; they are better where these share what they loa
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 
 from anymetal.analysis.cache import Analyses
 from anymetal.analysis.control import innermost, loops
@@ -31,6 +31,7 @@ from anymetal.ir.cfg import Loop
 from anymetal.ir.model import Block, Instr, Program, Value
 from anymetal.ir.sizes import SIMD_GROUP
 from anymetal.ir.types import CONSTANT, DEVICE
+from anymetal.ir.walk import made_in
 
 #: Vectors of a gang, so that as many chains of operations are under way.
 _CHAINS = 4
@@ -65,28 +66,18 @@ def halves(known: Analyses) -> bool:
     than registers hold, and has sums enough that do not wait for each other."""
     if HALF % known.machine.words or not all(map(_is_of_thread, known.program.instructions())):
         return False
-    registers = known.machine.registers
-    crowded = [one for one in known(loops) if not _fits(known, SIMD_GROUP, registers, one.own)]
-    return any(len(_sums(known, loop)) >= _CHAINS for loop in crowded)
+    if not known(loops):
+        return False
+    crowded = set(_crowded(known, SIMD_GROUP, known.machine.registers))
+    inside = (loop for loop in known(loops) if not crowded.isdisjoint(loop.own))
+    return any(len(_sums(known, loop)) >= _CHAINS for loop in inside)
 
 
 def _sums(known: Analyses, loop: Loop) -> list[Instr]:
     """What lanes carry from one iteration to the next, and need for nothing else that they carry:
     then none waits for another."""
     carried = {phi for phi in loop.header.phis if known(shapes)[phi].is_varying}
-    return [phi for phi in carried if _needed(phi, loop) & carried == {phi}]
-
-
-def _needed(phi: Instr, loop: Loop) -> set[Instr]:
-    """All in a loop that the next value of `phi` is made of."""
-    found: set[Instr] = set()
-    work: list[Value] = [phi]
-    while work:
-        value = work.pop()
-        if isinstance(value, Instr) and value.block in loop.blocks and value not in found:
-            found.add(value)
-            work += value.operands
-    return found
+    return [phi for phi in carried if carried.intersection(made_in(loop.blocks, phi)) == {phi}]
 
 
 def _is_of_thread(instr: Instr) -> bool:
@@ -130,19 +121,19 @@ def _computes(known: Analyses) -> bool:
     return vectors >= _COMPUTING * len(accesses)
 
 
-def _fits(
-    known: Analyses, lanes: int, registers: int, blocks: Iterable[Block] | None = None
-) -> bool:
-    """Whether the vectors that are live at a time, in these blocks or all, find room in so many
-    registers."""
+def _fits(known: Analyses, lanes: int, registers: int) -> bool:
+    """Whether the vectors that are live at a time find room in so many registers."""
+    return not any(True for _ in _crowded(known, lanes, registers))
+
+
+def _crowded(known: Analyses, lanes: int, registers: int) -> Iterator[Block]:
+    """The blocks in which, at some point, they do not."""
     behind = live_behind(known.program)
     room = registers * known.machine.words
 
     def needed(values: set[Value]) -> int:
         return sum(max(v.type.size, 4) // 4 for v in values if known(shapes)[v].is_varying)
 
-    return all(
-        needed(values) * lanes <= room
-        for block in (known.program.blocks if blocks is None else blocks)
-        for values in points(block, behind[block])
-    )
+    for block in known.program.blocks:
+        if any(needed(values) * lanes > room for values in points(block, behind[block])):
+            yield block

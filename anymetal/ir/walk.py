@@ -6,11 +6,11 @@ recursive, and each value is visited once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping
 from typing import TypeVar
 
 from anymetal.ir.cfg import postorder
-from anymetal.ir.model import Instr, Value
+from anymetal.ir.model import Block, Instr, Value
 
 Node = TypeVar("Node", bound=Hashable)
 Answer = TypeVar("Answer")
@@ -52,3 +52,14 @@ def made_from(users: Mapping[Value, list[Instr]], roots: Iterable[Value]) -> set
         found.update(new)
         work += new
     return found
+
+
+def made_in(blocks: Container[Block | None], value: Value) -> list[Instr]:
+    """The instructions of these blocks, often those of a loop, that a value is made of."""
+
+    def parts(one: Instr) -> list[Instr]:
+        return [v for v in one.operands if isinstance(v, Instr) and v.block in blocks]
+
+    if not isinstance(value, Instr) or value.block not in blocks:
+        return []
+    return postorder(value, parts)

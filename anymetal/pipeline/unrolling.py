@@ -16,29 +16,24 @@ If the distance is a number, it is known which lanes have neighbours; else each 
 
 from __future__ import annotations
 
-import operator
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from anymetal.analysis.cache import Analyses
 from anymetal.analysis.control import innermost
+from anymetal.analysis.lane_numbers import COMPARES
 from anymetal.frontend.optimise import UNROLL, UNROLL_COUNT, next_metadata
 from anymetal.ir.calls import BARRIER, INTRINSICS, POSITIONS
 from anymetal.ir.cfg import Loop
 from anymetal.ir.model import Block, Const, Instr, Program, Value
 from anymetal.ir.reader import read_program
+from anymetal.ir.walk import made_in
 
 #: Instructions of all iterations of a loop with a distance that doubles, and iterations.
 _MOST_OF_STEPS, _MOST_STEPS = 6000, 32
 #: Instructions of a loop that is unrolled in part.
 _SHORT = 40
 _PART = 4  #: iterations
-#: Comparisons of numbers that are not negative.
-_COMPARES: dict[str, Callable[[int, int], bool]] = {
-    "eq": operator.eq, "ne": operator.ne,
-    "ult": operator.lt, "ule": operator.le, "ugt": operator.gt, "uge": operator.ge,
-    "slt": operator.lt, "sle": operator.le, "sgt": operator.gt, "sge": operator.ge,
-}  # fmt: skip
 _LABEL = re.compile(r'^("[^"]+"|[\w.$-]+):')
 _BRANCH = re.compile(r"^  br i1 .*$|^  br label .*$")
 _HINT = re.compile(r", !llvm\.loop !\d+")
@@ -87,7 +82,7 @@ def _steps(phi: Instr, loop: Loop) -> int:
     if not isinstance(condition, Instr) or condition.op != "icmp":
         return 0
     left, bound = condition.operands[0], _number(condition.operands[1])
-    compare = _COMPARES.get(condition.arg)
+    compare = COMPARES.get(re.sub("^s", "u", condition.arg))  # no number is negative
     if left not in (phi, following) or bound is None or compare is None:
         return 0
     leaves_if = source.terminator.arg[0] is outside
@@ -132,16 +127,8 @@ def _of_arrays(program: Program, around: dict[Block, Loop]) -> Iterator[Block]:
 
 def _counts(index: Value, loop: Loop) -> bool:
     """Whether an index follows from what changes from one iteration to the next."""
-    work, seen = [index], set[Value]()
-    while work:
-        value = work.pop()
-        if not isinstance(value, Instr) or value in seen or value.block not in loop.blocks:
-            continue
-        seen.add(value)
-        if value.op == "phi" and value.block is loop.header:
-            return True
-        work += value.operands
-    return False
+    parts = made_in(loop.blocks, index)
+    return any(one.op == "phi" and one.block is loop.header for one in parts)
 
 
 def _name(block: Block) -> str:

@@ -69,8 +69,9 @@ def with_gang_width(
 def _of_width(variant: Variant, width: int) -> Variant:
     """The class with gangs of other widths, which are parts of rows, or whole rows."""
     in_row = variant.linear or variant.rows == width  # half of a SIMD-group may be a row
-    alone = variant._replace(linear=in_row, aligned=in_row, team=1, sole=False, single=False)
-    return alone._replace(width=width)
+    return variant._replace(
+        width=width, linear=in_row, aligned=in_row, team=1, sole=False, single=False
+    )
 
 
 def _other_width(program: Program, variant: Variant, machine: Machine) -> int:
